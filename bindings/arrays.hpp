@@ -1,0 +1,35 @@
+// NumPy arrays in and out.
+#pragma once
+#include "core/concepts.hpp"
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <stdexcept>
+#include <vector>
+
+namespace southwell {
+
+template <class Value>
+using Array = nanobind::ndarray<const Value, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
+template <class Value>
+using Matrix = nanobind::ndarray<const Value, nanobind::ndim<2>, nanobind::c_contig, nanobind::device::cpu>;
+using Output = nanobind::ndarray<nanobind::numpy, Real, nanobind::ndim<1>>;
+
+inline CVec view(const Array<Real>& a) { return {a.data(), a.shape(0)}; }
+inline CVec sized(const Array<Real>& a, Index size) {
+  if (Index(a.shape(0)) != size) throw std::invalid_argument("an array of the wrong length");
+  return view(a);
+}
+
+inline std::vector<Real> copied(const Array<Real>& a) { return {a.data(), a.data() + a.shape(0)}; }
+
+template <class Fill> Output filled(Index size, Fill&& fill) {
+  auto* values = new std::vector<Real>(size);
+  nanobind::capsule owner(values, [](void* p) noexcept { delete static_cast<std::vector<Real>*>(p); });
+  fill(Vec(*values));
+  return Output(values->data(), {std::size_t(size)}, owner);
+}
+inline Output to_numpy(const std::vector<Real>& v) {
+  return filled(Index(v.size()), [&](Vec out) { std::copy(v.begin(), v.end(), out.begin()); });
+}
+
+} // namespace southwell

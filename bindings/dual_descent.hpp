@@ -1,0 +1,26 @@
+#pragma once
+#include "bindings/coordinate_descent.hpp"
+
+namespace southwell {
+
+template <class Stored>
+std::unique_ptr<Algorithm> dual_descent(const Framed<Stored, Axis::rows>& design, const DescentSpec& spec) {
+  using D = Framed<Stored, Axis::rows>;
+  const auto with_map = [&]<class Map>(const Map& map) {
+    std::vector<Real> norms(design.rows());
+    design.squared_norms([&](Index j) { return -map.rate(j); }, norms);
+    return std::visit(
+        [&]<class L>(const L& loss) -> std::unique_ptr<Algorithm> {
+          return descend(Mirror<D, Map>(design, map), DualStep<L>(spec.problem, loss, std::move(norms), spec.start),
+                         spec);
+        },
+        spec.loss);
+  };
+  const auto map = [&]<class Map>() {
+    return Map(spec.problem.penalty, spec.anchor, spec.firmness, spec.intercept_firmness);
+  };
+  if (spec.problem.penalty.quadratic()) return with_map(map.template operator()<LinearConjugateMap>());
+  return with_map(map.template operator()<CurvedConjugateMap>());
+}
+
+} // namespace southwell

@@ -1,0 +1,267 @@
+// The compiled half of southwell, as Python sees it. Arrays arrive checked by Python (see southwell/_data.py); what is
+// checked here is what only a pass over the numbers can tell.
+#include "bindings/coordinate_descent.hpp"
+#include "bindings/parts.hpp"
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace southwell;
+
+namespace {
+
+// A layout and the arrays it looks into.
+struct BoundLayout {
+  AnyLayout layout;
+  nb::object owner;
+  const Design& design() const { return as_design(layout); }
+};
+
+template <class Stored>
+AnyLayout frame(Stored stored, bool by_columns, std::vector<Real> shifts, bool intercept) {
+  if (by_columns) return Stores<Axis::columns>(Framed<Stored, Axis::columns>(stored, std::move(shifts), intercept));
+  return Stores<Axis::rows>(Framed<Stored, Axis::rows>(stored, std::move(shifts), intercept));
+}
+
+template <class Value> void def_dense(nb::module_& m) {
+  m.def(
+      "dense_layout",
+      [](Matrix<Value> a, bool by_columns, Array<Real> shifts, bool intercept) {
+        const DenseFibers<Value> stored(a.data(), Index(a.shape(0)), Index(a.shape(1)));
+        return BoundLayout{frame(stored, by_columns, copied(shifts), intercept), nb::cast(a)};
+      },
+      "fibers"_a, "by_columns"_a, "shifts"_a, "intercept"_a, "A layout over a C-ordered array, one fiber a row.");
+}
+
+template <class Value, class Position> void def_sparse(nb::module_& m) {
+  m.def(
+      "sparse_layout",
+      [](Array<Value> data, Array<Position> indices, Array<Position> indptr, Index length, bool by_columns,
+         Array<Real> shifts, bool intercept) {
+        const SparseFibers<Value, Position> stored(data.data(), indices.data(), indptr.data(),
+                                                   Index(indptr.shape(0)) - 1, length);
+        return BoundLayout{frame(stored, by_columns, copied(shifts), intercept),
+                           nb::make_tuple(data, indices, indptr)};
+      },
+      "data"_a, "indices"_a, "indptr"_a, "length"_a, "by_columns"_a, "shifts"_a, "intercept"_a,
+      "A layout over compressed sparse arrays, one fiber a compressed row or column.");
+}
+
+template <class Value> void def_all_finite(nb::module_& m) {
+  m.def(
+      "all_finite",
+      [](Array<Value> a) {
+        nb::gil_scoped_release release;
+        return all_finite(a.data(), Index(a.shape(0)));
+      },
+      "values"_a, "Is every number finite? Without a temporary array.");
+}
+
+template <class Position> void def_check_sparse(nb::module_& m) {
+  m.def(
+      "check_sparse",
+      [](Array<Position> indices, Array<Position> indptr, Index length) {
+        nb::gil_scoped_release release;
+        return check_sparse(indices.data(), Index(indices.shape(0)), indptr.data(), Index(indptr.shape(0)), length);
+      },
+      "indices"_a, "indptr"_a, "length"_a,
+      "'' if sound, 'unsorted' if indices are not strictly increasing, else what is broken.");
+}
+
+// A problem and all it is made of.
+struct BoundProblem {
+  nb::object layout_object, targets_object, weights_object;
+  AnyLoss any_loss;
+  std::unique_ptr<SampleLoss> loss;
+  ElasticNet penalty;
+  Problem core;
+
+  BoundProblem(nb::object layout, const AnyLoss& l, Array<Real> targets, Array<Real> weights, const ElasticNet& p)
+      : layout_object(layout), targets_object(nb::cast(targets)), weights_object(nb::cast(weights)), any_loss(l),
+        loss(over_samples(any_loss, view(targets), view(weights))), penalty(p),
+        core{nb::cast<const BoundLayout&>(layout).design(), *loss, penalty} {}
+  const AnyLayout& layout() const { return nb::cast<const BoundLayout&>(layout_object).layout; }
+};
+
+// An algorithm, and what it looks into.
+struct BoundAlgorithm {
+  nb::object problem_object, gram_object;
+  std::unique_ptr<Algorithm> algorithm;
+};
+
+BoundAlgorithm coordinate_descent(nb::object problem, const std::string& side, const std::string& rule,
+                                  std::uint64_t seed, Array<Real> start, Array<Real> anchor, Real firmness, Real intercept_firmness,
+                                  std::optional<Matrix<Real>> gram) {
+  const auto& bound = nb::cast<const BoundProblem&>(problem);
+  const bool primal = side == "primal";
+  const Design& design = bound.core.design;
+  sized(start, primal ? design.cols() : design.rows());
+  const CVec anchors = sized(anchor, design.cols());
+  const Index size = primal ? design.cols() : design.rows();
+  if (gram && (Index(gram->shape(0)) != size || Index(gram->shape(1)) != size))
+    throw std::invalid_argument("a Gram matrix of the wrong size");
+  const DescentSpec spec{bound.core, bound.any_loss, rule, seed, copied(start), anchors,
+                         firmness, intercept_firmness, gram ? gram->data() : nullptr};
+  BoundAlgorithm result{problem, gram ? nb::cast(*gram) : nb::object(), nullptr};
+  nb::gil_scoped_release release;
+  if (gram) {
+    result.algorithm = primal ? primal_gram_descent(spec) : dual_gram_descent(spec);
+  } else if (primal) {
+    const auto& columns = std::get<Stores<Axis::columns>>(bound.layout());
+    result.algorithm = std::visit([&](const auto& design) { return primal_descent(design, spec); }, columns);
+  } else {
+    const auto& rows = std::get<Stores<Axis::rows>>(bound.layout());
+    result.algorithm = std::visit([&](const auto& design) { return dual_descent(design, spec); }, rows);
+  }
+  return result;
+}
+
+nb::object to_tuple(const Record& r) {
+  return nb::make_tuple(r.epoch, r.seconds, r.primal, r.dual, r.gap, r.nonzeros, r.moves, r.entries);
+}
+
+// Signals and the callback. A Python exception from either ends the work and is handed back with the result.
+class PythonWatch final : public Watch {
+public:
+  explicit PythonWatch(nb::object callback) : callback_(std::move(callback)) {}
+  nb::object error = nb::none();
+
+  bool interrupted() override {
+    nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() == 0) return !error.is_none();
+    nb::python_error raised;
+    error = nb::borrow(raised.value());
+    return true;
+  }
+  bool report(const Record& record, const Certifier& at, Real scale) override {
+    if (callback_.is_none()) return false;
+    nb::gil_scoped_acquire acquire;
+    try {
+      return nb::cast<bool>(callback_(to_tuple(record), to_numpy(at.x()), scale));
+    } catch (nb::python_error& raised) {
+      error = nb::borrow(raised.value());
+      return true;
+    }
+  }
+
+private:
+  nb::object callback_;
+};
+
+constexpr const char* status_names[] = {"CONVERGED", "MAX_EPOCHS", "MAX_SECONDS", "STOPPED", "INTERRUPTED", "DIVERGED"};
+
+nb::dict run(nb::object problem, BoundAlgorithm& algorithm, Real tol, Index max_epochs, Real max_seconds,
+             Index check_every, nb::object callback, bool record_history) {
+  const auto& bound = nb::cast<const BoundProblem&>(problem);
+  PythonWatch watch(callback);
+  Certifier certifier(bound.core);
+  Outcome outcome;
+  {
+    nb::gil_scoped_release release;
+    outcome = drive(bound.core, *algorithm.algorithm, certifier, {tol, max_epochs, max_seconds, check_every}, watch,
+                    record_history);
+  }
+  nb::dict result;
+  nb::list history;
+  for (const Record& record : outcome.history) history.append(to_tuple(record));
+  result["status"] = status_names[int(outcome.status)];
+  result["x"] = to_numpy(certifier.x());
+  result["y"] = to_numpy(certifier.y());
+  result["primal"] = certifier.best().primal;
+  result["dual"] = certifier.best().dual;
+  result["gap"] = certifier.best().gap();
+  result["scale"] = outcome.scale;
+  result["epochs"] = outcome.epochs;
+  result["seconds"] = outcome.seconds;
+  result["history"] = history;
+  result["error"] = watch.error;
+  return result;
+}
+
+// The certificate of a given pair, for tests and for whoever comes with an answer of their own.
+nb::tuple certify(nb::object problem, Array<Real> x, std::optional<Array<Real>> y) {
+  const auto& bound = nb::cast<const BoundProblem&>(problem);
+  Certificate proof;
+  {
+    nb::gil_scoped_release release;
+    Point point(bound.core);
+    const CVec given = sized(x, bound.core.design.cols());
+    point.x.assign(given.begin(), given.end());
+    if (y) {
+      for (Index i = 0; i < bound.core.design.rows(); ++i)
+        point.y[i] = clip(sized(*y, bound.core.design.rows())[i], bound.core.loss.domain(i));
+      bound.core.slopes(point.y, point.scratch, point.slopes);
+      bound.core.design.apply(point.x, point.margins);
+    } else {
+      complete_from_primal(bound.core, point);
+    }
+    proof = Certifier(bound.core)(point);
+  }
+  return nb::make_tuple(proof.primal, proof.dual, proof.gap());
+}
+
+// phi' at the best model without penalised coefficients: at zero, or at the best intercept alone.
+Output null_dual(nb::object problem) {
+  const auto& bound = nb::cast<const BoundProblem&>(problem);
+  Point point(bound.core);
+  solve_intercept(bound.core, point);
+  bound.core.loss.derivative(point.margins, point.y);
+  if (bound.core.has_intercept()) balance(bound.core.loss.weights(), point.y);
+  return to_numpy(point.y);
+}
+
+} // namespace
+
+NB_MODULE(_core, m) {
+  m.doc() = "The compiled core of southwell.";
+
+  nb::class_<BoundLayout>(m, "Layout", "The data along one axis, framed by constants and an intercept.")
+      .def_prop_ro("rows", [](const BoundLayout& l) { return l.design().rows(); })
+      .def_prop_ro("cols", [](const BoundLayout& l) { return l.design().cols(); })
+      .def(
+          "apply",
+          [](const BoundLayout& l, Array<Real> x) {
+            return filled(l.design().rows(), [&](Vec out) { l.design().apply(sized(x, l.design().cols()), out); });
+          },
+          "x"_a, "A x")
+      .def(
+          "adjoint",
+          [](const BoundLayout& l, Array<Real> u) {
+            return filled(l.design().cols(), [&](Vec out) { l.design().adjoint(sized(u, l.design().rows()), out); });
+          },
+          "u"_a, "A'u")
+      .def(
+          "column_squared_norms",
+          [](const BoundLayout& l, Array<Real> w) {
+            return filled(l.design().cols(),
+                          [&](Vec out) { l.design().column_squared_norms(sized(w, l.design().rows()), out); });
+          },
+          "weights"_a, "sum_i weights_i A_ij^2 for each column j");
+  def_dense<float>(m);
+  def_dense<double>(m);
+  def_sparse<float, std::int32_t>(m);
+  def_sparse<float, std::int64_t>(m);
+  def_sparse<double, std::int32_t>(m);
+  def_sparse<double, std::int64_t>(m);
+  def_all_finite<float>(m);
+  def_all_finite<double>(m);
+  def_check_sparse<std::int32_t>(m);
+  def_check_sparse<std::int64_t>(m);
+
+  def_parts(m);
+
+  nb::class_<BoundProblem>(m, "Problem", "Design, loss and penalty.")
+      .def(nb::init<nb::object, const AnyLoss&, Array<Real>, Array<Real>, const ElasticNet&>(), "layout"_a, "loss"_a,
+           "targets"_a, "weights"_a, "penalty"_a);
+  nb::class_<BoundAlgorithm>(m, "Algorithm", "An algorithm at work on a problem.");
+  m.def("coordinate_descent", &coordinate_descent, "problem"_a, "side"_a, "rule"_a, "seed"_a, "start"_a, "anchor"_a, "firmness"_a,
+        "intercept_firmness"_a, "gram"_a.none());
+  m.def("drive", &run, "problem"_a, "algorithm"_a, "tol"_a, "max_epochs"_a, "max_seconds"_a, "check_every"_a,
+        "callback"_a.none(), "record_history"_a);
+  m.def("null_dual", &null_dual, "problem"_a);
+  m.def("certify", &certify, "problem"_a, "x"_a, "y"_a.none());
+}

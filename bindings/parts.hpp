@@ -1,0 +1,17 @@
+// Losses, penalties, rules and checks as Python sees them.
+#pragma once
+#include "bindings/arrays.hpp"
+#include "core/losses/all.hpp"
+#include "core/penalties/all.hpp"
+#include <string>
+
+namespace southwell {
+
+AnyLoss make_loss(const std::string& name, Real parameter);
+bool all_finite(const float* values, Index n);
+bool all_finite(const double* values, Index n);
+std::string check_sparse(const std::int32_t* indices, Index entries, const std::int32_t* indptr, Index starts, Index length);
+std::string check_sparse(const std::int64_t* indices, Index entries, const std::int64_t* indptr, Index starts, Index length);
+void def_parts(nanobind::module_& m);
+
+} // namespace southwell

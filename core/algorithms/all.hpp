@@ -1,0 +1,3 @@
+// The list of algorithms.
+#pragma once
+#include "core/algorithms/coordinate_descent.hpp"

@@ -1,0 +1,98 @@
+// Every contract of the core on one page.
+//
+//   Problem   = Design x Loss x Penalty          what is asked
+//   Coupling  = keeps the products true          what is stored, what a move costs
+//   Rule      = whom to move next
+//   Algorithm = how they move
+//   drive     = epoch, certificate, status       the only loop that stops
+//
+// Data may be float32 or float64; all arithmetic and every kept vector is float64 (`Real`).
+#pragma once
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace southwell {
+
+using Real = double;
+using Index = std::int64_t;
+using Vec = std::span<Real>;
+using CVec = std::span<const Real>;
+
+// A fiber is one row or one column of the data. Dense and sparse fibers answer the same questions, so nothing
+// above this line ever loops over nonzeros, and nothing has a sparse twin.
+template <class F>
+concept Fiber = requires(const F f, Real a, Vec v, CVec u) {
+  { f.size() } -> std::same_as<Index>;                                  // stored entries: the cost of a visit
+  { f.dot(u) } -> std::same_as<Real>;                                   // sum_k f_k u_k
+  { f.add_to(v, a) };                                                   // v += a f
+  { f.sum([](Index, Real) { return Real{}; }) } -> std::same_as<Real>;  // sum over entries of h(position, value)
+  { f.visit([](Index, Real) {}) };                                      // h(position, value) for each entry
+  { F::empty() } -> std::same_as<F>;                                    // a fiber without entries
+};
+
+// Fibers is a stored matrix seen along its contiguous axis: the columns of a CSC or Fortran-ordered matrix,
+// the rows of a CSR or C-ordered one.
+template <class S>
+concept Fibers = requires(const S s, Index k) {
+  { s.count() } -> std::same_as<Index>;   // how many fibers
+  { s.length() } -> std::same_as<Index>;  // positions in each
+  { s[k] } -> Fiber;
+  { s.prefetch(k) };  // fiber k will be wanted soon
+};
+
+// An interval of the extended real line.
+struct Interval {
+  Real lo, hi;
+};
+
+// phi(m; b): the loss of one sample with margin m and target b. `width` is the number of margins a sample has;
+// losses over several (softmax, matrices) will have more than one.
+template <class L>
+concept Loss = requires(const L l, Real m, Real y, Real y0, Real q, Real b) {
+  { L::name } -> std::convertible_to<std::string_view>;
+  { L::width } -> std::convertible_to<Index>;
+  { l.value(m, b) } -> std::same_as<Real>;
+  { l.derivative(m, b) } -> std::same_as<Real>;  // where phi has a kink: one subgradient
+  { l.curvature(y, b) } -> std::same_as<Real>;   // phi'' at the margin whose derivative is y
+  { l.conjugate(y, b) } -> std::same_as<Real>;
+  { l.domain(b) } -> std::same_as<Interval>;           // dom phi*; contains 0
+  { l.maximise(m, y0, q, b) } -> std::same_as<Real>;   // argmax_y  y m - phi*(y) - (q/2) (y - y0)^2
+  { l.smoothness() } -> std::same_as<Real>;            // 1/gamma >= phi''; infinity if there is no bound
+  { L::self_concordance } -> std::convertible_to<Real>;  // M with |phi'''| <= M phi''; 0 if there is none
+  { l.targets() } -> std::convertible_to<std::string_view>;  // "real", "signs" or "counts"
+};
+
+// A coordinate step on the primal needs a gradient and a bound on its change.
+template <class L>
+concept SmoothLoss = Loss<L> && L::smooth;
+
+// g_j(x): the penalty on one coordinate, as a small value that knows its own numbers.
+template <class G>
+concept ScalarPenalty = requires(const G g, Real x, Real v, Real step) {
+  { g.value(x) } -> std::same_as<Real>;
+  { g.prox(v, step) } -> std::same_as<Real>;   // argmin_x  g(x) + (x - v)^2 / (2 step)
+  { g.conjugate(v) } -> std::same_as<Real>;    // infinity outside its domain
+  { g.feasible_scale(v) } -> std::same_as<Real>;  // largest t <= 1 with t v in dom g*
+  { g.minimiser(x) } -> std::same_as<Real>;    // argmin g, the one nearest x
+};
+
+// A separable penalty: a scalar penalty for each coordinate.
+template <class P>
+concept Penalty = requires(const P p, Index j) {
+  { P::width } -> std::convertible_to<Index>;
+  { p[j] } -> ScalarPenalty;
+};
+
+// Keeps one product of the data true while coordinates move.
+template <class C>
+concept Coupling = requires(C c, const C k, Index j, Real d) {
+  { c.read(j) } -> std::same_as<Real>;   // the slope (primal) or margin (dual) of coordinate j
+  { c.move(j, d) };                      // coordinate j has moved by d
+  { k.read_cost(j) } -> std::same_as<Index>;
+  { k.move_cost(j) } -> std::same_as<Index>;
+  { k.prefetch(j) };
+};
+
+} // namespace southwell

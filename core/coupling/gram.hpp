@@ -1,0 +1,34 @@
+// Keeps every slope (or margin) itself, through the d x d (or n x n) matrix of inner products between coordinates:
+// reading is free, moving costs one column of the matrix. Wins when the matrix is small and the data are long.
+#pragma once
+#include "core/design/fiber.hpp"
+#include <utility>
+#include <vector>
+
+namespace southwell {
+
+template <class Map> class Gram {
+public:
+  static constexpr bool keeps_potential = false; // but the slopes (margins) themselves
+  Gram(const Real* products, Index size, Map map) : products_(products), map_(std::move(map)), kept_(size) {}
+
+  void reset(CVec values) { kept_.assign(values.begin(), values.end()); }
+  Real read(Index k) const { return kept_[k]; }
+  void move(Index k, Real delta) { DenseFiber<Real>(products_ + k * size(), size()).add_to(kept_, delta); }
+  Real diagonal(Index k) const { return products_[k * size() + k]; }
+
+  Map& map() { return map_; }
+  Index read_cost(Index) const { return 1; }
+  Index move_cost(Index) const { return size(); }
+  void prefetch(Index k) const { SOUTHWELL_PREFETCH(products_ + k * size()); }
+
+private:
+  Index size() const { return Index(kept_.size()); }
+  const Real* products_;
+  Map map_;
+  std::vector<Real> kept_;
+};
+
+static_assert(Coupling<Gram<int>>);
+
+} // namespace southwell

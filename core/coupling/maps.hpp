@@ -1,0 +1,100 @@
+// What a mirror shows: the gradient of a separable function at the kept product.
+//
+//   primal side   p = A x          image = s o phi'(p)           slope of coordinate j  = <A^j, image>
+//   dual side     p = A'(s o y)    image = grad g*(-p) = x       margin of coordinate i = <a_i, image>
+//
+// A linear map needs only its image kept; a curved one keeps p too.
+#pragma once
+#include "core/penalties/all.hpp"
+#include "core/sample_loss.hpp"
+#include <vector>
+
+namespace southwell {
+
+// Are all numbers equal? Then a move is a plain addition of a multiple of the fiber.
+inline bool uniform(CVec v) {
+  for (const Real value : v)
+    if (value != v[0]) return false;
+  return true;
+}
+
+// Squared loss: image_i = s_i (p_i - b_i), the weighted residual.
+class ResidualMap {
+public:
+  static constexpr bool linear = true;
+  explicit ResidualMap(const SampleLoss& loss)
+      : targets_(loss.targets()), weights_(loss.weights()), uniform_(southwell::uniform(weights_)) {}
+  Real at(Index i, Real p) const { return weights_[i] * (p - targets_[i]); }
+  Real rate(Index i) const { return weights_[i]; } // d image / d p
+  bool uniform() const { return uniform_; }
+
+private:
+  CVec targets_, weights_;
+  bool uniform_;
+};
+
+// Any smooth loss: image_i = s_i phi'(p_i).
+template <SmoothLoss L> class DerivativeMap {
+public:
+  static constexpr bool linear = false;
+  DerivativeMap(L loss, const SampleLoss& over) : loss_(loss), targets_(over.targets()), weights_(over.weights()) {}
+  SOUTHWELL_INLINE Real at(Index i, Real p) const { return weights_[i] * loss_.derivative(p, targets_[i]); }
+  // s_i phi''(p_i), from the image: no exponential is taken twice.
+  SOUTHWELL_INLINE Real curvature(Index i, Real image) const {
+    return weights_[i] > 0 ? weights_[i] * loss_.curvature(image / weights_[i], targets_[i]) : 0;
+  }
+
+private:
+  L loss_;
+  CVec targets_, weights_;
+};
+
+// The penalty's side of the mirror, image_j = argmax_x -p x - g_j(x) - (mu_j/2)(x - c_j)^2.
+//
+// Where l2 > 0, mu = 0. Where l2 = 0 (pure L1, unpenalised, the intercept) g* has no gradient; a proximal term around an
+// anchor c_j stands in, and `recentre` moves the anchor to the current x_j: the proximal point method
+// (Rockafellar 1976), which is the method of multipliers for the constraints that g* puts on the slopes.
+class ConjugateMap {
+public:
+  // `anchor` is where to begin, `firmness` mu for anchored stored columns, `intercept_firmness` the intercept's.
+  ConjugateMap(const ElasticNet& penalty, CVec anchor, Real firmness, Real intercept_firmness)
+      : penalty_(penalty), first_anchored_(Index(anchor.size())) {
+    const Index coordinates = Index(anchor.size());
+    for (Index j = coordinates; j-- > 0;)
+      if (penalty[j].l2 == 0) first_anchored_ = j;
+    for (Index j = first_anchored_; j < coordinates; ++j) {
+      mu_.push_back(penalty[j].l2 > 0 ? 0 : j < penalty.penalised() ? firmness : intercept_firmness);
+      anchor_.push_back(clip(anchor[j], penalty[j].lo, penalty[j].hi));
+    }
+  }
+
+  SOUTHWELL_INLINE Real at(Index j, Real p) const {
+    const ScalarElasticNet g = penalty_[j];
+    if (j < first_anchored_) return g.conjugate_gradient(-p);
+    return g.conjugate_gradient(-p, mu_[j - first_anchored_], anchor_[j - first_anchored_]);
+  }
+  Real rate(Index j) const { return -1 / (penalty_[j].l2 + mu(j)); }
+  Real mu(Index j) const { return j < first_anchored_ ? 0 : mu_[j - first_anchored_]; }
+
+  Index first_anchored() const { return first_anchored_; }
+  void recentre(Index j, Real x) { anchor_[j - first_anchored_] = x; }
+  Real anchor(Index j) const { return anchor_[j - first_anchored_]; }
+
+protected:
+  const ElasticNet& penalty_;
+  Index first_anchored_;
+  std::vector<Real> mu_, anchor_;
+};
+
+// With l1 or a box the map bends; without, it is linear.
+struct CurvedConjugateMap : ConjugateMap {
+  static constexpr bool linear = false;
+  using ConjugateMap::ConjugateMap;
+};
+struct LinearConjugateMap : ConjugateMap {
+  static constexpr bool linear = true;
+  using ConjugateMap::ConjugateMap;
+  bool uniform() const { return !penalty_.weighted() && first_anchored_ >= penalty_.penalised(); }
+};
+
+} // namespace southwell

@@ -1,0 +1,92 @@
+// One row or one column: contiguous numbers, or (position, value) pairs.
+#pragma once
+#include "core/concepts.hpp"
+#include "core/support/simd.hpp"
+
+namespace southwell {
+
+namespace kernels {
+
+template <class Value> SOUTHWELL_CLONES Real dot(const Value* a, const Real* v, Index n) {
+  Real s = 0;
+#pragma omp simd reduction(+ : s)
+  for (Index k = 0; k < n; ++k) s += Real(a[k]) * v[k];
+  return s;
+}
+
+template <class Value> SOUTHWELL_CLONES void add(const Value* a, Real c, Real* v, Index n) {
+#pragma omp simd
+  for (Index k = 0; k < n; ++k) v[k] += c * Real(a[k]);
+}
+
+} // namespace kernels
+
+template <class Value> class DenseFiber {
+public:
+  DenseFiber(const Value* values, Index length) : values_(values), length_(length) {}
+  static DenseFiber empty() { return {nullptr, 0}; }
+
+  Index size() const { return length_; }
+  Real dot(CVec u) const { return kernels::dot(values_, u.data(), length_); }
+  void add_to(Vec v, Real a) const { kernels::add(values_, a, v.data(), length_); }
+
+  template <class H> void visit(H&& h) const {
+    for (Index k = 0; k < length_; ++k) h(k, Real(values_[k]));
+  }
+  template <class H> Real sum(H&& h) const {
+    Real s = 0;
+    visit([&](Index k, Real a) { s += h(k, a); });
+    return s;
+  }
+
+private:
+  const Value* values_;
+  Index length_;
+};
+
+template <class Value, class Position> class SparseFiber {
+public:
+  SparseFiber(const Value* values, const Position* positions, Index size)
+      : values_(values), positions_(positions), size_(size) {}
+  static SparseFiber empty() { return {nullptr, nullptr, 0}; }
+
+  Index size() const { return size_; }
+
+  Real dot(CVec u) const {
+    const Real* v = u.data();
+    return unrolled([&](Index k) { return Real(values_[k]) * v[positions_[k]]; });
+  }
+  void add_to(Vec v, Real a) const {
+    Real* out = v.data();
+    for (Index k = 0; k < size_; ++k) out[positions_[k]] += a * Real(values_[k]);
+  }
+  template <class H> void visit(H&& h) const {
+    for (Index k = 0; k < size_; ++k) h(Index(positions_[k]), Real(values_[k]));
+  }
+  template <class H> Real sum(H&& h) const {
+    return unrolled([&](Index k) { return h(Index(positions_[k]), Real(values_[k])); });
+  }
+
+private:
+  // Four running sums: one alone would wait four cycles for each addition.
+  template <class Term> SOUTHWELL_INLINE Real unrolled(Term&& term) const {
+    Real s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    Index k = 0;
+    for (; k + 4 <= size_; k += 4) {
+      s0 += term(k);
+      s1 += term(k + 1);
+      s2 += term(k + 2);
+      s3 += term(k + 3);
+    }
+    for (; k < size_; ++k) s0 += term(k);
+    return (s0 + s1) + (s2 + s3);
+  }
+
+  const Value* values_;
+  const Position* positions_;
+  Index size_;
+};
+
+static_assert(Fiber<DenseFiber<float>> && Fiber<DenseFiber<double>> && Fiber<SparseFiber<float, std::int32_t>>);
+
+} // namespace southwell

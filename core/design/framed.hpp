@@ -1,0 +1,136 @@
+// A = stored + 1 c': a stored matrix with a constant added to each column, never formed.
+//
+// Both wrappers people need are this one. Centring is c_j = -mean_j; an intercept is one more column that stores
+// nothing and has c = 1. Seen along either axis, fiber k of A is
+//
+//     stored_k + gamma_k w        columns: w = 1, gamma = c;     rows: w = c, gamma = 1
+//
+// so whoever walks fibers needs the stored fiber, one number gamma_k, and the common direction w, itself a fiber.
+// Products cost the stored entries plus n + d.
+#pragma once
+#include "core/design/design.hpp"
+#include "core/design/fiber.hpp"
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+namespace southwell {
+
+enum class Axis { columns, rows };
+
+template <Fibers Stored, Axis axis> class Framed final : public Design {
+public:
+  using CommonFiber = SparseFiber<Real, Index>;
+
+  // `shifts` is empty, or holds the constant of each stored column.
+  Framed(Stored stored, std::vector<Real> shifts, bool intercept)
+      : stored_(stored), shifts_(std::move(shifts)), intercept_(intercept) {
+    if (!shifted()) return;
+    const auto push = [&](Index position, Real value) {
+      common_positions_.push_back(position);
+      common_values_.push_back(value);
+    };
+    if constexpr (axis == Axis::columns)
+      for (Index i = 0; i < rows(); ++i) push(i, 1);
+    else
+      for (Index j = shifts_.empty() ? cols() - 1 : 0; j < cols(); ++j) push(j, constant(j));
+  }
+
+  Index rows() const override { return axis == Axis::rows ? stored_.count() : stored_.length(); }
+  Index cols() const override { return stored_cols() + intercept_; }
+
+  // The fibers, for those who walk them.
+  Index coordinates() const { return axis == Axis::rows ? rows() : cols(); }
+  Index positions() const { return axis == Axis::rows ? cols() : rows(); }
+  auto fiber(Index k) const { return k < stored_.count() ? stored_[k] : decltype(stored_[k])::empty(); }
+  void prefetch(Index k) const {
+    if (k < stored_.count()) stored_.prefetch(k);
+  }
+  bool shifted() const { return intercept_ || !shifts_.empty(); }
+  Real gamma(Index k) const { return axis == Axis::rows ? Real(shifted()) : constant(k); }
+  CommonFiber common() const {
+    return {common_values_.data(), common_positions_.data(), Index(common_values_.size())};
+  }
+
+  // sum_i weight(i) (fiber k)_i^2, for one fiber and for all, with the constants; never below its rounding error.
+  template <class Weight> Real squared_norm(Index k, Weight&& weight) const {
+    return squared_norm(k, weight, shifted() && gamma(k) != 0 ? common_squared_norm(weight) : 0);
+  }
+  template <class Weight> void squared_norms(Weight&& weight, Vec out) const {
+    const Real far = shifted() ? common_squared_norm(weight) : 0;
+    for (Index k = 0; k < coordinates(); ++k) out[k] = squared_norm(k, weight, far);
+  }
+  // An upper bound of the largest entry of fiber k.
+  Real largest_entry(Index k) const {
+    Real largest = 0, far = 0;
+    fiber(k).visit([&](Index, Real a) { largest = std::max(largest, std::abs(a)); });
+    if (shifted() && gamma(k) != 0) common().visit([&](Index, Real w) { far = std::max(far, std::abs(w)); });
+    return largest + std::abs(shifted() ? gamma(k) : 0) * far;
+  }
+
+  void apply(CVec x, Vec out) const override { axis == Axis::rows ? dots(x, out) : combine(x, out); }
+  void adjoint(CVec u, Vec out) const override { axis == Axis::rows ? combine(u, out) : dots(u, out); }
+
+  void column_squared_norms(CVec weights, Vec out) const override {
+    if constexpr (axis == Axis::columns) {
+      squared_norms([&](Index i) { return weights[i]; }, out);
+    } else {
+      std::fill(out.begin(), out.end(), 0.0);
+      for (Index i = 0; i < rows(); ++i) {
+        const Real s = weights[i];
+        if (shifted()) // (a + c)^2 = a (a + 2 c) + c^2
+          fiber(i).visit([&](Index j, Real a) { out[j] += s * a * (a + 2 * constant(j)); });
+        else
+          fiber(i).visit([&](Index j, Real a) { out[j] += s * a * a; });
+      }
+      Real total = 0;
+      for (const Real s : weights) total += s;
+      if (shifted()) common().visit([&](Index j, Real c) { out[j] = std::max(out[j] + total * c * c, 0.0); });
+    }
+  }
+
+private:
+  Index stored_cols() const { return axis == Axis::rows ? stored_.length() : stored_.count(); }
+  Real constant(Index j) const { return j >= stored_cols() ? 1 : (shifts_.empty() ? 0 : shifts_[j]); }
+
+  template <class Weight> Real common_squared_norm(Weight&& weight) const {
+    return common().sum([&](Index i, Real w) { return weight(i) * w * w; });
+  }
+  template <class Weight> Real squared_norm(Index k, Weight&& weight, Real far) const {
+    const auto stored = fiber(k);
+    const Real own = stored.sum([&](Index i, Real a) { return weight(i) * a * a; });
+    const Real g = shifted() ? gamma(k) : 0;
+    if (g == 0) return own;
+    Real cross = 0;
+    if constexpr (axis == Axis::columns) {
+      cross = stored.sum([&](Index i, Real a) { return weight(i) * a; });
+    } else if (!shifts_.empty()) {
+      cross = stored.sum([&](Index j, Real a) { return weight(j) * a * shifts_[j]; });
+    }
+    return std::max(own + 2 * g * cross + g * g * far, 1e-15 * (own + g * g * far));
+  }
+
+  void dots(CVec v, Vec out) const {
+    const Real along = shifted() ? common().dot(v) : 0;
+    for (Index k = 0; k < coordinates(); ++k) out[k] = fiber(k).dot(v) + (shifted() ? gamma(k) * along : 0);
+  }
+  void combine(CVec c, Vec out) const {
+    std::fill(out.begin(), out.end(), 0.0);
+    Real along = 0;
+    for (Index k = 0; k < coordinates(); ++k)
+      if (c[k] != 0) {
+        fiber(k).add_to(out, c[k]);
+        along += shifted() ? c[k] * gamma(k) : 0;
+      }
+    if (along != 0) common().add_to(out, along);
+  }
+
+  Stored stored_;
+  std::vector<Real> shifts_;
+  bool intercept_;
+  std::vector<Real> common_values_;
+  std::vector<Index> common_positions_;
+};
+
+} // namespace southwell

@@ -1,0 +1,46 @@
+// The two ways to store a matrix along its contiguous axis. Neither owns its numbers.
+#pragma once
+#include "core/design/fiber.hpp"
+
+namespace southwell {
+
+template <class Value> class DenseFibers {
+public:
+  DenseFibers(const Value* values, Index count, Index length) : values_(values), count_(count), length_(length) {}
+
+  Index count() const { return count_; }
+  Index length() const { return length_; }
+  DenseFiber<Value> operator[](Index k) const { return {values_ + k * length_, length_}; }
+  void prefetch(Index k) const { SOUTHWELL_PREFETCH(values_ + k * length_); }
+
+private:
+  const Value* values_;
+  Index count_, length_;
+};
+
+template <class Value, class Position> class SparseFibers {
+public:
+  SparseFibers(const Value* values, const Position* positions, const Position* starts, Index count, Index length)
+      : values_(values), positions_(positions), starts_(starts), count_(count), length_(length) {}
+
+  Index count() const { return count_; }
+  Index length() const { return length_; }
+  SparseFiber<Value, Position> operator[](Index k) const {
+    const Index start = starts_[k];
+    return {values_ + start, positions_ + start, Index(starts_[k + 1]) - start};
+  }
+  void prefetch(Index k) const {
+    const Index start = starts_[k];
+    SOUTHWELL_PREFETCH(values_ + start);
+    SOUTHWELL_PREFETCH(positions_ + start);
+  }
+
+private:
+  const Value* values_;
+  const Position *positions_, *starts_;
+  Index count_, length_;
+};
+
+static_assert(Fibers<DenseFibers<float>> && Fibers<SparseFibers<double, std::int64_t>>);
+
+} // namespace southwell

@@ -1,0 +1,141 @@
+// The only loop with a stopping test: epoch, certificate, status. It owns history, callback, deadline and Ctrl-C.
+#pragma once
+#include "core/certificate.hpp"
+#include <chrono>
+#include <vector>
+
+namespace southwell {
+
+enum class Status { converged, max_epochs, max_seconds, stopped, interrupted, diverged };
+
+struct Stop {
+  Real tol = 1e-6; // of the objective of the zero model
+  Index max_epochs = 1000;
+  Real max_seconds = infinity;
+  Index check_every = 0; // epochs between certificates; 0: after a quarter more epochs, at most 10
+};
+
+struct Record {
+  Index epoch;
+  Real seconds, primal, dual, gap;
+  Index nonzeros, moves, entries;
+};
+
+// What the outside world may say while work goes on.
+class Watch {
+public:
+  virtual ~Watch() = default;
+  virtual bool interrupted() = 0;                                    // asked every 50 ms or so
+  virtual bool report(const Record& record, const Certifier& at, Real scale) = 0; // after each certificate; true: stop
+};
+
+class Clock {
+public:
+  Real seconds() const { return std::chrono::duration<Real>(std::chrono::steady_clock::now() - start_).count(); }
+
+private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+// Counts work inside an epoch and says when to leave it.
+class Pulse {
+public:
+  Pulse(Watch& watch, const Clock& clock) : watch_(watch), clock_(clock) {}
+
+  SOUTHWELL_INLINE bool beat(Index entries) { // after each move; true: leave the epoch now
+    ++moves_;
+    entries_ += entries + 1;
+    return entries_ >= next_look_ && look();
+  }
+  bool look() { // at the clock, and at the outside world
+    next_look_ = entries_ + 200'000; // a fraction of a millisecond
+    const Real now = clock_.seconds();
+    if (now - last_ask_ > 0.05) {
+      last_ask_ = now;
+      interrupted_ = interrupted_ || watch_.interrupted();
+    }
+    late_ = now >= deadline_;
+    return interrupted_ || late_;
+  }
+  void set_deadline(Real seconds) { deadline_ = seconds; }
+  bool interrupted() const { return interrupted_; }
+  bool late() const { return late_; }
+  Index moves() const { return moves_; }
+  Index entries() const { return entries_ - moves_; } // of the data, read or written
+
+private:
+  Watch& watch_;
+  const Clock& clock_;
+  Index moves_ = 0, entries_ = 0, next_look_ = 0;
+  Real deadline_ = infinity, last_ask_ = 0;
+  bool interrupted_ = false, late_ = false;
+};
+
+// How coordinates move.
+class Algorithm {
+public:
+  virtual ~Algorithm() = default;
+  virtual void epoch(Pulse& pulse) = 0;          // as many moves as coordinates
+  virtual void locate(Point& point) = 0;         // where it stands, with fresh products
+  virtual void resync(const Point& point) = 0;   // take over those products: rounding must not grow
+};
+
+struct Outcome {
+  Status status;
+  Real scale; // P of the zero model
+  Index epochs;
+  Real seconds;
+  std::vector<Record> history;
+};
+
+inline Outcome drive(const Problem& problem, Algorithm& algorithm, Certifier& certifier, const Stop& stop, Watch& watch,
+                     bool record_history) {
+  const Clock clock;
+  Pulse pulse(watch, clock);
+  Point point(problem);
+  Outcome outcome{Status::max_epochs, objective_scale(problem), 0, 0, {}};
+  Index epoch = 0, next_check = 0;
+  for (;; ++epoch) {
+    if (pulse.interrupted()) { // no more work: the last certificate stands
+      outcome.status = Status::interrupted;
+      break;
+    }
+    if (epoch >= next_check || epoch >= stop.max_epochs || pulse.late()) {
+      const Real begun = clock.seconds();
+      algorithm.locate(point);
+      const Certificate& proof = certifier(point);
+      const Real now = clock.seconds();
+      pulse.set_deadline(stop.max_seconds - 1.2 * (now - begun)); // leave time for one more certificate
+
+      Index nonzeros = 0;
+      for (Index j = 0; j < problem.penalty.penalised(); ++j) nonzeros += certifier.x()[j] != 0;
+      const Record record{epoch,    now,           proof.primal,   proof.dual, proof.gap(),
+                          nonzeros, pulse.moves(), pulse.entries()};
+      if (record_history || outcome.history.empty()) outcome.history.push_back(record);
+      else outcome.history.back() = record;
+      const bool asked = watch.report(record, certifier, outcome.scale);
+
+      Real size = 0;
+      for (const Real x : point.x) size += x * x;
+      const auto finished = [&]() -> bool {
+        const auto end = [&](Status status) { outcome.status = status; return true; };
+        if (record.gap <= stop.tol * outcome.scale) return end(Status::converged);
+        if (!std::isfinite(size)) return end(Status::diverged);
+        if (asked) return end(Status::stopped);
+        pulse.look();
+        if (pulse.interrupted()) return end(Status::interrupted);
+        if (pulse.late()) return end(Status::max_seconds);
+        return epoch >= stop.max_epochs && end(Status::max_epochs);
+      };
+      if (finished()) break;
+      algorithm.resync(point);
+      next_check = epoch + (stop.check_every > 0 ? stop.check_every : std::clamp<Index>(epoch / 4, 1, 10));
+    }
+    algorithm.epoch(pulse);
+  }
+  outcome.epochs = epoch;
+  outcome.seconds = clock.seconds();
+  return outcome;
+}
+
+} // namespace southwell

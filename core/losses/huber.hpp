@@ -1,0 +1,18 @@
+// phi(m) = r^2/2 for |r| <= delta, delta |r| - delta^2/2 beyond, with r = m - b.
+#pragma once
+#include "core/losses/piecewise.hpp"
+
+namespace southwell {
+
+struct Huber : PiecewiseQuadratic<Huber> {
+  static constexpr std::string_view name = "huber";
+  static constexpr bool smooth = true;
+
+  Real delta = 1;
+  Real kappa() const { return 1; }
+  Real eps() const { return 0; }
+  Interval domain(Real) const { return {-delta, delta}; }
+  std::string_view targets() const { return "real"; }
+};
+
+} // namespace southwell

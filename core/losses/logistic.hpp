@@ -1,0 +1,46 @@
+// phi(m) = log(1 + exp(-b m)), b = -1 or +1. With t = -b y in [0, 1]: phi*(y) = t log t + (1-t) log(1-t).
+#pragma once
+#include "core/support/math.hpp"
+
+namespace southwell {
+
+struct Logistic {
+  static constexpr std::string_view name = "logistic";
+  static constexpr Index width = 1;
+  static constexpr bool smooth = true;
+  static constexpr Real self_concordance = 1; // |phi'''| = phi'' |1 - 2t| <= phi''
+
+  SOUTHWELL_INLINE Real value(Real m, Real b) const { return log1p_exp(-b * m); }
+  SOUTHWELL_INLINE Real derivative(Real m, Real b) const { return -b * sigmoid(-b * m); }
+  SOUTHWELL_INLINE Real curvature(Real y, Real b) const { return -b * y * (1 + b * y); }
+  Real conjugate(Real y, Real b) const {
+    const Real t = -b * y;
+    return t >= -1e-12 && t <= 1 + 1e-12 ? xlogx(t) + xlogx(1 - t) : infinity;
+  }
+  Interval domain(Real b) const { return b > 0 ? Interval{-1, 0} : Interval{0, 1}; }
+
+  // t solves u + q (t - t0) = -b m with u = logit t. In u the equation is increasing with slope between 1 and
+  // 1 + q/4, so Newton inside a shrinking bracket ends after a few steps, with t exact to rounding near 0.
+  Real maximise(Real m, Real y0, Real q, Real b) const {
+    const Real c = -b * m, t0 = -b * y0;
+    Real lo = c - q * (1 - t0), hi = c + q * t0;
+    Real u = clip(c, lo, hi);
+    if (q > 0 && t0 > 0 && t0 < 1) u = clip(std::log(t0 / (1 - t0)), lo, hi);
+    Real t = sigmoid(u);
+    for (int step = 0; step < 100 && q > 0; ++step) {
+      const Real residual = u + q * (t - t0) - c;
+      (residual > 0 ? hi : lo) = u;
+      Real next = u - residual / (1 + q * t * (1 - t));
+      if (!(next >= lo && next <= hi)) next = lo + (hi - lo) / 2;
+      const bool settled = std::abs(next - u) <= 4e-16 * (1 + std::abs(u));
+      u = next;
+      t = sigmoid(u);
+      if (settled) break;
+    }
+    return -b * t;
+  }
+  Real smoothness() const { return 0.25; }
+  std::string_view targets() const { return "signs"; }
+};
+
+} // namespace southwell

@@ -1,0 +1,42 @@
+// phi(m) = exp(m) - b m, b >= 0 (log link). With u = y + b >= 0: phi*(y) = u log u - u.
+#pragma once
+#include "core/support/math.hpp"
+
+namespace southwell {
+
+struct Poisson {
+  static constexpr std::string_view name = "poisson";
+  static constexpr Index width = 1;
+  static constexpr bool smooth = true;
+  static constexpr Real self_concordance = 1; // phi''' = phi''
+
+  SOUTHWELL_INLINE Real value(Real m, Real b) const { return bounded_exp(m) - b * m; }
+  SOUTHWELL_INLINE Real derivative(Real m, Real b) const { return bounded_exp(m) - b; }
+  SOUTHWELL_INLINE Real curvature(Real y, Real b) const { return std::max(y + b, 0.0); }
+  Real conjugate(Real y, Real b) const {
+    const Real u = y + b;
+    return u >= -1e-12 * (1 + b) ? xlogx(u) - std::max(u, 0.0) : infinity;
+  }
+  Interval domain(Real b) const { return {-b, infinity}; }
+
+  // v = log u solves v + q e^v = c with c = m + q (y0 + b). The left side is convex and increasing, so Newton from
+  // the right of the root, min(c, log(c/q)), falls to it without overshooting.
+  Real maximise(Real m, Real y0, Real q, Real b) const {
+    const Real c = m + q * (y0 + b);
+    Real v = q > 0 && c > 0 ? std::min(c, std::log(c / q)) : c;
+    for (int step = 0; step < 100 && q > 0; ++step) {
+      const Real e = q * bounded_exp(v), move = (v + e - c) / (1 + e);
+      v -= move;
+      if (std::abs(move) <= 4e-16 * (1 + std::abs(v))) break;
+    }
+    return bounded_exp(v) - b;
+  }
+  Real smoothness() const { return infinity; }
+  std::string_view targets() const { return "counts"; }
+
+private:
+  // Beyond e^600 sums over samples would overflow; a minimiser is never there.
+  SOUTHWELL_INLINE static Real bounded_exp(Real m) { return exponential(std::min(m, 600.0)); }
+};
+
+} // namespace southwell

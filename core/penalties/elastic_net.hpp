@@ -1,0 +1,67 @@
+// g_j(x) = w_j (l1 |x| + (l2/2) x^2) on [lo_j, hi_j]; w_j = 0 leaves the coordinate unpenalised.
+#pragma once
+#include "core/support/math.hpp"
+#include <utility>
+#include <vector>
+
+namespace southwell {
+
+struct ScalarElasticNet {
+  Real l1, l2, lo, hi;
+
+  Real value(Real x) const { return x < lo || x > hi ? infinity : l1 * std::abs(x) + l2 / 2 * x * x; }
+  SOUTHWELL_INLINE Real prox(Real v, Real step) const { return clip(soft(v, step * l1) / (1 + step * l2), lo, hi); }
+
+  // argmax_x  v x - g(x) - (mu/2)(x - centre)^2: the gradient of g* for mu = 0, which needs l2 > 0.
+  SOUTHWELL_INLINE Real conjugate_gradient(Real v, Real mu = 0, Real centre = 0) const {
+    return clip(soft(v + mu * centre, l1) / (l2 + mu), lo, hi);
+  }
+  Real conjugate(Real v) const {
+    if (l2 > 0) {
+      const Real x = conjugate_gradient(v);
+      return v * x - value(x);
+    }
+    if (feasible_scale(v) < 1 - 1e-12) return infinity;
+    if (std::abs(v) > l1) { // linear towards a finite bound, or rounding
+      const Real end = v > 0 ? hi : lo;
+      return std::isfinite(end) ? v * end - value(end) : 0;
+    }
+    const Real x = minimiser(0); // |v| <= l1: best at 0, or at the bound nearest to it
+    return v * x - value(x);
+  }
+  Real feasible_scale(Real v) const {
+    if (l2 > 0 || std::abs(v) <= l1 || std::isfinite(v > 0 ? hi : lo)) return 1;
+    return l1 / std::abs(v);
+  }
+  Real minimiser(Real x) const { return clip(l1 > 0 || l2 > 0 ? 0 : x, lo, hi); }
+  bool bounded() const { return lo > -infinity || hi < infinity; }
+};
+
+class ElasticNet {
+public:
+  static constexpr Index width = 1;
+
+  // Empty arrays mean: every weight 1, no bounds. Coordinates from `penalised` on (the intercept) are free.
+  ElasticNet(Real l1, Real l2, std::vector<Real> weights, std::vector<Real> lower, std::vector<Real> upper,
+             Index penalised)
+      : l1_(l1), l2_(l2), weights_(std::move(weights)), lower_(std::move(lower)), upper_(std::move(upper)),
+        penalised_(penalised) {}
+
+  SOUTHWELL_INLINE ScalarElasticNet operator[](Index j) const {
+    if (j >= penalised_) return {0, 0, -infinity, infinity};
+    const Real w = weights_.empty() ? 1 : weights_[j];
+    return {w * l1_, w * l2_, lower_.empty() ? -infinity : lower_[j], upper_.empty() ? infinity : upper_[j]};
+  }
+  bool weighted() const { return !weights_.empty(); }
+  bool quadratic() const { return l1_ == 0 && lower_.empty() && upper_.empty(); } // then grad g* is linear
+  Index penalised() const { return penalised_; }
+
+private:
+  Real l1_, l2_;
+  std::vector<Real> weights_, lower_, upper_;
+  Index penalised_;
+};
+
+static_assert(ScalarPenalty<ScalarElasticNet> && Penalty<ElasticNet>);
+
+} // namespace southwell

@@ -1,0 +1,19 @@
+// Independent uniform draws.
+#pragma once
+#include "core/rules/rule.hpp"
+
+namespace southwell {
+
+class Uniform final : public Rule {
+public:
+  Uniform(Index n, Random random) : n_(n), random_(random) {}
+  void next(std::span<Index> out) override {
+    for (Index& k : out) k = random_.below(n_);
+  }
+
+private:
+  Index n_;
+  Random random_;
+};
+
+} // namespace southwell

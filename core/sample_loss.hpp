@@ -1,0 +1,98 @@
+// The loss term over all samples, sum_i s_i phi(m_i; b_i), erased: its loops are long, so a virtual call is free.
+#pragma once
+#include "core/losses/all.hpp"
+#include <memory>
+
+namespace southwell {
+
+struct Slope {
+  Real first, second; // sum_i s_i phi', sum_i s_i phi''
+};
+
+class SampleLoss {
+public:
+  SampleLoss(CVec targets, CVec weights) : targets_(targets), weights_(weights) {}
+  virtual ~SampleLoss() = default;
+
+  Index samples() const { return Index(targets_.size()); }
+  CVec targets() const { return targets_; }
+  CVec weights() const { return weights_; }
+
+  virtual Real value(CVec margins, Real shift = 0) const = 0; // sum_i s_i phi(m_i + shift)
+  virtual Slope slope(CVec margins, Real shift) const = 0;    // its derivatives in the shift
+  virtual void derivative(CVec margins, Vec y) const = 0;     // y_i = phi'(m_i)
+  virtual Real conjugate(CVec y, Real scale) const = 0;       // sum_i s_i phi*(scale y_i)
+  virtual Interval domain(Index i) const = 0;                 // of phi_i*
+  virtual bool smooth() const = 0;
+  virtual Real smoothness() const = 0;
+
+protected:
+  CVec targets_, weights_;
+};
+
+namespace kernels {
+
+template <Loss L>
+SOUTHWELL_CLONES Real loss_value(const L& loss, const Real* m, Real shift, const Real* b, const Real* s, Index n) {
+  Real total = 0;
+#pragma omp simd reduction(+ : total)
+  for (Index i = 0; i < n; ++i) total += s[i] * loss.value(m[i] + shift, b[i]);
+  return total;
+}
+
+template <Loss L>
+SOUTHWELL_CLONES Slope loss_slope(const L& loss, const Real* m, Real shift, const Real* b, const Real* s, Index n) {
+  Real first = 0, second = 0;
+#pragma omp simd reduction(+ : first, second)
+  for (Index i = 0; i < n; ++i) {
+    const Real y = loss.derivative(m[i] + shift, b[i]);
+    first += s[i] * y;
+    second += s[i] * loss.curvature(y, b[i]);
+  }
+  return {first, second};
+}
+
+template <Loss L>
+SOUTHWELL_CLONES void loss_derivative(const L& loss, const Real* m, const Real* b, Real* y, Index n) {
+#pragma omp simd
+  for (Index i = 0; i < n; ++i) y[i] = loss.derivative(m[i], b[i]);
+}
+
+} // namespace kernels
+
+template <Loss L> class SampleLossOf final : public SampleLoss {
+public:
+  SampleLossOf(L loss, CVec targets, CVec weights) : SampleLoss(targets, weights), loss_(loss) {}
+
+  Real value(CVec m, Real shift) const override {
+    return kernels::loss_value(loss_, m.data(), shift, targets_.data(), weights_.data(), samples());
+  }
+  Slope slope(CVec m, Real shift) const override {
+    return kernels::loss_slope(loss_, m.data(), shift, targets_.data(), weights_.data(), samples());
+  }
+  void derivative(CVec m, Vec y) const override {
+    kernels::loss_derivative(loss_, m.data(), targets_.data(), y.data(), samples());
+  }
+  Real conjugate(CVec y, Real scale) const override {
+    Real total = 0;
+    for (Index i = 0; i < samples(); ++i)
+      if (weights_[i] > 0) total += weights_[i] * loss_.conjugate(scale * y[i], targets_[i]);
+    return total;
+  }
+  Interval domain(Index i) const override { return loss_.domain(targets_[i]); }
+  bool smooth() const override { return L::smooth; }
+  Real smoothness() const override { return loss_.smoothness(); }
+
+private:
+  L loss_;
+};
+
+inline std::unique_ptr<SampleLoss> over_samples(const AnyLoss& loss, CVec targets, CVec weights) {
+  return std::visit(
+      [&]<class L>(const L& l) -> std::unique_ptr<SampleLoss> {
+        return std::make_unique<SampleLossOf<L>>(l, targets, weights);
+      },
+      loss);
+}
+
+} // namespace southwell

@@ -1,0 +1,64 @@
+// Scalar functions without branches or library calls where that lets loops over them vectorise.
+#pragma once
+#include "core/concepts.hpp"
+#include "core/support/simd.hpp"
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace southwell {
+
+inline constexpr Real infinity = std::numeric_limits<Real>::infinity();
+
+SOUTHWELL_INLINE Real clip(Real v, Real lo, Real hi) { return std::min(std::max(v, lo), hi); }
+SOUTHWELL_INLINE Real clip(Real v, Interval box) { return clip(v, box.lo, box.hi); }
+SOUTHWELL_INLINE Real soft(Real v, Real threshold) { return v - clip(v, -threshold, threshold); }
+
+// t log t, 0 at 0; arguments below 0 by rounding count as 0.
+inline Real xlogx(Real t) { return t > 0 ? t * std::log(t) : 0; }
+
+// e^x to about one unit in the last place on [-708, 709], clamped outside.
+// x = k log 2 + r with |r| <= log(2)/2; a Taylor polynomial for e^r; 2^k through the exponent bits.
+SOUTHWELL_INLINE Real exponential(Real x) {
+  constexpr Real to_integer = 6755399441055744.0; // 1.5 * 2^52: adding it rounds, its low bits hold k
+  x = clip(x, -708.0, 709.0);
+  const Real shifted = x * 1.4426950408889634 + to_integer;
+  const Real k = shifted - to_integer;
+  const Real r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
+  Real p = 1.0 / 6227020800.0;
+  p = p * r + 1.0 / 479001600.0;
+  p = p * r + 1.0 / 39916800.0;
+  p = p * r + 1.0 / 3628800.0;
+  p = p * r + 1.0 / 362880.0;
+  p = p * r + 1.0 / 40320.0;
+  p = p * r + 1.0 / 5040.0;
+  p = p * r + 1.0 / 720.0;
+  p = p * r + 1.0 / 120.0;
+  p = p * r + 1.0 / 24.0;
+  p = p * r + 1.0 / 6.0;
+  p = p * r + 0.5;
+  p = p * r + 1.0;
+  p = p * r + 1.0;
+  const auto bits = std::bit_cast<std::uint64_t>(p) + (std::bit_cast<std::uint64_t>(shifted) << 52);
+  return std::bit_cast<Real>(bits);
+}
+
+// log(1 + u) for u in [0, 1], exact to rounding for tiny u too: 2 atanh(u / (2 + u)).
+SOUTHWELL_INLINE Real log1p_unit(Real u) {
+  const Real s = u / (2.0 + u), w = s * s;
+  Real p = 1.0 / 35.0;
+  for (int k = 33; k >= 1; k -= 2) p = p * w + 1.0 / Real(k);
+  return 2.0 * s * p;
+}
+
+// log(1 + e^z) for any z.
+SOUTHWELL_INLINE Real log1p_exp(Real z) { return std::max(z, 0.0) + log1p_unit(exponential(-std::abs(z))); }
+
+// 1 / (1 + e^-z) for any z, with full relative accuracy where it is tiny.
+SOUTHWELL_INLINE Real sigmoid(Real z) {
+  const Real e = exponential(-std::abs(z));
+  return (z < 0 ? e : 1.0) / (1.0 + e);
+}
+
+} // namespace southwell

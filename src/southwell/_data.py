@@ -1,0 +1,227 @@
+"""What users bring as ``A``, ``b`` and weights: checked once, before any work, and copied only where that is said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from . import _core
+
+
+def _as_float(array: np.ndarray, what: str) -> np.ndarray:
+    """float32 and float64 as they are; other real numbers become float64."""
+    if array.dtype.kind not in "fiub":
+        raise TypeError(
+            f"{what} must hold real numbers; got dtype {array.dtype}. Convert it first, for example with "
+            f"{what}.astype(float)."
+        )
+    if array.dtype == np.float32 or array.dtype == np.float64:  # native byte order
+        return array
+    return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
+
+
+def vector(given, what: str, size: int | None = None) -> np.ndarray:
+    """A finite, contiguous float64 vector."""
+    values = np.asarray(given)
+    if values.ndim == 2 and 1 in values.shape:
+        values = values.ravel()
+    if values.ndim != 1:
+        raise ValueError(f"{what} must be one-dimensional; got shape {values.shape}.")
+    if size is not None and values.size != size:
+        raise ValueError(f"{what} must have {size} entries to agree with A; got {values.size}.")
+    values = np.ascontiguousarray(_as_float(values, what), dtype=np.float64)
+    if not _core.all_finite(values):
+        raise ValueError(f"{what} contains NaN or infinity. Remove or impute those samples first.")
+    return values
+
+
+@dataclass
+class Centred:
+    """``A`` with each column's mean (or ``means``) subtracted, never formed: sparse data stay sparse.
+
+    Pass it wherever ``A`` is expected. Without ``means``, ``Problem`` uses the means weighted as the samples are.
+    A coordinate costs what it costs on ``A`` itself for the squared loss on the primal side and for penalties without
+    l1 or bounds on the dual; elsewhere a move touches all samples (primal) or all features (dual). With an
+    intercept, centring changes nothing but the intercept, so ``Problem`` solves the uncentred problem and shifts it.
+
+    Examples
+    --------
+    >>> import numpy as np, southwell as sw
+    >>> A, b = np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 1.0]]), np.array([-1.0, 0.0, 1.0])
+    >>> r = sw.solve(sw.Centred(A), b, l2=0.1, tol=1e-10)
+    >>> bool(np.allclose(r.x, sw.solve(A - A.mean(0), b, l2=0.1, tol=1e-10).x))
+    True
+    """
+
+    A: object
+    means: np.ndarray | None = None
+
+
+class Matrix:
+    """A checked design matrix, with its two layouts built when first asked for and then kept.
+
+    ``columns`` reads CSC and Fortran order as they are, ``rows`` CSR and C order; the other pair is built once.
+    """
+
+    def __init__(self, A):
+        if sp.issparse(A):
+            self._given = self._check_sparse(A)
+        else:
+            self._given = self._check_dense(A)
+        self.shape: tuple[int, int] = self._given.shape
+        self._by_columns = self._by_rows = None
+
+    @staticmethod
+    def _check_dense(A) -> np.ndarray:
+        try:
+            array = np.asarray(A)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"A must be a 2-d array or a SciPy sparse matrix; got {type(A).__name__}.") from error
+        if array.ndim != 2:
+            raise ValueError(
+                f"A must be 2-d, samples by features; got shape {array.shape}. "
+                "One feature: A.reshape(-1, 1); one sample: A.reshape(1, -1)."
+            )
+        _refuse_empty(array.shape)
+        array = _as_float(array, "A")
+        if not (array.flags.c_contiguous or array.flags.f_contiguous):
+            array = np.ascontiguousarray(array)
+        _refuse_infinite(array.ravel(order="K"))
+        return array
+
+    @staticmethod
+    def _check_sparse(A):
+        if A.ndim != 2:
+            raise ValueError(f"A must be 2-d, samples by features; got shape {A.shape}.")
+        _refuse_empty(A.shape)
+        if A.format not in ("csr", "csc"):
+            A = A.tocsr()
+        data = np.ascontiguousarray(_as_float(A.data, "A"))
+        if A.indices.dtype.kind not in "iu" or A.indptr.dtype.kind not in "iu":
+            raise TypeError(f"A's indices must be integers; got {A.indices.dtype} and {A.indptr.dtype}.")
+        wide = max(A.indices.dtype.itemsize, A.indptr.dtype.itemsize) > 4 or A.indices.dtype == np.uint32
+        index = np.int64 if wide else np.int32
+        indices = np.ascontiguousarray(A.indices, dtype=index)
+        indptr = np.ascontiguousarray(A.indptr, dtype=index)
+        major, minor = A.shape if A.format == "csr" else A.shape[::-1]
+        if indptr.ndim != 1 or indptr.size != major + 1:
+            raise ValueError(f"A is broken: indptr has {indptr.size} entries; its shape needs {major + 1}.")
+        broken = _core.check_sparse(indices, indptr, minor)
+        if data.size < indptr[-1]:
+            broken = f"{data.size} values for {indptr[-1]} indices"
+        if broken not in ("", "unsorted"):
+            raise ValueError(f"A is broken: {broken}. Build it again, for example from its COO form.")
+        matrix = (sp.csr_array if A.format == "csr" else sp.csc_array)(A.shape, dtype=data.dtype)
+        matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
+        if broken == "unsorted":
+            matrix = matrix.copy()
+            matrix.has_sorted_indices = matrix.has_canonical_format = False
+            matrix.sum_duplicates()
+        _refuse_infinite(matrix.data[: matrix.indptr[-1]])
+        return matrix
+
+    @property
+    def sparse(self) -> bool:
+        return sp.issparse(self._given)
+
+    @property
+    def stored(self) -> int:
+        """Stored entries."""
+        return int(self._given.indptr[-1]) if self.sparse else self._given.size
+
+    def has_columns(self) -> bool:
+        """Can columns be read without building another layout?"""
+        return self._by_columns is not None or (
+            self._given.format == "csc" if self.sparse else self._given.flags.f_contiguous
+        )
+
+    def has_rows(self) -> bool:
+        """Can rows be read without building another layout?"""
+        return self._by_rows is not None or (
+            self._given.format == "csr" if self.sparse else self._given.flags.c_contiguous
+        )
+
+    @property
+    def columns(self):
+        if self._by_columns is None:
+            self._by_columns = self._given.tocsc() if self.sparse else np.asfortranarray(self._given)
+        return self._by_columns
+
+    @property
+    def rows(self):
+        if self._by_rows is None:
+            self._by_rows = self._given.tocsr() if self.sparse else np.ascontiguousarray(self._given)
+        return self._by_rows
+
+    def layout(self, by_columns: bool, shifts: np.ndarray | None, intercept: bool) -> _core.Layout:
+        """The compiled view along one axis, framed by column constants and an intercept."""
+        store = self.columns if by_columns else self.rows
+        frame = (np.empty(0) if shifts is None else shifts, intercept)
+        if self.sparse:
+            length = store.shape[0] if by_columns else store.shape[1]
+            return _core.sparse_layout(store.data, store.indices, store.indptr, length, by_columns, *frame)
+        return _core.dense_layout(store.T if by_columns else store, by_columns, *frame)
+
+    def ready_layout(self, shifts: np.ndarray | None, intercept: bool) -> _core.Layout:
+        """Whichever layout costs nothing to build."""
+        return self.layout(self.has_columns() and not self.has_rows(), shifts, intercept)
+
+    def weighted_gram(self, weights: np.ndarray, of_columns: bool) -> np.ndarray:
+        """A' diag(weights) A (of columns) or A diag(weights) A' (of rows), in float64, a slab at a time."""
+        A = self._given if of_columns else self._given.T
+        size, step = A.shape[1], max(1, 4_000_000 // max(A.shape[1], 1))
+        total = np.zeros((size, size))
+        if self.sparse:
+            A = A.tocsr()  # a copy only where the layout disagrees
+        for start in range(0, A.shape[0], step):
+            slab = A[start : start + step].astype(np.float64)
+            scaled = slab.multiply(weights[start : start + step, None]).tocsr() if self.sparse else (
+                slab * weights[start : start + step, None]
+            )
+            product = slab.T @ scaled
+            total += product.toarray() if self.sparse else product
+        return total
+
+
+def _refuse_empty(shape: tuple[int, ...]) -> None:
+    if 0 in shape:
+        raise ValueError(f"A is empty: its shape is {shape}. At least one sample and one feature are needed.")
+
+
+def _refuse_infinite(values: np.ndarray) -> None:
+    if not _core.all_finite(values):
+        raise ValueError("A contains NaN or infinity. Impute or drop those entries first.")
+
+
+def weights(given, size: int) -> np.ndarray:
+    """Sample weights that sum to one."""
+    if given is None:
+        return np.full(size, 1.0 / size)
+    values = vector(given, "sample_weight", size)
+    if values.min() < 0:
+        raise ValueError(f"sample_weight must be >= 0; the smallest is {values.min()}.")
+    total = values.sum()
+    if not (total > 0 and np.isfinite(total)):
+        raise ValueError("sample_weight must have a positive, finite sum; all weights are zero or it overflows.")
+    return values / total
+
+
+def targets(given, kind: str, size: int, sample_weights: np.ndarray, loss: str) -> np.ndarray:
+    """Targets a loss can use: reals, signs (-1 and +1, both) or counts."""
+    values = vector(given, "b", size)
+    if kind == "signs":
+        seen = np.unique(values)
+        if not np.isin(seen, (-1.0, 1.0)).all():
+            shown = ", ".join(f"{v:g}" for v in seen[:5]) + (", ..." if seen.size > 5 else "")
+            raise ValueError(
+                f"The {loss} loss takes targets -1 and +1; got {shown}. "
+                "Map two classes with b = np.where(labels == positive_class, 1.0, -1.0)."
+            )
+        used = np.unique(values[sample_weights > 0])
+        if used.size < 2:
+            raise ValueError(f"The {loss} loss needs both classes, -1 and +1; every target is {used[0]:+g}.")
+    if kind == "counts" and values.min() < 0:
+        raise ValueError(f"The {loss} loss takes targets >= 0; the smallest is {values.min():g}.")
+    return values

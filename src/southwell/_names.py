@@ -1,0 +1,44 @@
+"""Names given as strings, and kind refusals of names nobody knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def unknown(kind: str, given: object, known: Iterable[str]) -> ValueError:
+    """A refusal that lists what is known and guesses what was meant."""
+    names = sorted(known)
+    near = get_close_matches(str(given).lower().replace("-", "_"), names, n=1, cutoff=0.5)
+    guess = f" Did you mean {near[0]!r}?" if near else ""
+    return ValueError(f"Unknown {kind} {given!r}.{guess} Known: {', '.join(names)}.")
+
+
+def resolve(kind: str, given: object, known: dict[str, type], base: type):
+    """An instance of ``base`` from an instance, a class or a name."""
+    if isinstance(given, base):
+        return given
+    if isinstance(given, type) and issubclass(given, base):
+        return given()
+    if isinstance(given, str):
+        try:
+            return known[given]()
+        except KeyError:
+            raise unknown(kind, given, known) from None
+    raise TypeError(
+        f"{kind} must be a name ({', '.join(sorted(known))}) or an object of southwell; "
+        f"got {type(given).__name__}."
+    )
+
+
+def positive(name: str, value: object, *, zero: bool = False, below: float | None = None) -> float:
+    """``value`` as a finite float > 0 (or >= 0), or a refusal."""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number; got {value!r}.") from None
+    low = number >= 0 if zero else number > 0
+    if not (low and number < (float("inf") if below is None else below)):
+        allowed = f"{'>=' if zero else '>'} 0" + (f" and < {below}" if below is not None else " and finite")
+        raise ValueError(f"{name} must be {allowed}; got {value!r}.")
+    return number

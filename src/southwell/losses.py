@@ -1,0 +1,171 @@
+"""Losses: how wrong a margin ``m`` is for a target ``b``.
+
+Every loss answers the same questions over arrays: ``value``, ``derivative``, ``second_derivative``, ``conjugate`` and
+``prox_conjugate``, all computed by the compiled core.
+
+>>> import numpy as np, southwell as sw
+>>> sw.losses.Hinge().value([0.5, 2.0], [1.0, 1.0])
+array([0.5, 0. ])
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from . import _core
+from ._names import positive, resolve
+
+
+class Loss:
+    """Base of all losses. ``name`` is what strings call it; ``targets`` is "real", "signs" or "counts"."""
+
+    name: ClassVar[str]
+
+    @cached_property
+    def core(self) -> _core.Loss:
+        """The compiled loss."""
+        parameters = [getattr(self, f.name) for f in fields(self)]  # type: ignore[arg-type]
+        return _core.Loss(self.name, parameters[0] if parameters else 0.0)
+
+    def __getstate__(self):
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+
+    @property
+    def targets(self) -> str:
+        """What targets must be: "real", "signs" (-1 and +1) or "counts" (>= 0)."""
+        return self.core.targets
+
+    @property
+    def smooth(self) -> bool:
+        """Whether the derivative is continuous, as coordinate descent on the primal needs."""
+        return self.core.smooth
+
+    @property
+    def smoothness(self) -> float:
+        """A bound on the second derivative, 1/gamma; infinity if there is none."""
+        return self.core.smoothness
+
+    def value(self, m, b):
+        """phi(m; b)."""
+        return self._map(self.core.value, m, b)
+
+    def derivative(self, m, b):
+        """phi'(m; b); at a kink, one of the subgradients."""
+        return self._map(self.core.derivative, m, b)
+
+    def second_derivative(self, m, b):
+        """phi''(m; b), 0 where the loss is linear."""
+        return self._map(self.core.second_derivative, m, b)
+
+    def conjugate(self, y, b):
+        """phi*(y; b) = sup over m of y m - phi(m; b); infinity outside its domain."""
+        return self._map(self.core.conjugate, y, b)
+
+    def prox_conjugate(self, v, step, b):
+        """argmin over y of phi*(y; b) + (y - v)^2 / (2 step)."""
+        return self._map(self.core.maximise, 0.0, v, 1.0 / np.asarray(step, dtype=np.float64), b)
+
+    def maximise(self, m, y0, q, b):
+        """argmax over y of y m - phi*(y; b) - (q/2) (y - y0)^2: one dual coordinate step."""
+        return self._map(self.core.maximise, m, y0, q, b)
+
+    @staticmethod
+    def _map(function, *arguments):
+        arrays = np.broadcast_arrays(*(np.asarray(a, dtype=np.float64) for a in arguments))
+        return function(*(np.ascontiguousarray(a).ravel() for a in arrays)).reshape(arrays[0].shape)
+
+
+@dataclass(frozen=True)
+class Squared(Loss):
+    """(m - b)^2 / 2."""
+
+    name: ClassVar[str] = "squared"
+
+
+@dataclass(frozen=True)
+class Logistic(Loss):
+    """log(1 + exp(-b m)), b = -1 or +1."""
+
+    name: ClassVar[str] = "logistic"
+
+
+@dataclass(frozen=True)
+class Hinge(Loss):
+    """max(0, 1 - b m), b = -1 or +1. Not smooth: the dual side solves it."""
+
+    name: ClassVar[str] = "hinge"
+
+
+@dataclass(frozen=True)
+class SquaredHinge(Loss):
+    """max(0, 1 - b m)^2 / 2, b = -1 or +1."""
+
+    name: ClassVar[str] = "squared_hinge"
+
+
+@dataclass(frozen=True)
+class SmoothHinge(Loss):
+    """The hinge with its corner rounded over a width ``corner``: 0, (1 - bm)^2 / (2 corner), or 1 - bm - corner/2."""
+
+    corner: float = 1.0
+    name: ClassVar[str] = "smooth_hinge"
+
+    def __post_init__(self):
+        object.__setattr__(self, "corner", positive("corner", self.corner))
+
+
+@dataclass(frozen=True)
+class Huber(Loss):
+    """r^2 / 2 for |r| <= delta, else delta |r| - delta^2 / 2, with r = m - b."""
+
+    delta: float = 1.0
+    name: ClassVar[str] = "huber"
+
+    def __post_init__(self):
+        object.__setattr__(self, "delta", positive("delta", self.delta))
+
+
+@dataclass(frozen=True)
+class Quantile(Loss):
+    """q max(b - m, 0) + (1 - q) max(m - b, 0); q = 0.5 is half the absolute error. Not smooth."""
+
+    q: float = 0.5
+    name: ClassVar[str] = "quantile"
+
+    def __post_init__(self):
+        object.__setattr__(self, "q", positive("q", self.q, below=1.0))
+
+
+@dataclass(frozen=True)
+class EpsilonInsensitive(Loss):
+    """max(0, |m - b| - epsilon). Not smooth."""
+
+    epsilon: float = 0.1
+    name: ClassVar[str] = "epsilon_insensitive"
+
+    def __post_init__(self):
+        object.__setattr__(self, "epsilon", positive("epsilon", self.epsilon, zero=True))
+
+
+@dataclass(frozen=True)
+class Poisson(Loss):
+    """exp(m) - b m, b >= 0: counts with a log link."""
+
+    name: ClassVar[str] = "poisson"
+
+
+ALL: dict[str, type[Loss]] = {
+    loss.name: loss
+    for loss in (
+        Squared, Logistic, SmoothHinge, Hinge, SquaredHinge, Huber, Quantile, EpsilonInsensitive, Poisson,
+    )
+}  # fmt: skip
+
+
+def get(given: str | Loss) -> Loss:
+    """A loss from its name or itself."""
+    return resolve("loss", given, ALL, Loss)

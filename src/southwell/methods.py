@@ -1,0 +1,189 @@
+"""Methods: how the answer is found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from . import _core, rules
+from ._names import resolve, unknown
+from .problem import Problem
+from .rules import Rule
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where to begin: coefficients as the core holds them, and a dual point if there is one."""
+
+    x: np.ndarray
+    y: np.ndarray | None = None
+
+
+class Method:
+    """Base of all methods."""
+
+    name: ClassVar[str]
+
+    def prepare(self, problem: Problem, start: Start, seed: int) -> tuple[_core.Problem, _core.Algorithm, str]:
+        """The compiled problem and algorithm, and a description of what was chosen."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class CoordinateDescent(Method):
+    """One coordinate at a time, on the primal side (features) or the dual side (samples, also known as SDCA).
+
+    Parameters
+    ----------
+    side : {"auto", "primal", "dual"}
+        The primal side needs a smooth loss, the dual side a penalty. "auto" chooses by conditioning.
+    rule : str or Rule
+        Which coordinate moves next: "cyclic", "shuffled", "uniform". "auto" is cyclic on the primal side, shuffled on
+        the dual.
+    coupling : {"auto", "mirror", "gram"}
+        What is kept while coordinates move. "mirror" keeps the residual (primal) or the coefficients (dual); "gram" the
+        inner products between all pairs of coordinates, which pays when coordinates are few and vectors long: the
+        squared loss on the primal side, l1 = 0 without bounds on the dual. "auto" chooses by cost.
+
+    Notes
+    -----
+    Where l2 = 0 on the dual side (pure L1, an unpenalised coefficient, the intercept) a proximal term that follows
+    the iterate takes its place; see ``docs/mathematics.md``.
+    """
+
+    side: str = "auto"
+    rule: str | Rule = "auto"
+    coupling: str = "auto"
+    name: ClassVar[str] = "coordinate_descent"
+
+    def __post_init__(self):
+        for field, known in (("side", ("auto", "primal", "dual")), ("coupling", ("auto", "mirror", "gram"))):
+            if getattr(self, field) not in known:
+                raise unknown(field, getattr(self, field), known)
+        if self.rule != "auto":
+            rules.get(self.rule)
+
+    def prepare(self, problem: Problem, start: Start, seed: int):
+        side = _choose_side(problem) if self.side == "auto" else self.side
+        _refuse_impossible(problem, side)
+        rule = rules.get({"primal": "cyclic", "dual": "shuffled"}[side] if self.rule == "auto" else self.rule)
+        gram = self._use_gram(problem, side)
+        core = problem.core(None if gram else side == "primal")
+        firmness, intercept_firmness = _firmness(problem) if side == "dual" else (0.0, 0.0)
+        products = _gram(problem, side, intercept_firmness) if gram else None
+        begin = start.x if side == "primal" else _dual_start(problem, start)
+        algorithm = _core.coordinate_descent(
+            core, side, rule.name, seed, begin, start.x, firmness, intercept_firmness, products
+        )
+        description = f"coordinate descent, {side} side, {rule.name}" + (", Gram matrix" if gram else "")
+        return core, algorithm, description
+
+    def _use_gram(self, problem: Problem, side: str) -> bool:
+        if side == "primal":
+            able = problem.loss.name == "squared"
+            few, many = problem.n_features, problem.n_samples
+        else:
+            able = _quadratic(problem)
+            few, many = problem.n_samples, problem.n_features
+        if self.coupling == "gram" and not able:
+            raise ValueError(
+                "coupling='gram' needs the squared loss on the primal side, or l1 = 0, l2 > 0 and no bounds on the dual; "
+                "use coupling='mirror'."
+            )
+        if self.coupling != "auto":
+            return self.coupling == "gram"
+        # An epoch costs few^2 against the stored entries; the matrix itself costs as much as few (dense, by BLAS)
+        # or as stored/many (sparse) entries for every stored one, repaid over tens of epochs.
+        stored = problem.data.stored
+        repaid = stored / many <= 200 if problem.data.sparse else few <= 2000
+        return able and 20 * few <= many and 20 * few * few <= stored and repaid
+
+
+@dataclass(frozen=True)
+class Auto(Method):
+    """Coordinate descent with side, rule and coupling chosen from the problem's shape and conditioning."""
+
+    name: ClassVar[str] = "auto"
+
+    def prepare(self, problem: Problem, start: Start, seed: int):
+        return CoordinateDescent().prepare(problem, start, seed)
+
+
+ALL: dict[str, type[Method]] = {method.name: method for method in (Auto, CoordinateDescent)}
+
+
+def get(given: str | Method) -> Method:
+    """A method from its name or itself."""
+    return resolve("method", given, ALL, Method)
+
+
+def _quadratic(problem: Problem) -> bool:
+    penalty = problem.penalty
+    unbounded = penalty.lower is None and penalty.upper is None
+    weighted = penalty.weights is None or np.min(penalty.weights) > 0
+    return penalty.l1 == 0 and penalty.l2 > 0 and unbounded and weighted
+
+
+def _mean_squared_row(problem: Problem) -> float:
+    """sum_i s_i ||a_i||^2 over the features, the intercept apart."""
+    return float(problem.ready_layout().column_squared_norms(problem.weights)[: problem.n_features].sum())
+
+
+def _choose_side(problem: Problem) -> str:
+    """Dual if it must be, or if l2 makes it well conditioned: an epoch of SDCA takes off about 1/(1 + kappa) of the
+    gap, with kappa = mean ||a_i||^2 / (l2 gamma n)."""
+    if not problem.loss.smooth:
+        return "dual"
+    if problem.penalty.l2 == 0 or not np.isfinite(problem.loss.smoothness):
+        return "primal"
+    kappa = _mean_squared_row(problem) * problem.loss.smoothness / (problem.penalty.l2 * problem.n_samples)
+    return "dual" if kappa <= 5 and problem.n_features * 20 > problem.n_samples else "primal"
+
+
+def _refuse_impossible(problem: Problem, side: str) -> None:
+    if side == "primal" and not problem.loss.smooth:
+        raise ValueError(
+            f"CoordinateDescent on the primal needs a smooth loss; got {problem.loss.name}. Use side='dual', "
+            "or a smooth relative: smooth_hinge or squared_hinge for hinge, huber for quantile and epsilon_insensitive."
+        )
+    if side == "dual" and problem.penalty.l1 == 0 and problem.penalty.l2 == 0:
+        advice = "side='primal'" if problem.loss.smooth else "a small l2, say 1e-6"
+        raise ValueError(f"CoordinateDescent on the dual needs a penalty; got l1 = 0 and l2 = 0. Use {advice}.")
+
+
+def _firmness(problem: Problem) -> tuple[float, float]:
+    """mu of the proximal terms on the dual side, for features and for the intercept."""
+    row = max(_mean_squared_row(problem), np.finfo(float).tiny)
+    feature = row / problem.n_samples
+    return feature, (problem.penalty.l2 or feature) / row
+
+
+def _dual_start(problem: Problem, start: Start) -> np.ndarray:
+    if start.y is not None:
+        return start.y
+    if not start.x.any():
+        return np.zeros(problem.n_samples)
+    return problem.loss.derivative(problem.ready_layout().apply(start.x), problem.targets)
+
+
+def _gram(problem: Problem, side: str, intercept_firmness: float) -> np.ndarray:
+    """The inner products of the coordinates: A'SA on the primal side, -A L^-1 A' on the dual, for A with its frame."""
+    shifts = np.zeros(problem.n_features) if problem.shifts is None else problem.shifts
+    if side == "primal":
+        means = problem.data.ready_layout(None, False).adjoint(problem.weights)
+        products = problem.data.weighted_gram(problem.weights, of_columns=True)
+        products += np.outer(means, shifts) + np.outer(shifts, means) + np.outer(shifts, shifts)
+        if problem.intercept:
+            border = means + shifts
+            products = np.block([[products, border[:, None]], [border[None, :], np.ones((1, 1))]])
+        return np.ascontiguousarray(products)
+    weights = 1.0 if problem.penalty.weights is None else np.asarray(problem.penalty.weights, dtype=float)
+    inverse = np.broadcast_to(1.0 / (problem.penalty.l2 * weights), (problem.n_features,))
+    products = problem.data.weighted_gram(inverse, of_columns=False)
+    along = problem.data.ready_layout(None, False).apply(np.ascontiguousarray(inverse * shifts))
+    products += along[:, None] + along[None, :] + (inverse * shifts) @ shifts
+    if problem.intercept:
+        products += 1.0 / intercept_firmness
+    return -products

@@ -1,0 +1,115 @@
+"""What a solve gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .status import Status
+
+if TYPE_CHECKING:
+    from .problem import Problem
+
+HISTORY_FIELDS = ("epoch", "seconds", "primal", "dual", "gap", "nonzeros", "moves", "entries")
+_INTEGERS = {"epoch", "nonzeros", "moves", "entries"}
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """An answer and its proof: ``primal - optimum <= gap``, whatever the status.
+
+    Attributes
+    ----------
+    x, intercept : array, float
+        The coefficients with the best objective seen.
+    y : array of shape (n_samples,)
+        The best feasible dual point seen.
+    primal, dual, gap : float
+        The objective at ``x``, its lower bound at ``y``, and their difference.
+    scale, tol : float
+        The objective of the zero model, and the tolerance: the aim was ``gap <= tol * scale``.
+    status : Status
+    epochs : int
+        An epoch is as many coordinate moves as there are coordinates.
+    seconds : float
+        Wall-clock time, with the building of layouts.
+    history : dict of arrays
+        ``epoch, seconds, primal, dual, gap, nonzeros, moves, entries`` at each certificate, ready for a DataFrame.
+        ``moves`` counts coordinates visited, ``entries`` the stored numbers read or written.
+    method : str
+        What was run.
+    """
+
+    x: np.ndarray
+    intercept: float
+    y: np.ndarray
+    primal: float
+    dual: float
+    gap: float
+    scale: float
+    tol: float
+    status: Status
+    epochs: int
+    seconds: float
+    method: str
+    history: dict[str, np.ndarray] = field(repr=False)
+    problem: Problem = field(repr=False)
+
+    @property
+    def nonzeros(self) -> int:
+        """Coefficients that are not zero."""
+        return int(np.count_nonzero(self.x))
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap in units of the zero model's objective."""
+        return self.gap / self.scale if self.scale > 0 else self.gap
+
+    def __repr__(self) -> str:
+        return (
+            f"Result: {self.status.name} - {self.status.value}\n"
+            f"  objective  {self.primal:.9g}   (optimum is at least {self.dual:.9g})\n"
+            f"  gap        {self.gap:.3g} = {self.relative_gap:.3g} of the zero model's objective; asked: {self.tol:.3g}\n"
+            f"  nonzeros   {self.nonzeros} of {self.x.size}\n"
+            f"  work       {self.epochs} epochs, {self.seconds:.3g} s\n"
+            f"  method     {self.method}"
+        )
+
+    def plot(self, against: str = "seconds", ax=None):
+        """The relative gap over time, on a log scale. Needs ``pip install southwell[plot]``.
+
+        Parameters
+        ----------
+        against : {"seconds", "epoch", "moves", "entries"}
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        if against not in ("seconds", "epoch", "moves", "entries"):
+            raise ValueError(f"Plot against 'seconds', 'epoch', 'moves' or 'entries'; got {against!r}.")
+        if ax is None:
+            try:
+                import matplotlib.pyplot as plt
+            except ImportError as error:
+                raise ImportError(
+                    "Plots need matplotlib. Install it with: python -m pip install 'southwell[plot]'"
+                ) from error
+            ax = plt.subplots()[1]
+        unit = self.scale if self.scale > 0 else 1.0
+        ax.semilogy(self.history[against], np.maximum(self.history["gap"] / unit, 1e-17), marker=".", label=self.method)
+        ax.axhline(max(self.tol, 1e-17), linestyle=":", color="grey", label="tolerance")
+        ax.set(xlabel=against, ylabel="gap / objective of the zero model")
+        ax.legend()
+        return ax
+
+
+def history_arrays(records: list[tuple], seconds_before: float) -> dict[str, np.ndarray]:
+    """Columns by name; ``seconds_before`` were spent before the first epoch."""
+    columns = dict(zip(HISTORY_FIELDS, zip(*records, strict=True), strict=True))
+    history = {k: np.array(v, dtype=np.int64 if k in _INTEGERS else np.float64) for k, v in columns.items()}
+    history["seconds"] += seconds_before
+    return history

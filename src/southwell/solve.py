@@ -1,0 +1,249 @@
+"""The one entry point of the optimisation layer."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections import namedtuple
+from collections.abc import Callable
+
+import numpy as np
+
+from . import _core, _data, methods
+from ._names import positive
+from .losses import Loss
+from .methods import Method, Start
+from .penalties import ElasticNet
+from .problem import Problem
+from .result import HISTORY_FIELDS, Result, history_arrays
+from .status import Status
+
+Progress = namedtuple("Progress", (*HISTORY_FIELDS, "x", "intercept", "scale"))
+Progress.__doc__ = "What a callback is told at each certificate: a row of the history, the best point, and P(0)."
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a solve. ``result`` holds the best certified point so far, or None before the first one."""
+
+    result: Result | None = None
+
+
+def solve(
+    A,
+    b=None,
+    *,
+    loss: str | Loss = "squared",
+    l1: float = 0.0,
+    l2: float = 0.0,
+    penalty: ElasticNet | None = None,
+    intercept: bool = False,
+    sample_weight=None,
+    method: str | Method = "auto",
+    tol: float = 1e-6,
+    max_epochs: int = 1000,
+    max_seconds: float | None = None,
+    check_every: int | None = None,
+    seed: int = 0,
+    callback: Callable[[Progress], bool | None] | None = None,
+    warm_start: Result | np.ndarray | tuple[np.ndarray, float] | None = None,
+    record_history: bool = True,
+) -> Result:
+    """Fit a regularised linear model and prove how good it is.
+
+    Minimises ``sum_i s_i phi(a_i'x + c; b_i) + l1 ||x||_1 + (l2/2) ||x||^2`` with sample weights ``s`` that sum to one,
+    until ``gap <= tol * P(0)``, where P(0) is the objective of the zero model.
+
+    Parameters
+    ----------
+    A : array, sparse matrix, ``Centred`` or ``Problem``
+        The data, or a whole problem; then ``b`` up to ``sample_weight`` stay away.
+    b : array of shape (n_samples,)
+    loss : str or Loss
+        squared, logistic, smooth_hinge, hinge, squared_hinge, huber, quantile, epsilon_insensitive or poisson.
+    l1, l2 : float
+        Strength of the penalty; or give a whole ``penalty``.
+    penalty : ElasticNet, optional
+        With weights or bounds.
+    intercept : bool
+        Adds an intercept that is never penalised.
+    sample_weight : array of shape (n_samples,), optional
+    method : str or Method
+        "auto" chooses side, rule and coupling of coordinate descent.
+    tol : float
+        Relative duality gap to reach.
+    max_epochs, max_seconds : int, float
+        Limits; whichever comes first.
+    check_every : int, optional
+        Epochs between certificates. Default: after a quarter more epochs, 10 at most.
+    seed : int
+        Same seed, same numbers, on the same machine.
+    callback : callable, optional
+        Called with a ``Progress`` at each certificate; a true value stops the solve.
+    warm_start : Result, array or (array, intercept), optional
+        Where to begin.
+    record_history : bool
+        Keep a row for each certificate, or only the last.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    Interrupted
+        On Ctrl-C, within a fraction of a second. It is a KeyboardInterrupt; its ``result`` is the best point so far.
+
+    Warns
+    -----
+    sklearn.exceptions.ConvergenceWarning
+        When epochs or seconds run out; it carries the gap, the tolerance and advice.
+
+    Examples
+    --------
+    >>> import southwell as sw
+    >>> from sklearn.datasets import load_diabetes
+    >>> A, b = load_diabetes(return_X_y=True)
+    >>> r = sw.solve(A, b, l1=0.5, intercept=True)
+    >>> r.status, r.nonzeros, r.relative_gap <= 1e-6
+    (Status.CONVERGED, 7, True)
+    """
+    begun = time.perf_counter()
+    if isinstance(A, Problem):
+        restated = b is not None or penalty is not None or sample_weight is not None or l1 or l2 or intercept
+        if restated or loss != "squared":
+            raise TypeError("A Problem already holds b, loss, penalty, intercept and sample_weight; give them there.")
+        problem = A
+    else:
+        if b is None:
+            raise TypeError("solve(A, b, ...) needs targets b.")
+        if penalty is not None and (l1 or l2):
+            raise TypeError("Give either penalty or l1 and l2, not both.")
+        problem = Problem(
+            A, b, loss, ElasticNet(l1, l2) if penalty is None else penalty,
+            intercept=intercept, sample_weight=sample_weight,
+        )  # fmt: skip
+    tol = positive("tol", tol, zero=True)
+    limits = (
+        _count("max_epochs", max_epochs, 0),
+        np.inf if max_seconds is None else positive("max_seconds", max_seconds),
+        0 if check_every is None else _count("check_every", check_every, 1),
+    )
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
+    chosen = methods.get(method)
+    start = _start(problem, warm_start)
+    core, algorithm, description = chosen.prepare(problem, start, _count("seed", seed, 0))
+
+    before = time.perf_counter() - begun
+    outcome = _core.drive(
+        core, algorithm, tol, limits[0], max(limits[1] - before, 0.0), limits[2],
+        None if callback is None else _Reporter(callback, problem, before), record_history,
+    )  # fmt: skip
+    result = _result(problem, outcome, tol, description, before)
+    if outcome["error"] is not None:
+        _raise(outcome["error"], result)
+    _warn(result)
+    return result
+
+
+class _Reporter:
+    """Turns what the core reports into a ``Progress``."""
+
+    def __init__(self, callback, problem: Problem, seconds_before: float):
+        self.callback, self.problem, self.before = callback, problem, seconds_before
+        self.scale = None
+
+    def __call__(self, record: tuple, inner: np.ndarray, scale: float) -> bool:
+        epoch, seconds, *rest = record
+        x, intercept = self.problem.from_inner(inner)
+        return bool(self.callback(Progress(epoch, seconds + self.before, *rest, x, intercept, scale)))
+
+
+def _result(problem: Problem, outcome: dict, tol: float, description: str, before: float) -> Result:
+    x, intercept = problem.from_inner(outcome["x"])
+    return Result(
+        x=x, intercept=intercept, y=outcome["y"], primal=outcome["primal"], dual=outcome["dual"], gap=outcome["gap"],
+        scale=outcome["scale"], tol=tol, status=Status[outcome["status"]], epochs=outcome["epochs"],
+        seconds=outcome["seconds"] + before, method=description,
+        history=history_arrays(outcome["history"], before), problem=problem,
+    )  # fmt: skip
+
+
+def _raise(error: BaseException, result: Result) -> None:
+    if isinstance(error, KeyboardInterrupt):
+        stop = Interrupted(*error.args)
+        stop.result = result
+        raise stop from error
+    raise error
+
+
+def _warn(result: Result) -> None:
+    advice = {
+        Status.MAX_EPOCHS: "raise max_epochs, loosen tol, or scale the columns of A to similar size",
+        Status.MAX_SECONDS: "raise max_seconds or loosen tol",
+        Status.DIVERGED: "check the scale of A and b",
+    }.get(result.status)
+    if advice is None:
+        return
+    from sklearn.exceptions import ConvergenceWarning  # imported late: it takes longer than most solves
+
+    warnings.warn(
+        f"{result.status.value} Gap {result.gap:.3g} is {result.relative_gap:.3g} of the zero model's objective; "
+        f"tol is {result.tol:.3g}. To go on: {advice}; or pass this result as warm_start.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
+
+
+def _count(name: str, given, least: int) -> int:
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
+        raise ValueError(f"{name} must be an integer >= {least}; got {given!r}.")
+    return int(given)
+
+
+def _start(problem: Problem, given) -> Start:
+    if given is None:
+        return Start(np.zeros(problem.n_features + problem.intercept))
+    if isinstance(given, Result):
+        y = given.y if given.y.size == problem.n_samples else None
+        return Start(problem.to_inner(_data.vector(given.x, "warm_start.x", problem.n_features), given.intercept), y)
+    x, intercept = given if isinstance(given, tuple) and len(given) == 2 else (given, 0.0)
+    return Start(problem.to_inner(_data.vector(x, "warm_start", problem.n_features), intercept))
+
+
+def lambda_max(A, b, *, loss: str | Loss = "squared", weights=None, intercept: bool = False, sample_weight=None) -> float:
+    """The smallest l1 at which every penalised coefficient is zero.
+
+    Parameters
+    ----------
+    A, b, loss, intercept, sample_weight
+        As in ``solve``.
+    weights : array of shape (n_features,), optional
+        Penalty weights; coefficients with weight 0 are fitted freely first.
+
+    Returns
+    -------
+    float
+        max_j |z_j| / weights_j, z the slopes at the best model without penalised coefficients. Where the loss
+        has a kink there, an upper bound.
+
+    Examples
+    --------
+    >>> import numpy as np, southwell as sw
+    >>> A, b = np.eye(2), np.array([3.0, 4.0])
+    >>> sw.lambda_max(A, b)
+    2.0
+    """
+    free = np.zeros(0, dtype=bool) if weights is None else np.asarray(weights) == 0
+    null = Problem(A, b, loss, ElasticNet(l1=1.0, weights=weights), intercept=intercept, sample_weight=sample_weight)
+    if free.any():
+        # Bounds pin the penalised coefficients at zero while the free ones are fitted.
+        pinned = ElasticNet(lower=np.where(free, -np.inf, 0.0), upper=np.where(free, np.inf, 0.0))
+        fit = solve(Problem(A, b, loss, pinned, intercept=intercept, sample_weight=sample_weight), tol=1e-12)
+        y = fit.y
+    else:
+        y = _core.null_dual(null.core())
+    slopes = np.abs(null.ready_layout().adjoint(null.weights * y))[: null.n_features]
+    if free.size:
+        slopes = slopes[~free] / np.asarray(weights, dtype=np.float64)[~free]
+    return float(slopes.max(initial=0.0))

@@ -1,0 +1,23 @@
+"""How a solve ended."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Status(Enum):
+    """How a solve ended; the value is the sentence a person reads."""
+
+    CONVERGED = "The duality gap is within the tolerance: the answer is proven."
+    MAX_EPOCHS = "The epochs ran out before the gap reached the tolerance."
+    MAX_SECONDS = "The time ran out before the gap reached the tolerance."
+    STOPPED = "The callback asked to stop."
+    INTERRUPTED = "Interrupted; the best certified point so far is kept."
+    DIVERGED = "The iterates are not finite; the best certified point is kept."
+
+    def __bool__(self) -> bool:
+        """True when the answer is proven."""
+        return self is Status.CONVERGED
+
+    def __repr__(self) -> str:
+        return f"Status.{self.name}"
