@@ -16,7 +16,7 @@ std::unique_ptr<Algorithm> dual_gram_descent(const DescentSpec& spec) {
   for (Index i = 0; i < design.rows(); ++i) norms[i] = -coupling.diagonal(i);
   return std::visit(
       [&]<class L>(const L& loss) -> std::unique_ptr<Algorithm> {
-        return descend(std::move(coupling), DualStep<L>(spec.problem, loss, std::move(norms), spec.start), spec);
+        return descend(std::move(coupling), DualStep<L>(spec.problem, loss, norms, spec.start), spec);
       },
       spec.loss);
 }

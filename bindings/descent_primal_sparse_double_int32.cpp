@@ -1,4 +1,5 @@
 #include "bindings/primal_descent.hpp"
 
 template std::unique_ptr<southwell::Algorithm>
-southwell::primal_descent(const Framed<SparseFibers<double, std::int32_t>, Axis::columns>&, const DescentSpec&);
+southwell::primal_descent(const Framed<SparseFibers<double, std::int32_t>, Axis::columns>&,
+                          const DescentSpec&);

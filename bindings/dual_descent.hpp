@@ -11,7 +11,7 @@ std::unique_ptr<Algorithm> dual_descent(const Framed<Stored, Axis::rows>& design
     design.squared_norms([&](Index j) { return -map.rate(j); }, norms);
     return std::visit(
         [&]<class L>(const L& loss) -> std::unique_ptr<Algorithm> {
-          return descend(Mirror<D, Map>(design, map), DualStep<L>(spec.problem, loss, std::move(norms), spec.start),
+          return descend(Mirror<D, Map>(design, map), DualStep<L>(spec.problem, loss, norms, spec.start),
                          spec);
         },
         spec.loss);

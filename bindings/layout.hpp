@@ -7,10 +7,10 @@
 namespace southwell {
 
 template <Axis axis>
-using Stores = std::variant<Framed<DenseFibers<float>, axis>, Framed<DenseFibers<double>, axis>,
-                            Framed<SparseFibers<float, std::int32_t>, axis>, Framed<SparseFibers<float, std::int64_t>, axis>,
-                            Framed<SparseFibers<double, std::int32_t>, axis>,
-                            Framed<SparseFibers<double, std::int64_t>, axis>>;
+using Stores = std::variant<
+    Framed<DenseFibers<float>, axis>, Framed<DenseFibers<double>, axis>,
+    Framed<SparseFibers<float, std::int32_t>, axis>, Framed<SparseFibers<float, std::int64_t>, axis>,
+    Framed<SparseFibers<double, std::int32_t>, axis>, Framed<SparseFibers<double, std::int64_t>, axis>>;
 
 using AnyLayout = std::variant<Stores<Axis::columns>, Stores<Axis::rows>>;
 

@@ -1,5 +1,5 @@
-// The compiled half of southwell, as Python sees it. Arrays arrive checked by Python (see southwell/_data.py); what is
-// checked here is what only a pass over the numbers can tell.
+// The compiled half of southwell, as Python sees it. Arrays arrive checked by Python (see
+// southwell/_data.py); what is checked here is what only a pass over the numbers can tell.
 #include "bindings/coordinate_descent.hpp"
 #include "bindings/parts.hpp"
 #include <nanobind/nanobind.h>
@@ -23,7 +23,8 @@ struct BoundLayout {
 
 template <class Stored>
 AnyLayout frame(Stored stored, bool by_columns, std::vector<Real> shifts, bool intercept) {
-  if (by_columns) return Stores<Axis::columns>(Framed<Stored, Axis::columns>(stored, std::move(shifts), intercept));
+  if (by_columns)
+    return Stores<Axis::columns>(Framed<Stored, Axis::columns>(stored, std::move(shifts), intercept));
   return Stores<Axis::rows>(Framed<Stored, Axis::rows>(stored, std::move(shifts), intercept));
 }
 
@@ -34,7 +35,8 @@ template <class Value> void def_dense(nb::module_& m) {
         const DenseFibers<Value> stored(a.data(), Index(a.shape(0)), Index(a.shape(1)));
         return BoundLayout{frame(stored, by_columns, copied(shifts), intercept), nb::cast(a)};
       },
-      "fibers"_a, "by_columns"_a, "shifts"_a, "intercept"_a, "A layout over a C-ordered array, one fiber a row.");
+      "fibers"_a, "by_columns"_a, "shifts"_a, "intercept"_a,
+      "A layout over a C-ordered array, one fiber a row.");
 }
 
 template <class Value, class Position> void def_sparse(nb::module_& m) {
@@ -66,7 +68,8 @@ template <class Position> void def_check_sparse(nb::module_& m) {
       "check_sparse",
       [](Array<Position> indices, Array<Position> indptr, Index length) {
         nb::gil_scoped_release release;
-        return check_sparse(indices.data(), Index(indices.shape(0)), indptr.data(), Index(indptr.shape(0)), length);
+        return check_sparse(indices.data(), Index(indices.shape(0)), indptr.data(), Index(indptr.shape(0)),
+                            length);
       },
       "indices"_a, "indptr"_a, "length"_a,
       "'' if sound, 'unsorted' if indices are not strictly increasing, else what is broken.");
@@ -80,9 +83,10 @@ struct BoundProblem {
   ElasticNet penalty;
   Problem core;
 
-  BoundProblem(nb::object layout, const AnyLoss& l, Array<Real> targets, Array<Real> weights, const ElasticNet& p)
-      : layout_object(layout), targets_object(nb::cast(targets)), weights_object(nb::cast(weights)), any_loss(l),
-        loss(over_samples(any_loss, view(targets), view(weights))), penalty(p),
+  BoundProblem(nb::object layout, const AnyLoss& l, Array<Real> targets, Array<Real> weights,
+               const ElasticNet& p)
+      : layout_object(layout), targets_object(nb::cast(targets)), weights_object(nb::cast(weights)),
+        any_loss(l), loss(over_samples(any_loss, view(targets), view(weights))), penalty(p),
         core{nb::cast<const BoundLayout&>(layout).design(), *loss, penalty} {}
   const AnyLayout& layout() const { return nb::cast<const BoundLayout&>(layout_object).layout; }
 };
@@ -94,8 +98,8 @@ struct BoundAlgorithm {
 };
 
 BoundAlgorithm coordinate_descent(nb::object problem, const std::string& side, const std::string& rule,
-                                  std::uint64_t seed, Array<Real> start, Array<Real> anchor, Real firmness, Real intercept_firmness,
-                                  std::optional<Matrix<Real>> gram) {
+                                  std::uint64_t seed, bool shrinking, Array<Real> start, Array<Real> anchor,
+                                  Real firmness, Real intercept_firmness, std::optional<Matrix<Real>> gram) {
   const auto& bound = nb::cast<const BoundProblem&>(problem);
   const bool primal = side == "primal";
   const Design& design = bound.core.design;
@@ -104,8 +108,16 @@ BoundAlgorithm coordinate_descent(nb::object problem, const std::string& side, c
   const Index size = primal ? design.cols() : design.rows();
   if (gram && (Index(gram->shape(0)) != size || Index(gram->shape(1)) != size))
     throw std::invalid_argument("a Gram matrix of the wrong size");
-  const DescentSpec spec{bound.core, bound.any_loss, rule, seed, copied(start), anchors,
-                         firmness, intercept_firmness, gram ? gram->data() : nullptr};
+  const DescentSpec spec{bound.core,
+                         bound.any_loss,
+                         rule,
+                         seed,
+                         shrinking,
+                         copied(start),
+                         anchors,
+                         firmness,
+                         intercept_firmness,
+                         gram ? gram->data() : nullptr};
   BoundAlgorithm result{problem, gram ? nb::cast(*gram) : nb::object(), nullptr};
   nb::gil_scoped_release release;
   if (gram) {
@@ -152,7 +164,8 @@ private:
   nb::object callback_;
 };
 
-constexpr const char* status_names[] = {"CONVERGED", "MAX_EPOCHS", "MAX_SECONDS", "STOPPED", "INTERRUPTED", "DIVERGED"};
+constexpr const char* status_names[] = {"CONVERGED", "MAX_EPOCHS",  "MAX_SECONDS",
+                                        "STOPPED",   "INTERRUPTED", "DIVERGED"};
 
 nb::dict run(nb::object problem, BoundAlgorithm& algorithm, Real tol, Index max_epochs, Real max_seconds,
              Index check_every, nb::object callback, bool record_history) {
@@ -162,8 +175,8 @@ nb::dict run(nb::object problem, BoundAlgorithm& algorithm, Real tol, Index max_
   Outcome outcome;
   {
     nb::gil_scoped_release release;
-    outcome = drive(bound.core, *algorithm.algorithm, certifier, {tol, max_epochs, max_seconds, check_every}, watch,
-                    record_history);
+    outcome = drive(bound.core, *algorithm.algorithm, certifier, {tol, max_epochs, max_seconds, check_every},
+                    watch, record_history);
   }
   nb::dict result;
   nb::list history;
@@ -225,20 +238,23 @@ NB_MODULE(_core, m) {
       .def(
           "apply",
           [](const BoundLayout& l, Array<Real> x) {
-            return filled(l.design().rows(), [&](Vec out) { l.design().apply(sized(x, l.design().cols()), out); });
+            return filled(l.design().rows(),
+                          [&](Vec out) { l.design().apply(sized(x, l.design().cols()), out); });
           },
           "x"_a, "A x")
       .def(
           "adjoint",
           [](const BoundLayout& l, Array<Real> u) {
-            return filled(l.design().cols(), [&](Vec out) { l.design().adjoint(sized(u, l.design().rows()), out); });
+            return filled(l.design().cols(),
+                          [&](Vec out) { l.design().adjoint(sized(u, l.design().rows()), out); });
           },
           "u"_a, "A'u")
       .def(
           "column_squared_norms",
           [](const BoundLayout& l, Array<Real> w) {
-            return filled(l.design().cols(),
-                          [&](Vec out) { l.design().column_squared_norms(sized(w, l.design().rows()), out); });
+            return filled(l.design().cols(), [&](Vec out) {
+              l.design().column_squared_norms(sized(w, l.design().rows()), out);
+            });
           },
           "weights"_a, "sum_i weights_i A_ij^2 for each column j");
   def_dense<float>(m);
@@ -255,11 +271,11 @@ NB_MODULE(_core, m) {
   def_parts(m);
 
   nb::class_<BoundProblem>(m, "Problem", "Design, loss and penalty.")
-      .def(nb::init<nb::object, const AnyLoss&, Array<Real>, Array<Real>, const ElasticNet&>(), "layout"_a, "loss"_a,
-           "targets"_a, "weights"_a, "penalty"_a);
+      .def(nb::init<nb::object, const AnyLoss&, Array<Real>, Array<Real>, const ElasticNet&>(), "layout"_a,
+           "loss"_a, "targets"_a, "weights"_a, "penalty"_a);
   nb::class_<BoundAlgorithm>(m, "Algorithm", "An algorithm at work on a problem.");
-  m.def("coordinate_descent", &coordinate_descent, "problem"_a, "side"_a, "rule"_a, "seed"_a, "start"_a, "anchor"_a, "firmness"_a,
-        "intercept_firmness"_a, "gram"_a.none());
+  m.def("coordinate_descent", &coordinate_descent, "problem"_a, "side"_a, "rule"_a, "seed"_a, "shrinking"_a,
+        "start"_a, "anchor"_a, "firmness"_a, "intercept_firmness"_a, "gram"_a.none());
   m.def("drive", &run, "problem"_a, "algorithm"_a, "tol"_a, "max_epochs"_a, "max_seconds"_a, "check_every"_a,
         "callback"_a.none(), "record_history"_a);
   m.def("null_dual", &null_dual, "problem"_a);

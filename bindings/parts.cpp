@@ -20,12 +20,14 @@ template <class Value> SOUTHWELL_CLONES bool finite_block(const Value* values, I
 }
 
 template <class Position>
-std::string sparse_problem(const Position* indices, Index entries, const Position* indptr, Index starts, Index length) {
+std::string sparse_problem(const Position* indices, Index entries, const Position* indptr, Index starts,
+                           Index length) {
   if (starts < 1 || indptr[0] != 0) return "indptr must start at 0";
   for (Index k = 1; k < starts; ++k)
     if (indptr[k] < indptr[k - 1]) return "indptr decreases at position " + std::to_string(k);
-  if (indptr[starts - 1] > entries) return "indptr ends at " + std::to_string(indptr[starts - 1]) + ", beyond the " +
-                                           std::to_string(entries) + " stored entries";
+  if (indptr[starts - 1] > entries)
+    return "indptr ends at " + std::to_string(indptr[starts - 1]) + ", beyond the " +
+           std::to_string(entries) + " stored entries";
   bool sorted = true;
   for (Index k = 0; k + 1 < starts; ++k)
     for (Index e = indptr[k]; e < indptr[k + 1]; ++e) {
@@ -44,46 +46,73 @@ template <class Function> Output mapped(const Array<Real>& first, Function&& f) 
 
 template <class Function> Output over_pairs(const AnyLoss& loss, Array<Real> v, Array<Real> b, Function&& f) {
   sized(b, Index(v.shape(0)));
-  return std::visit([&](const auto& l) { return mapped(v, [&](Index k) { return f(l, v.data()[k], b.data()[k]); }); },
-                    loss);
+  return std::visit(
+      [&](const auto& l) { return mapped(v, [&](Index k) { return f(l, v.data()[k], b.data()[k]); }); },
+      loss);
 }
 
 void def_losses(nb::module_& m) {
   using M = Array<Real>;
   nb::class_<AnyLoss>(m, "Loss", "One of the losses, over arrays.")
-      .def("__init__",
-           [](AnyLoss* self, const std::string& name, Real parameter) { new (self) AnyLoss(make_loss(name, parameter)); },
-           "name"_a, "parameter"_a)
-      .def("value", [](const AnyLoss& self, M m, M b) {
-        return over_pairs(self, m, b, [](const auto& l, Real v, Real t) { return l.value(v, t); });
-      }, "m"_a, "b"_a)
-      .def("derivative", [](const AnyLoss& self, M m, M b) {
-        return over_pairs(self, m, b, [](const auto& l, Real v, Real t) { return l.derivative(v, t); });
-      }, "m"_a, "b"_a)
-      .def("second_derivative", [](const AnyLoss& self, M m, M b) {
-        return over_pairs(self, m, b, [](const auto& l, Real v, Real t) { return l.curvature(l.derivative(v, t), t); });
-      }, "m"_a, "b"_a)
-      .def("conjugate", [](const AnyLoss& self, M y, M b) {
-        return over_pairs(self, y, b, [](const auto& l, Real v, Real t) { return l.conjugate(v, t); });
-      }, "y"_a, "b"_a)
-      .def("maximise", [](const AnyLoss& self, M m, M y0, M q, M b) {
-        sized(y0, Index(m.shape(0)));
-        sized(q, Index(m.shape(0)));
-        sized(b, Index(m.shape(0)));
-        return std::visit([&](const auto& l) {
-          return mapped(m, [&](Index k) { return l.maximise(m.data()[k], y0.data()[k], q.data()[k], b.data()[k]); });
-        }, self);
-      }, "m"_a, "y0"_a, "q"_a, "b"_a)
-      .def("domain", [](const AnyLoss& self, Real b) {
-        const Interval box = std::visit([&](const auto& l) { return l.domain(b); }, self);
-        return nb::make_tuple(box.lo, box.hi);
-      }, "b"_a)
-      .def_prop_ro("smooth", [](const AnyLoss& self) {
-        return std::visit([]<class L>(const L&) { return L::smooth; }, self);
-      })
-      .def_prop_ro("smoothness", [](const AnyLoss& self) {
-        return std::visit([](const auto& l) { return l.smoothness(); }, self);
-      })
+      .def(
+          "__init__",
+          [](AnyLoss* self, const std::string& name, Real parameter) {
+            new (self) AnyLoss(make_loss(name, parameter));
+          },
+          "name"_a, "parameter"_a)
+      .def(
+          "value",
+          [](const AnyLoss& self, M m, M b) {
+            return over_pairs(self, m, b, [](const auto& l, Real v, Real t) { return l.value(v, t); });
+          },
+          "m"_a, "b"_a)
+      .def(
+          "derivative",
+          [](const AnyLoss& self, M m, M b) {
+            return over_pairs(self, m, b, [](const auto& l, Real v, Real t) { return l.derivative(v, t); });
+          },
+          "m"_a, "b"_a)
+      .def(
+          "second_derivative",
+          [](const AnyLoss& self, M m, M b) {
+            return over_pairs(
+                self, m, b, [](const auto& l, Real v, Real t) { return l.curvature(l.derivative(v, t), t); });
+          },
+          "m"_a, "b"_a)
+      .def(
+          "conjugate",
+          [](const AnyLoss& self, M y, M b) {
+            return over_pairs(self, y, b, [](const auto& l, Real v, Real t) { return l.conjugate(v, t); });
+          },
+          "y"_a, "b"_a)
+      .def(
+          "maximise",
+          [](const AnyLoss& self, M m, M y0, M q, M b) {
+            sized(y0, Index(m.shape(0)));
+            sized(q, Index(m.shape(0)));
+            sized(b, Index(m.shape(0)));
+            return std::visit(
+                [&](const auto& l) {
+                  return mapped(m, [&](Index k) {
+                    return l.maximise(m.data()[k], y0.data()[k], q.data()[k], b.data()[k]);
+                  });
+                },
+                self);
+          },
+          "m"_a, "y0"_a, "q"_a, "b"_a)
+      .def(
+          "domain",
+          [](const AnyLoss& self, Real b) {
+            const Interval box = std::visit([&](const auto& l) { return l.domain(b); }, self);
+            return nb::make_tuple(box.lo, box.hi);
+          },
+          "b"_a)
+      .def_prop_ro(
+          "smooth",
+          [](const AnyLoss& self) { return std::visit([]<class L>(const L&) { return L::smooth; }, self); })
+      .def_prop_ro(
+          "smoothness",
+          [](const AnyLoss& self) { return std::visit([](const auto& l) { return l.smoothness(); }, self); })
       .def_prop_ro("targets", [](const AnyLoss& self) {
         return std::string(std::visit([](const auto& l) { return l.targets(); }, self));
       });
@@ -91,23 +120,37 @@ void def_losses(nb::module_& m) {
 
 void def_penalties(nb::module_& m) {
   nb::class_<ElasticNet>(m, "ElasticNet", "The elastic net over all coordinates.")
-      .def("__init__",
-           [](ElasticNet* self, Real l1, Real l2, Array<Real> weights, Array<Real> lower, Array<Real> upper, Index penalised) {
-             new (self) ElasticNet(l1, l2, copied(weights), copied(lower), copied(upper), penalised);
-           }, "l1"_a, "l2"_a,
-           "weights"_a, "lower"_a, "upper"_a, "penalised"_a)
-      .def("value", [](const ElasticNet& self, Array<Real> x) {
-        return mapped(x, [&](Index j) { return self[j].value(x.data()[j]); });
-      }, "x"_a)
-      .def("prox", [](const ElasticNet& self, Array<Real> v, Real step) {
-        return mapped(v, [&](Index j) { return self[j].prox(v.data()[j], step); });
-      }, "v"_a, "step"_a)
-      .def("conjugate", [](const ElasticNet& self, Array<Real> v) {
-        return mapped(v, [&](Index j) { return self[j].conjugate(v.data()[j]); });
-      }, "v"_a)
-      .def("feasible_scale", [](const ElasticNet& self, Array<Real> v) {
-        return mapped(v, [&](Index j) { return self[j].feasible_scale(v.data()[j]); });
-      }, "v"_a);
+      .def(
+          "__init__",
+          [](ElasticNet* self, Real l1, Real l2, Array<Real> weights, Array<Real> lower, Array<Real> upper,
+             Index penalised) {
+            new (self) ElasticNet(l1, l2, copied(weights), copied(lower), copied(upper), penalised);
+          },
+          "l1"_a, "l2"_a, "weights"_a, "lower"_a, "upper"_a, "penalised"_a)
+      .def(
+          "value",
+          [](const ElasticNet& self, Array<Real> x) {
+            return mapped(x, [&](Index j) { return self[j].value(x.data()[j]); });
+          },
+          "x"_a)
+      .def(
+          "prox",
+          [](const ElasticNet& self, Array<Real> v, Real step) {
+            return mapped(v, [&](Index j) { return self[j].prox(v.data()[j], step); });
+          },
+          "v"_a, "step"_a)
+      .def(
+          "conjugate",
+          [](const ElasticNet& self, Array<Real> v) {
+            return mapped(v, [&](Index j) { return self[j].conjugate(v.data()[j]); });
+          },
+          "v"_a)
+      .def(
+          "feasible_scale",
+          [](const ElasticNet& self, Array<Real> v) {
+            return mapped(v, [&](Index j) { return self[j].feasible_scale(v.data()[j]); });
+          },
+          "v"_a);
 }
 
 } // namespace
@@ -127,21 +170,26 @@ AnyLoss make_loss(const std::string& name, Real parameter) {
 
 bool all_finite(const float* values, Index n) { return finite_block(values, n); }
 bool all_finite(const double* values, Index n) { return finite_block(values, n); }
-std::string check_sparse(const std::int32_t* indices, Index entries, const std::int32_t* indptr, Index starts, Index length) {
+std::string check_sparse(const std::int32_t* indices, Index entries, const std::int32_t* indptr, Index starts,
+                         Index length) {
   return sparse_problem(indices, entries, indptr, starts, length);
 }
-std::string check_sparse(const std::int64_t* indices, Index entries, const std::int64_t* indptr, Index starts, Index length) {
+std::string check_sparse(const std::int64_t* indices, Index entries, const std::int64_t* indptr, Index starts,
+                         Index length) {
   return sparse_problem(indices, entries, indptr, starts, length);
 }
 
 void def_parts(nb::module_& m) {
   def_losses(m);
   def_penalties(m);
-  m.def("draw", [](const std::string& rule, Index n, std::uint64_t seed, Index count) {
-    std::vector<Index> out(count);
-    make_rule(rule, n, seed)->next(out);
-    return out;
-  }, "rule"_a, "n"_a, "seed"_a, "count"_a, "The first coordinates a rule hands out.");
+  m.def(
+      "draw",
+      [](const std::string& rule, Index n, std::uint64_t seed, Index count) {
+        std::vector<Index> out(count);
+        make_rule(rule, n, seed)->next(out);
+        return out;
+      },
+      "rule"_a, "n"_a, "seed"_a, "count"_a, "The first coordinates a rule hands out.");
 }
 
 } // namespace southwell

@@ -4,7 +4,8 @@
 namespace southwell {
 
 template <class Stored>
-std::unique_ptr<Algorithm> primal_descent(const Framed<Stored, Axis::columns>& design, const DescentSpec& spec) {
+std::unique_ptr<Algorithm> primal_descent(const Framed<Stored, Axis::columns>& design,
+                                          const DescentSpec& spec) {
   using D = Framed<Stored, Axis::columns>;
   return std::visit(
       [&]<class L>(const L& loss) -> std::unique_ptr<Algorithm> {

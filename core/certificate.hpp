@@ -1,5 +1,5 @@
-// The one place that knows optimality. P(x) - D(y) bounds the error of x for any x and any feasible y, so the best
-// primal and the best dual value seen are kept apart, whichever part of the program they came from.
+// The one place that knows optimality. P(x) - D(y) bounds the error of x for any x and any feasible y, so the
+// best primal and the best dual value seen are kept apart, whichever part of the program they came from.
 #pragma once
 #include "core/feasible.hpp"
 
@@ -47,7 +47,8 @@ private:
 inline Real objective_scale(const Problem& problem) {
   std::vector<Real> x(problem.design.cols()), margins(problem.design.rows());
   bool zero = true;
-  for (Index j = 0; j < Index(x.size()); ++j) zero = (x[j] = clip(0, problem.penalty[j].lo, problem.penalty[j].hi)) == 0 && zero;
+  for (Index j = 0; j < Index(x.size()); ++j)
+    zero = (x[j] = clip(0, problem.penalty[j].lo, problem.penalty[j].hi)) == 0 && zero;
   if (!zero) problem.design.apply(x, margins);
   return problem.loss.value(margins) + problem.penalty_value(x);
 }

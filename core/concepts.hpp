@@ -24,22 +24,27 @@ using CVec = std::span<const Real>;
 // above this line ever loops over nonzeros, and nothing has a sparse twin.
 template <class F>
 concept Fiber = requires(const F f, Real a, Vec v, CVec u) {
-  { f.size() } -> std::same_as<Index>;                                  // stored entries: the cost of a visit
-  { f.dot(u) } -> std::same_as<Real>;                                   // sum_k f_k u_k
-  { f.add_to(v, a) };                                                   // v += a f
-  { f.sum([](Index, Real) { return Real{}; }) } -> std::same_as<Real>;  // sum over entries of h(position, value)
-  { f.visit([](Index, Real) {}) };                                      // h(position, value) for each entry
-  { F::empty() } -> std::same_as<F>;                                    // a fiber without entries
+  { f.size() } -> std::same_as<Index>; // stored entries: the cost of a visit
+  { f.dot(u) } -> std::same_as<Real>;  // sum_k f_k u_k
+  { f.add_to(v, a) };                  // v += a f
+  {
+    f.sum([](Index, Real) { return Real{}; })
+  } -> std::same_as<Real>; // sum over entries of h(position, value)
+  {
+    f.visit([](Index, Real) {})
+  };                                 // h(position, value) for each entry
+  { F::empty() } -> std::same_as<F>; // a fiber without entries
 };
 
 // Fibers is a stored matrix seen along its contiguous axis: the columns of a CSC or Fortran-ordered matrix,
 // the rows of a CSR or C-ordered one.
 template <class S>
 concept Fibers = requires(const S s, Index k) {
-  { s.count() } -> std::same_as<Index>;   // how many fibers
-  { s.length() } -> std::same_as<Index>;  // positions in each
+  { s.count() } -> std::same_as<Index>;  // how many fibers
+  { s.length() } -> std::same_as<Index>; // positions in each
   { s[k] } -> Fiber;
-  { s.prefetch(k) };  // fiber k will be wanted soon
+  { s.prefetch_start(k) }; // where fiber k starts will be wanted soon,
+  { s.prefetch(k) };       // and now fiber k itself
 };
 
 // An interval of the extended real line.
@@ -47,21 +52,21 @@ struct Interval {
   Real lo, hi;
 };
 
-// phi(m; b): the loss of one sample with margin m and target b. `width` is the number of margins a sample has;
-// losses over several (softmax, matrices) will have more than one.
+// phi(m; b): the loss of one sample with margin m and target b. `width` is the number of margins a sample
+// has; losses over several (softmax, matrices) will have more than one.
 template <class L>
 concept Loss = requires(const L l, Real m, Real y, Real y0, Real q, Real b) {
   { L::name } -> std::convertible_to<std::string_view>;
   { L::width } -> std::convertible_to<Index>;
   { l.value(m, b) } -> std::same_as<Real>;
-  { l.derivative(m, b) } -> std::same_as<Real>;  // where phi has a kink: one subgradient
-  { l.curvature(y, b) } -> std::same_as<Real>;   // phi'' at the margin whose derivative is y
+  { l.derivative(m, b) } -> std::same_as<Real>; // where phi has a kink: one subgradient
+  { l.curvature(y, b) } -> std::same_as<Real>;  // phi'' at the margin whose derivative is y
   { l.conjugate(y, b) } -> std::same_as<Real>;
-  { l.domain(b) } -> std::same_as<Interval>;           // dom phi*; contains 0
-  { l.maximise(m, y0, q, b) } -> std::same_as<Real>;   // argmax_y  y m - phi*(y) - (q/2) (y - y0)^2
-  { l.smoothness() } -> std::same_as<Real>;            // 1/gamma >= phi''; infinity if there is no bound
-  { L::self_concordance } -> std::convertible_to<Real>;  // M with |phi'''| <= M phi''; 0 if there is none
-  { l.targets() } -> std::convertible_to<std::string_view>;  // "real", "signs" or "counts"
+  { l.domain(b) } -> std::same_as<Interval>;                // dom phi*; contains 0
+  { l.maximise(m, y0, q, b) } -> std::same_as<Real>;        // argmax_y  y m - phi*(y) - (q/2) (y - y0)^2
+  { l.smoothness() } -> std::same_as<Real>;                 // 1/gamma >= phi''; infinity if there is no bound
+  { L::self_concordance } -> std::convertible_to<Real>;     // M with |phi'''| <= M phi''; 0 if there is none
+  { l.targets() } -> std::convertible_to<std::string_view>; // "real", "signs" or "counts"
 };
 
 // A coordinate step on the primal needs a gradient and a bound on its change.
@@ -72,10 +77,10 @@ concept SmoothLoss = Loss<L> && L::smooth;
 template <class G>
 concept ScalarPenalty = requires(const G g, Real x, Real v, Real step) {
   { g.value(x) } -> std::same_as<Real>;
-  { g.prox(v, step) } -> std::same_as<Real>;   // argmin_x  g(x) + (x - v)^2 / (2 step)
-  { g.conjugate(v) } -> std::same_as<Real>;    // infinity outside its domain
-  { g.feasible_scale(v) } -> std::same_as<Real>;  // largest t <= 1 with t v in dom g*
-  { g.minimiser(x) } -> std::same_as<Real>;    // argmin g, the one nearest x
+  { g.prox(v, step) } -> std::same_as<Real>;     // argmin_x  g(x) + (x - v)^2 / (2 step)
+  { g.conjugate(v) } -> std::same_as<Real>;      // infinity outside its domain
+  { g.feasible_scale(v) } -> std::same_as<Real>; // largest t <= 1 with t v in dom g*
+  { g.minimiser(x) } -> std::same_as<Real>;      // argmin g, the one nearest x
 };
 
 // A separable penalty: a scalar penalty for each coordinate.
@@ -88,10 +93,11 @@ concept Penalty = requires(const P p, Index j) {
 // Keeps one product of the data true while coordinates move.
 template <class C>
 concept Coupling = requires(C c, const C k, Index j, Real d) {
-  { c.read(j) } -> std::same_as<Real>;   // the slope (primal) or margin (dual) of coordinate j
-  { c.move(j, d) };                      // coordinate j has moved by d
+  { c.read(j) } -> std::same_as<Real>; // the slope (primal) or margin (dual) of coordinate j
+  { c.move(j, d) };                    // coordinate j has moved by d
   { k.read_cost(j) } -> std::same_as<Index>;
   { k.move_cost(j) } -> std::same_as<Index>;
+  { k.prefetch_start(j) };
   { k.prefetch(j) };
 };
 

@@ -1,4 +1,5 @@
-// The only loop with a stopping test: epoch, certificate, status. It owns history, callback, deadline and Ctrl-C.
+// The only loop with a stopping test: epoch, certificate, status. It owns history, callback, deadline and
+// Ctrl-C.
 #pragma once
 #include "core/certificate.hpp"
 #include <chrono>
@@ -25,13 +26,16 @@ struct Record {
 class Watch {
 public:
   virtual ~Watch() = default;
-  virtual bool interrupted() = 0;                                    // asked every 50 ms or so
-  virtual bool report(const Record& record, const Certifier& at, Real scale) = 0; // after each certificate; true: stop
+  virtual bool interrupted() = 0; // asked every 50 ms or so
+  virtual bool report(const Record& record, const Certifier& at,
+                      Real scale) = 0; // after each certificate; true: stop
 };
 
 class Clock {
 public:
-  Real seconds() const { return std::chrono::duration<Real>(std::chrono::steady_clock::now() - start_).count(); }
+  Real seconds() const {
+    return std::chrono::duration<Real>(std::chrono::steady_clock::now() - start_).count();
+  }
 
 private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -47,7 +51,7 @@ public:
     entries_ += entries + 1;
     return entries_ >= next_look_ && look();
   }
-  bool look() { // at the clock, and at the outside world
+  bool look() {                      // at the clock, and at the outside world
     next_look_ = entries_ + 200'000; // a fraction of a millisecond
     const Real now = clock_.seconds();
     if (now - last_ask_ > 0.05) {
@@ -75,9 +79,9 @@ private:
 class Algorithm {
 public:
   virtual ~Algorithm() = default;
-  virtual void epoch(Pulse& pulse) = 0;          // as many moves as coordinates
-  virtual void locate(Point& point) = 0;         // where it stands, with fresh products
-  virtual void resync(const Point& point) = 0;   // take over those products: rounding must not grow
+  virtual void epoch(Pulse& pulse) = 0;        // as many moves as coordinates
+  virtual void locate(Point& point) = 0;       // where it stands, with fresh products
+  virtual void resync(const Point& point) = 0; // take over those products: rounding must not grow
 };
 
 struct Outcome {
@@ -88,8 +92,8 @@ struct Outcome {
   std::vector<Record> history;
 };
 
-inline Outcome drive(const Problem& problem, Algorithm& algorithm, Certifier& certifier, const Stop& stop, Watch& watch,
-                     bool record_history) {
+inline Outcome drive(const Problem& problem, Algorithm& algorithm, Certifier& certifier, const Stop& stop,
+                     Watch& watch, bool record_history) {
   const Clock clock;
   Pulse pulse(watch, clock);
   Point point(problem);
@@ -109,16 +113,21 @@ inline Outcome drive(const Problem& problem, Algorithm& algorithm, Certifier& ce
 
       Index nonzeros = 0;
       for (Index j = 0; j < problem.penalty.penalised(); ++j) nonzeros += certifier.x()[j] != 0;
-      const Record record{epoch,    now,           proof.primal,   proof.dual, proof.gap(),
-                          nonzeros, pulse.moves(), pulse.entries()};
-      if (record_history || outcome.history.empty()) outcome.history.push_back(record);
-      else outcome.history.back() = record;
+      const Record record{epoch,       now,      proof.primal,  proof.dual,
+                          proof.gap(), nonzeros, pulse.moves(), pulse.entries()};
+      if (record_history || outcome.history.empty())
+        outcome.history.push_back(record);
+      else
+        outcome.history.back() = record;
       const bool asked = watch.report(record, certifier, outcome.scale);
 
       Real size = 0;
       for (const Real x : point.x) size += x * x;
       const auto finished = [&]() -> bool {
-        const auto end = [&](Status status) { outcome.status = status; return true; };
+        const auto end = [&](Status status) {
+          outcome.status = status;
+          return true;
+        };
         if (record.gap <= stop.tol * outcome.scale) return end(Status::converged);
         if (!std::isfinite(size)) return end(Status::diverged);
         if (asked) return end(Status::stopped);

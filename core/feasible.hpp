@@ -1,7 +1,8 @@
 // Any dual point can be made feasible; its value then bounds the optimum from below.
 //
 //  1. Unpenalised coordinates need z_j = 0. For the intercept alone, balance y. For others, project y on
-//     { A_U'(s o y) = 0 } within dom phi*: y(v) = clip(y - A_U v), v by Newton with conjugate gradients inside.
+//     { A_U'(s o y) = 0 } within dom phi*: y(v) = clip(y - A_U v), v by Newton with conjugate gradients
+//     inside.
 //  2. Where l2 = 0 the slopes need |z_j| <= l1: scale y towards 0, which is in every dom phi*.
 #pragma once
 #include "core/problem.hpp"
@@ -25,10 +26,10 @@ public:
     if (unpenalised_violation(point.x)) project();
     unpenalised_violation(point.x); // what is left counts against the bound
     scale_ = 1;
-    for (Index j = 0; j < Index(z_.size()); ++j) scale_ = std::min(scale_, problem_.penalty[j].feasible_scale(-z_[j]));
-    Real conjugates = problem_.loss.conjugate(y_, scale_) + free_rounding_;
     for (Index j = 0; j < Index(z_.size()); ++j)
-      conjugates += problem_.penalty[j].conjugate(-scale_ * z_[j]);
+      scale_ = std::min(scale_, problem_.penalty[j].feasible_scale(-z_[j]));
+    Real conjugates = problem_.loss.conjugate(y_, scale_) + free_rounding_;
+    for (Index j = 0; j < Index(z_.size()); ++j) conjugates += problem_.penalty[j].conjugate(-scale_ * z_[j]);
     return -conjugates;
   }
   CVec y() const { return y_; }
@@ -49,8 +50,8 @@ private:
     problem_.slopes(y_, scratch_, z_);
   }
 
-  // Is some unpenalised slope away from 0 by more than rounding? Those within rounding are set to 0, and what that
-  // could be worth, |z_j x_j|, is kept as a debt against the bound.
+  // Is some unpenalised slope away from 0 by more than rounding? Those within rounding are set to 0, and what
+  // that could be worth, |z_j x_j|, is kept as a debt against the bound.
   bool unpenalised_violation(CVec x) {
     bool violated = false;
     Real size = -1;
@@ -99,7 +100,8 @@ private:
     for (int newton = 0; newton < 30; ++newton) {
       bool any = false;
       const Real size = weighted_norm(y_);
-      for (Index j = 0; j < d; ++j) { // the set only grows: a bound that was crossed once may be crossed again
+      for (Index j = 0; j < d;
+           ++j) { // the set only grows: a bound that was crossed once may be crossed again
         member[j] = member[j] || unpenalised(j);
         residual[j] = member[j] ? z_[j] : 0;
         any = any || (member[j] && std::abs(z_[j]) > 3e-14 * std::sqrt(squared_norm(j)) * size);

@@ -38,7 +38,8 @@ struct Point {
         scratch(y.size()) {}
 };
 
-// The shift c that minimises sum_i s_i phi_i(m_i + c), to rounding: Newton inside a bracket on the derivative.
+// The shift c that minimises sum_i s_i phi_i(m_i + c), to rounding: Newton inside a bracket on the
+// derivative.
 inline Real best_shift(const SampleLoss& loss, CVec margins) {
   Real lo = 0, hi = 0, reach = 1;
   Slope at = loss.slope(margins, 0);
@@ -57,13 +58,15 @@ inline Real best_shift(const SampleLoss& loss, CVec margins) {
     at = loss.slope(margins, c);
     if (at.first == 0) break;
     (at.first > 0 ? hi : lo) = c;
-    if (hi - lo <= 2e-16 * std::abs(c) || (at.second > 0 && std::abs(at.first / at.second) <= 1e-16 * std::abs(c)))
+    if (hi - lo <= 2e-16 * std::abs(c) ||
+        (at.second > 0 && std::abs(at.first / at.second) <= 1e-16 * std::abs(c)))
       break;
   }
   return c;
 }
 
-// The unpenalised intercept has a one-dimensional problem of its own; certificates are weak unless it is solved.
+// The unpenalised intercept has a one-dimensional problem of its own; certificates are weak unless it is
+// solved.
 inline void solve_intercept(const Problem& problem, Point& point) {
   if (!problem.has_intercept()) return;
   const Real shift = best_shift(problem.loss, point.margins);
@@ -92,7 +95,8 @@ inline void complete_from_primal(const Problem& problem, Point& point) {
 }
 
 // Complete a point from its dual half: z = A'(s o y), x as `primal_of(z, x)` gives it, m = A x.
-template <class PrimalOf> void complete_from_dual(const Problem& problem, Point& point, PrimalOf&& primal_of) {
+template <class PrimalOf>
+void complete_from_dual(const Problem& problem, Point& point, PrimalOf&& primal_of) {
   problem.slopes(point.y, point.scratch, point.slopes);
   primal_of(point.slopes, point.x);
   problem.design.apply(point.x, point.margins);

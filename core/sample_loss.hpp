@@ -1,4 +1,5 @@
-// The loss term over all samples, sum_i s_i phi(m_i; b_i), erased: its loops are long, so a virtual call is free.
+// The loss term over all samples, sum_i s_i phi(m_i; b_i), erased: its loops are long, so a virtual call is
+// free.
 #pragma once
 #include "core/losses/all.hpp"
 #include <memory>
@@ -33,7 +34,8 @@ protected:
 namespace kernels {
 
 template <Loss L>
-SOUTHWELL_CLONES Real loss_value(const L& loss, const Real* m, Real shift, const Real* b, const Real* s, Index n) {
+SOUTHWELL_CLONES Real loss_value(const L& loss, const Real* m, Real shift, const Real* b, const Real* s,
+                                 Index n) {
   Real total = 0;
 #pragma omp simd reduction(+ : total)
   for (Index i = 0; i < n; ++i) total += s[i] * loss.value(m[i] + shift, b[i]);
@@ -41,7 +43,8 @@ SOUTHWELL_CLONES Real loss_value(const L& loss, const Real* m, Real shift, const
 }
 
 template <Loss L>
-SOUTHWELL_CLONES Slope loss_slope(const L& loss, const Real* m, Real shift, const Real* b, const Real* s, Index n) {
+SOUTHWELL_CLONES Slope loss_slope(const L& loss, const Real* m, Real shift, const Real* b, const Real* s,
+                                  Index n) {
   Real first = 0, second = 0;
 #pragma omp simd reduction(+ : first, second)
   for (Index i = 0; i < n; ++i) {

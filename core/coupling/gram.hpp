@@ -1,5 +1,6 @@
-// Keeps every slope (or margin) itself, through the d x d (or n x n) matrix of inner products between coordinates:
-// reading is free, moving costs one column of the matrix. Wins when the matrix is small and the data are long.
+// Keeps every slope (or margin) itself, through the d x d (or n x n) matrix of inner products between
+// coordinates: reading is free, moving costs one column of the matrix. Wins when the matrix is small and the
+// data are long.
 #pragma once
 #include "core/design/fiber.hpp"
 #include <utility>
@@ -20,6 +21,7 @@ public:
   Map& map() { return map_; }
   Index read_cost(Index) const { return 1; }
   Index move_cost(Index) const { return size(); }
+  void prefetch_start(Index) const {}
   void prefetch(Index k) const { SOUTHWELL_PREFETCH(products_ + k * size()); }
 
 private:

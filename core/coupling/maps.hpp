@@ -37,7 +37,8 @@ private:
 template <SmoothLoss L> class DerivativeMap {
 public:
   static constexpr bool linear = false;
-  DerivativeMap(L loss, const SampleLoss& over) : loss_(loss), targets_(over.targets()), weights_(over.weights()) {}
+  DerivativeMap(L loss, const SampleLoss& over)
+      : loss_(loss), targets_(over.targets()), weights_(over.weights()) {}
   SOUTHWELL_INLINE Real at(Index i, Real p) const { return weights_[i] * loss_.derivative(p, targets_[i]); }
   // s_i phi''(p_i), from the image: no exponential is taken twice.
   SOUTHWELL_INLINE Real curvature(Index i, Real image) const {
@@ -51,19 +52,24 @@ private:
 
 // The penalty's side of the mirror, image_j = argmax_x -p x - g_j(x) - (mu_j/2)(x - c_j)^2.
 //
-// Where l2 > 0, mu = 0. Where l2 = 0 (pure L1, unpenalised, the intercept) g* has no gradient; a proximal term around an
-// anchor c_j stands in, and `recentre` moves the anchor to the current x_j: the proximal point method
-// (Rockafellar 1976), which is the method of multipliers for the constraints that g* puts on the slopes.
+// Where l2 > 0, mu = 0. Where l2 = 0 (pure L1, unpenalised, the intercept) g* has no gradient; a proximal
+// term around an anchor c_j stands in, and `recentre` moves the anchor to the current x_j: the proximal point
+// method (Rockafellar 1976), which is the method of multipliers for the constraints that g* puts on the
+// slopes.
 class ConjugateMap {
 public:
-  // `anchor` is where to begin, `firmness` mu for anchored stored columns, `intercept_firmness` the intercept's.
+  // `anchor` is where to begin, `firmness` mu for anchored stored columns, `intercept_firmness` the
+  // intercept's.
   ConjugateMap(const ElasticNet& penalty, CVec anchor, Real firmness, Real intercept_firmness)
       : penalty_(penalty), first_anchored_(Index(anchor.size())) {
     const Index coordinates = Index(anchor.size());
+    const auto mu = [&](Index j) {
+      return j < penalty.penalised() ? std::max(firmness - penalty[j].l2, 0.0) : intercept_firmness;
+    };
     for (Index j = coordinates; j-- > 0;)
-      if (penalty[j].l2 == 0) first_anchored_ = j;
+      if (mu(j) > 0) first_anchored_ = j;
     for (Index j = first_anchored_; j < coordinates; ++j) {
-      mu_.push_back(penalty[j].l2 > 0 ? 0 : j < penalty.penalised() ? firmness : intercept_firmness);
+      mu_.push_back(mu(j));
       anchor_.push_back(clip(anchor[j], penalty[j].lo, penalty[j].hi));
     }
   }
@@ -94,7 +100,7 @@ struct CurvedConjugateMap : ConjugateMap {
 struct LinearConjugateMap : ConjugateMap {
   static constexpr bool linear = true;
   using ConjugateMap::ConjugateMap;
-  bool uniform() const { return !penalty_.weighted() && first_anchored_ >= penalty_.penalised(); }
+  bool uniform() const { return !penalty_.weighted(); } // over the stored columns
 };
 
 } // namespace southwell

@@ -1,12 +1,13 @@
 // Keeps the mirror image of what moves: y = phi'(A x) while x moves, x = grad g*(-A'(s o y)) while y moves.
 //
-// Reading coordinate k is one dot product with its fiber, moving it one pass over its fiber. The frame of the design
-// (fiber k = stored_k + gamma_k w) costs O(1) more where the map is linear:
+// Reading coordinate k is one dot product with its fiber, moving it one pass over its fiber. The frame of the
+// design (fiber k = stored_k + gamma_k w) costs O(1) more where the map is linear:
 //
 //     image = kept + tau (rate o w),   <fiber k, image> = <stored_k, kept> + tau cross_k + gamma_k <w, image>
 //
 // with cross_k = <stored_k, rate o w> computed once and <w, image> kept. Where the map is curved, a move with
-// gamma_k != 0 visits the support of w: one entry for an intercept on the dual side, n for the intercept itself on the primal.
+// gamma_k != 0 visits the support of w: one entry for an intercept on the dual side, n for the intercept
+// itself on the primal.
 #pragma once
 #include "core/coupling/maps.hpp"
 #include <utility>
@@ -74,7 +75,8 @@ public:
     requires requires(const Map m) { m.curvature(0, 0.0); }
   {
     const Real gamma = shifted_ ? design_.gamma(k) : 0;
-    if (gamma == 0) return design_.fiber(k).sum([&](Index i, Real a) { return a * a * map_.curvature(i, kept_[i]); });
+    if (gamma == 0)
+      return design_.fiber(k).sum([&](Index i, Real a) { return a * a * map_.curvature(i, kept_[i]); });
     return design_.squared_norm(k, [&](Index i) { return map_.curvature(i, kept_[i]); });
   }
 
@@ -110,6 +112,7 @@ public:
   Map& map() { return map_; }
   Index read_cost(Index k) const { return design_.fiber(k).size(); }
   Index move_cost(Index k) const { return design_.fiber(k).size(); }
+  void prefetch_start(Index k) const { design_.prefetch_start(k); }
   void prefetch(Index k) const { design_.prefetch(k); }
 
 private:

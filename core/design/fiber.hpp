@@ -87,6 +87,7 @@ private:
   Index size_;
 };
 
-static_assert(Fiber<DenseFiber<float>> && Fiber<DenseFiber<double>> && Fiber<SparseFiber<float, std::int32_t>>);
+static_assert(Fiber<DenseFiber<float>> && Fiber<DenseFiber<double>> &&
+              Fiber<SparseFiber<float, std::int32_t>>);
 
 } // namespace southwell

@@ -1,12 +1,12 @@
 // A = stored + 1 c': a stored matrix with a constant added to each column, never formed.
 //
-// Both wrappers people need are this one. Centring is c_j = -mean_j; an intercept is one more column that stores
-// nothing and has c = 1. Seen along either axis, fiber k of A is
+// Both wrappers people need are this one. Centring is c_j = -mean_j; an intercept is one more column that
+// stores nothing and has c = 1. Seen along either axis, fiber k of A is
 //
 //     stored_k + gamma_k w        columns: w = 1, gamma = c;     rows: w = c, gamma = 1
 //
-// so whoever walks fibers needs the stored fiber, one number gamma_k, and the common direction w, itself a fiber.
-// Products cost the stored entries plus n + d.
+// so whoever walks fibers needs the stored fiber, one number gamma_k, and the common direction w, itself a
+// fiber. Products cost the stored entries plus n + d.
 #pragma once
 #include "core/design/design.hpp"
 #include "core/design/fiber.hpp"
@@ -44,6 +44,9 @@ public:
   Index coordinates() const { return axis == Axis::rows ? rows() : cols(); }
   Index positions() const { return axis == Axis::rows ? cols() : rows(); }
   auto fiber(Index k) const { return k < stored_.count() ? stored_[k] : decltype(stored_[k])::empty(); }
+  void prefetch_start(Index k) const {
+    if (k < stored_.count()) stored_.prefetch_start(k);
+  }
   void prefetch(Index k) const {
     if (k < stored_.count()) stored_.prefetch(k);
   }
@@ -53,7 +56,8 @@ public:
     return {common_values_.data(), common_positions_.data(), Index(common_values_.size())};
   }
 
-  // sum_i weight(i) (fiber k)_i^2, for one fiber and for all, with the constants; never below its rounding error.
+  // sum_i weight(i) (fiber k)_i^2, for one fiber and for all, with the constants; never below its rounding
+  // error.
   template <class Weight> Real squared_norm(Index k, Weight&& weight) const {
     return squared_norm(k, weight, shifted() && gamma(k) != 0 ? common_squared_norm(weight) : 0);
   }

@@ -6,11 +6,13 @@ namespace southwell {
 
 template <class Value> class DenseFibers {
 public:
-  DenseFibers(const Value* values, Index count, Index length) : values_(values), count_(count), length_(length) {}
+  DenseFibers(const Value* values, Index count, Index length)
+      : values_(values), count_(count), length_(length) {}
 
   Index count() const { return count_; }
   Index length() const { return length_; }
   DenseFiber<Value> operator[](Index k) const { return {values_ + k * length_, length_}; }
+  void prefetch_start(Index) const {}
   void prefetch(Index k) const { SOUTHWELL_PREFETCH(values_ + k * length_); }
 
 private:
@@ -20,7 +22,8 @@ private:
 
 template <class Value, class Position> class SparseFibers {
 public:
-  SparseFibers(const Value* values, const Position* positions, const Position* starts, Index count, Index length)
+  SparseFibers(const Value* values, const Position* positions, const Position* starts, Index count,
+               Index length)
       : values_(values), positions_(positions), starts_(starts), count_(count), length_(length) {}
 
   Index count() const { return count_; }
@@ -29,9 +32,11 @@ public:
     const Index start = starts_[k];
     return {values_ + start, positions_ + start, Index(starts_[k + 1]) - start};
   }
+  void prefetch_start(Index k) const { SOUTHWELL_PREFETCH(starts_ + k); }
   void prefetch(Index k) const {
     const Index start = starts_[k];
     SOUTHWELL_PREFETCH(values_ + start);
+    SOUTHWELL_PREFETCH(values_ + start + 64 / sizeof(Value));
     SOUTHWELL_PREFETCH(positions_ + start);
   }
 

@@ -3,7 +3,8 @@
 //     phi*(y) = b y + eps |y| + (kappa/2) y^2    on the interval domain(b),
 //     phi(m)  = max over y in domain(b) of  y (m - b) - eps |y| - (kappa/2) y^2.
 //
-// kappa > 0 makes phi (1/kappa)-smooth; kappa = 0 gives kinks. A member supplies kappa(), eps() and domain(b).
+// kappa > 0 makes phi (1/kappa)-smooth; kappa = 0 gives kinks. A member supplies kappa(), eps() and
+// domain(b).
 #pragma once
 #include "core/support/math.hpp"
 
@@ -29,7 +30,8 @@ template <class Self> struct PiecewiseQuadratic {
     if (!(y >= dom.lo - slack && y <= dom.hi + slack)) return infinity;
     return b * y + self().eps() * std::abs(y) + self().kappa() / 2 * y * y;
   }
-  // A weight q + kappa of zero leaves a linear function: its maximiser is an end of the domain, or y0 if it is flat.
+  // A weight q + kappa of zero leaves a linear function: its maximiser is an end of the domain, or y0 if it
+  // is flat.
   SOUTHWELL_INLINE Real maximise(Real m, Real y0, Real q, Real b) const {
     const Interval dom = self().domain(b);
     const Real pull = soft(m - b + q * y0, self().eps()), weight = q + self().kappa();

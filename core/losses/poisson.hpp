@@ -19,8 +19,8 @@ struct Poisson {
   }
   Interval domain(Real b) const { return {-b, infinity}; }
 
-  // v = log u solves v + q e^v = c with c = m + q (y0 + b). The left side is convex and increasing, so Newton from
-  // the right of the root, min(c, log(c/q)), falls to it without overshooting.
+  // v = log u solves v + q e^v = c with c = m + q (y0 + b). The left side is convex and increasing, so Newton
+  // from the right of the root, min(c, log(c/q)), falls to it without overshooting.
   Real maximise(Real m, Real y0, Real q, Real b) const {
     const Real c = m + q * (y0 + b);
     Real v = q > 0 && c > 0 ? std::min(c, std::log(c / q)) : c;

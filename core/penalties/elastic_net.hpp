@@ -10,7 +10,9 @@ struct ScalarElasticNet {
   Real l1, l2, lo, hi;
 
   Real value(Real x) const { return x < lo || x > hi ? infinity : l1 * std::abs(x) + l2 / 2 * x * x; }
-  SOUTHWELL_INLINE Real prox(Real v, Real step) const { return clip(soft(v, step * l1) / (1 + step * l2), lo, hi); }
+  SOUTHWELL_INLINE Real prox(Real v, Real step) const {
+    return clip(soft(v, step * l1) / (1 + step * l2), lo, hi);
+  }
 
   // argmax_x  v x - g(x) - (mu/2)(x - centre)^2: the gradient of g* for mu = 0, which needs l2 > 0.
   SOUTHWELL_INLINE Real conjugate_gradient(Real v, Real mu = 0, Real centre = 0) const {

@@ -9,7 +9,9 @@ namespace southwell {
 
 class Shuffled final : public Rule {
 public:
-  Shuffled(Index n, Random random) : order_(n), random_(random) { std::iota(order_.begin(), order_.end(), Index{0}); }
+  Shuffled(Index n, Random random) : order_(n), random_(random) {
+    std::iota(order_.begin(), order_.end(), Index{0});
+  }
   void next(std::span<Index> out) override {
     const Index n = Index(order_.size());
     for (Index& k : out) { // Fisher-Yates, one swap a draw: a pass of n draws is a uniform permutation

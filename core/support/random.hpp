@@ -1,5 +1,5 @@
-// A small generator with the same stream on every platform: xoshiro256++ (Blackman and Vigna, 2019), seeded by
-// splitmix64.
+// A small generator with the same stream on every platform: xoshiro256++ (Blackman and Vigna, 2019), seeded
+// by splitmix64.
 #pragma once
 #include "core/concepts.hpp"
 #include <array>

@@ -2,7 +2,7 @@
 // ELF); elsewhere the baseline is used. Loops inside are marked `omp simd`, which needs no OpenMP runtime.
 #pragma once
 
-#if defined(__x86_64__) && defined(__ELF__) && defined(__GNUC__) && !defined(__clang__) &&                       \
+#if defined(__x86_64__) && defined(__ELF__) && defined(__GNUC__) && !defined(__clang__) &&                   \
     !defined(SOUTHWELL_NO_CLONES)
 #define SOUTHWELL_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else

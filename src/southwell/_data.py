@@ -177,8 +177,10 @@ class Matrix:
             A = A.tocsr()  # a copy only where the layout disagrees
         for start in range(0, A.shape[0], step):
             slab = A[start : start + step].astype(np.float64)
-            scaled = slab.multiply(weights[start : start + step, None]).tocsr() if self.sparse else (
-                slab * weights[start : start + step, None]
+            scaled = (
+                slab.multiply(weights[start : start + step, None]).tocsr()
+                if self.sparse
+                else (slab * weights[start : start + step, None])
             )
             product = slab.T @ scaled
             total += product.toarray() if self.sparse else product

@@ -26,8 +26,7 @@ def resolve(kind: str, given: object, known: dict[str, type], base: type):
         except KeyError:
             raise unknown(kind, given, known) from None
     raise TypeError(
-        f"{kind} must be a name ({', '.join(sorted(known))}) or an object of southwell; "
-        f"got {type(given).__name__}."
+        f"{kind} must be a name ({', '.join(sorted(known))}) or an object of southwell; got {type(given).__name__}."
     )
 
 

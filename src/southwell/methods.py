@@ -47,15 +47,19 @@ class CoordinateDescent(Method):
         inner products between all pairs of coordinates, which pays when coordinates are few and vectors long: the
         squared loss on the primal side, l1 = 0 without bounds on the dual. "auto" chooses by cost.
 
-    Notes
-    -----
-    Where l2 = 0 on the dual side (pure L1, an unpenalised coefficient, the intercept) a proximal term that follows
-    the iterate takes its place; see ``docs/mathematics.md``.
+    shrinking : bool
+        Let coordinates that do not move sit out up to seven visits. False visits all, as the textbook does.
+    proximal : bool
+        On the dual side with a small l2, add a proximal term that follows the iterate, where that helps (l1, bounds, losses
+        of regression): the same answer in far fewer epochs. False leaves it out wherever l2 > 0: plain SDCA. Where l2 = 0 (pure L1, an unpenalised
+        coefficient, the intercept) the dual side cannot do without.
     """
 
     side: str = "auto"
     rule: str | Rule = "auto"
     coupling: str = "auto"
+    shrinking: bool = True
+    proximal: bool = True
     name: ClassVar[str] = "coordinate_descent"
 
     def __post_init__(self):
@@ -71,14 +75,22 @@ class CoordinateDescent(Method):
         rule = rules.get({"primal": "cyclic", "dual": "shuffled"}[side] if self.rule == "auto" else self.rule)
         gram = self._use_gram(problem, side)
         core = problem.core(None if gram else side == "primal")
-        firmness, intercept_firmness = _firmness(problem) if side == "dual" else (0.0, 0.0)
+        firmness, intercept_firmness = 0.0, 0.0
+        if side == "dual":
+            firmness, intercept_firmness = _firmness(problem, not gram and self._anchored(problem))
         products = _gram(problem, side, intercept_firmness) if gram else None
         begin = start.x if side == "primal" else _dual_start(problem, start)
         algorithm = _core.coordinate_descent(
-            core, side, rule.name, seed, begin, start.x, firmness, intercept_firmness, products
+            core, side, rule.name, seed, bool(self.shrinking), begin, start.x, firmness, intercept_firmness, products
         )
         description = f"coordinate descent, {side} side, {rule.name}" + (", Gram matrix" if gram else "")
         return core, algorithm, description
+
+    def _anchored(self, problem: Problem) -> bool:
+        """Do coefficients get a proximal term on the dual side? They must where l2 = 0; it pays where grad g* bends and
+        where the loss pulls both ways, and costs epochs for margin losses under a plain square."""
+        must = problem.penalty.l2 == 0 or not _weights_positive(problem)
+        return must or (self.proximal and (not _quadratic(problem) or problem.loss.targets == "real"))
 
     def _use_gram(self, problem: Problem, side: str) -> bool:
         if side == "primal":
@@ -98,6 +110,7 @@ class CoordinateDescent(Method):
         # or as stored/many (sparse) entries for every stored one, repaid over tens of epochs.
         stored = problem.data.stored
         repaid = stored / many <= 200 if problem.data.sparse else few <= 2000
+        able = able and not (side == "dual" and self._anchored(problem))
         return able and 20 * few <= many and 20 * few * few <= stored and repaid
 
 
@@ -122,8 +135,11 @@ def get(given: str | Method) -> Method:
 def _quadratic(problem: Problem) -> bool:
     penalty = problem.penalty
     unbounded = penalty.lower is None and penalty.upper is None
-    weighted = penalty.weights is None or np.min(penalty.weights) > 0
-    return penalty.l1 == 0 and penalty.l2 > 0 and unbounded and weighted
+    return penalty.l1 == 0 and penalty.l2 > 0 and unbounded and _weights_positive(problem)
+
+
+def _weights_positive(problem: Problem) -> bool:
+    return problem.penalty.weights is None or bool(np.min(problem.penalty.weights) > 0)
 
 
 def _mean_squared_row(problem: Problem) -> float:
@@ -153,11 +169,15 @@ def _refuse_impossible(problem: Problem, side: str) -> None:
         raise ValueError(f"CoordinateDescent on the dual needs a penalty; got l1 = 0 and l2 = 0. Use {advice}.")
 
 
-def _firmness(problem: Problem) -> tuple[float, float]:
-    """mu of the proximal terms on the dual side, for features and for the intercept."""
+def _firmness(problem: Problem, anchored: bool) -> tuple[float, float]:
+    """What l2 + mu should be at least on the dual side, for features and for the intercept.
+
+    The first is mean ||a_i||^2 / (2 sqrt(n d)), found by trial on dense and sparse data of all shapes: within a factor of
+    3 of the best constant in most cases. The second gives the intercept the weight of a column of typical size."""
     row = max(_mean_squared_row(problem), np.finfo(float).tiny)
-    feature = row / problem.n_samples
-    return feature, (problem.penalty.l2 or feature) / row
+    shape = np.clip(np.sqrt(problem.n_samples / problem.n_features), 0.1, 10.0)
+    feature = float(0.5 * shape * row / problem.n_samples) if anchored else 0.0
+    return feature, max(problem.penalty.l2, feature) / row
 
 
 def _dual_start(problem: Problem, start: Start) -> np.ndarray:

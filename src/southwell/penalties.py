@@ -48,9 +48,7 @@ class ElasticNet(Penalty):
         """The compiled penalty over ``n_features`` coefficients, its arrays checked; an intercept beyond is free."""
         weights = self._array("weights", self.weights, n_features, finite=True)
         if weights.size and weights.min() < 0:
-            raise ValueError(
-                f"Penalty weights must be >= 0 (0 leaves a coefficient unpenalised); got {weights.min()}."
-            )
+            raise ValueError(f"Penalty weights must be >= 0 (0 leaves a coefficient unpenalised); got {weights.min()}.")
         lower = self._array("lower", self.lower, n_features)
         upper = self._array("upper", self.upper, n_features)
         lo = lower if lower.size else np.full(n_features, -np.inf)

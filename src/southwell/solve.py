@@ -151,7 +151,6 @@ class _Reporter:
 
     def __init__(self, callback, problem: Problem, seconds_before: float):
         self.callback, self.problem, self.before = callback, problem, seconds_before
-        self.scale = None
 
     def __call__(self, record: tuple, inner: np.ndarray, scale: float) -> bool:
         epoch, seconds, *rest = record
@@ -211,7 +210,9 @@ def _start(problem: Problem, given) -> Start:
     return Start(problem.to_inner(_data.vector(x, "warm_start", problem.n_features), intercept))
 
 
-def lambda_max(A, b, *, loss: str | Loss = "squared", weights=None, intercept: bool = False, sample_weight=None) -> float:
+def lambda_max(
+    A, b, *, loss: str | Loss = "squared", weights=None, intercept: bool = False, sample_weight=None
+) -> float:
     """The smallest l1 at which every penalised coefficient is zero.
 
     Parameters
