@@ -50,9 +50,9 @@ class CoordinateDescent(Method):
     shrinking : bool
         Let coordinates that do not move sit out up to seven visits. False visits all, as the textbook does.
     proximal : bool
-        On the dual side with a small l2, add a proximal term that follows the iterate, where that helps (l1, bounds, losses
-        of regression): the same answer in far fewer epochs. False leaves it out wherever l2 > 0: plain SDCA. Where l2 = 0 (pure L1, an unpenalised
-        coefficient, the intercept) the dual side cannot do without.
+        On the dual side with a small l2, add a proximal term that follows the iterate, where that helps (l1, bounds,
+        losses of regression): the same answer in far fewer epochs. False leaves it out wherever l2 > 0: plain SDCA.
+        Where l2 = 0 (pure L1, an unpenalised coefficient, the intercept) the dual side cannot do without.
     """
 
     side: str = "auto"
@@ -101,8 +101,8 @@ class CoordinateDescent(Method):
             few, many = problem.n_samples, problem.n_features
         if self.coupling == "gram" and not able:
             raise ValueError(
-                "coupling='gram' needs the squared loss on the primal side, or l1 = 0, l2 > 0 and no bounds on the dual; "
-                "use coupling='mirror'."
+                "coupling='gram' needs the squared loss on the primal side, or l1 = 0, l2 > 0 and no bounds on the "
+                "dual; use coupling='mirror'."
             )
         if self.coupling != "auto":
             return self.coupling == "gram"
@@ -172,8 +172,8 @@ def _refuse_impossible(problem: Problem, side: str) -> None:
 def _firmness(problem: Problem, anchored: bool) -> tuple[float, float]:
     """What l2 + mu should be at least on the dual side, for features and for the intercept.
 
-    The first is mean ||a_i||^2 / (2 sqrt(n d)), found by trial on dense and sparse data of all shapes: within a factor of
-    3 of the best constant in most cases. The second gives the intercept the weight of a column of typical size."""
+    The first is mean ||a_i||^2 / (2 sqrt(n d)), found by trial on dense and sparse data of all shapes: within a
+    factor of 3 of the best constant in most cases. The second treats the intercept as a column of typical size."""
     row = max(_mean_squared_row(problem), np.finfo(float).tiny)
     shape = np.clip(np.sqrt(problem.n_samples / problem.n_features), 0.1, 10.0)
     feature = float(0.5 * shape * row / problem.n_samples) if anchored else 0.0

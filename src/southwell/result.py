@@ -71,7 +71,8 @@ class Result:
         return (
             f"Result: {self.status.name} - {self.status.value}\n"
             f"  objective  {self.primal:.9g}   (optimum is at least {self.dual:.9g})\n"
-            f"  gap        {self.gap:.3g} = {self.relative_gap:.3g} of the zero model's objective; asked: {self.tol:.3g}\n"
+            f"  gap        {self.gap:.3g} = {self.relative_gap:.3g} of the zero model's objective "
+            f"(asked: {self.tol:.3g})\n"
             f"  nonzeros   {self.nonzeros} of {self.x.size}\n"
             f"  work       {self.epochs} epochs, {self.seconds:.3g} s\n"
             f"  method     {self.method}"
