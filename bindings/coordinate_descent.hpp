@@ -13,7 +13,7 @@ struct DescentSpec {
   std::string rule;
   std::uint64_t seed;
   bool shrinking;
-  std::vector<Real> start;                   // x on the primal side, y on the dual
+  CVec start;                                // x on the primal side, y on the dual
   CVec anchor;                               // where proximal terms begin, dual side
   Real firmness = 0, intercept_firmness = 0; // of the proximal terms, dual side
   const Real* gram = nullptr;                // inner products of the coordinates, or none

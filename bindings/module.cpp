@@ -113,7 +113,7 @@ BoundAlgorithm coordinate_descent(nb::object problem, const std::string& side, c
                          rule,
                          seed,
                          shrinking,
-                         copied(start),
+                         view(start),
                          anchors,
                          firmness,
                          intercept_firmness,
@@ -207,7 +207,7 @@ nb::tuple certify(nb::object problem, Array<Real> x, std::optional<Array<Real>> 
     if (y) {
       for (Index i = 0; i < bound.core.design.rows(); ++i)
         point.y[i] = clip(sized(*y, bound.core.design.rows())[i], bound.core.loss.domain(i));
-      bound.core.slopes(point.y, point.scratch, point.slopes);
+      bound.core.slopes(point.y, point.slopes);
       bound.core.design.apply(point.x, point.margins);
     } else {
       complete_from_primal(bound.core, point);

@@ -21,8 +21,9 @@ public:
 
   const Certificate& operator()(const Point& point) {
     const Real primal = problem_.loss.value(point.margins) + problem_.penalty_value(point.x);
-    if (primal < best_.primal) {
-      best_.primal = primal;
+    // Among points that rounding cannot tell apart, the newest is nearest to the optimum.
+    if (primal <= best_.primal || primal - best_.primal <= 1e-15 * std::abs(primal)) {
+      best_.primal = std::min(primal, best_.primal);
       x_ = point.x;
     }
     const Real dual = feasible_.dual_value(point);

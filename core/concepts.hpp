@@ -32,7 +32,7 @@ concept Fiber = requires(const F f, Real a, Vec v, CVec u) {
   } -> std::same_as<Real>; // sum over entries of h(position, value)
   {
     f.visit([](Index, Real) {})
-  };                                 // h(position, value) for each entry
+  }; // h(position, value) for each entry
   { F::empty() } -> std::same_as<F>; // a fiber without entries
 };
 

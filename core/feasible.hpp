@@ -16,15 +16,18 @@ public:
 
   // D at the feasible point nearest to the point's y. `y()` and `scale()` then describe it.
   Real dual_value(const Point& point) {
-    y_.assign(point.y.begin(), point.y.end());
+    y_ = point.y;
     z_.assign(point.slopes.begin(), point.slopes.end());
     free_rounding_ = 0;
-    if (problem_.has_intercept() && std::abs(z_.back()) > 1e-15 * mean_size(y_)) {
-      balance(problem_.loss.weights(), y_);
-      refresh();
+    if (problem_.has_intercept() && std::abs(z_.back()) > 1e-15 * mean_size()) {
+      balance(problem_.loss.weights(), own_y());
+      problem_.slopes(y_, z_);
     }
-    if (unpenalised_violation(point.x)) project();
-    unpenalised_violation(point.x); // what is left counts against the bound
+    if (unpenalised_violation(point.x)) {
+      project();
+      free_rounding_ = 0;
+      unpenalised_violation(point.x); // what is left counts against the bound
+    }
     scale_ = 1;
     for (Index j = 0; j < Index(z_.size()); ++j)
       scale_ = std::min(scale_, problem_.penalty[j].feasible_scale(-z_[j]));
@@ -39,15 +42,16 @@ private:
   bool unpenalised(Index j) const { // scaling cannot help here: l1 = l2 = 0 and an unbounded side
     return problem_.penalty[j].feasible_scale(-z_[j]) == 0;
   }
-  Real mean_size(CVec y) const {
+  Vec own_y() { // a copy of the point's y, made when it must change
+    if (y_.data() != changed_y_.data()) changed_y_.assign(y_.begin(), y_.end());
+    y_ = changed_y_;
+    return changed_y_;
+  }
+  Real mean_size() const {
     const CVec s = problem_.loss.weights();
     Real total = 0;
-    for (std::size_t i = 0; i < y.size(); ++i) total += s[i] * std::abs(y[i]);
+    for (std::size_t i = 0; i < y_.size(); ++i) total += s[i] * std::abs(y_[i]);
     return total;
-  }
-  void refresh() {
-    scratch_.resize(y_.size());
-    problem_.slopes(y_, scratch_, z_);
   }
 
   // Is some unpenalised slope away from 0 by more than rounding? Those within rounding are set to 0, and what
@@ -57,7 +61,7 @@ private:
     Real size = -1;
     for (Index j = 0; j < Index(z_.size()); ++j) {
       if (!unpenalised(j)) continue;
-      if (size < 0) size = weighted_norm(y_);
+      if (size < 0) size = weighted_norm();
       if (std::abs(z_[j]) > 1e-13 * std::sqrt(squared_norm(j)) * size) {
         violated = true;
       } else {
@@ -75,17 +79,18 @@ private:
     }
     return norms_[j];
   }
-  Real weighted_norm(CVec y) const {
+  Real weighted_norm() const {
     const CVec s = problem_.loss.weights();
     Real total = 0;
-    for (std::size_t i = 0; i < y.size(); ++i) total += s[i] * y[i] * y[i];
+    for (std::size_t i = 0; i < y_.size(); ++i) total += s[i] * y_[i] * y_[i];
     return std::sqrt(total);
   }
 
   void project() {
     const Index d = Index(z_.size()), n = Index(y_.size());
     const CVec s = problem_.loss.weights();
-    std::vector<Real> start = y_, v(d), step(d), residual(d), direction(d), image(d), along(n);
+    const Vec y = own_y();
+    std::vector<Real> start(y.begin(), y.end()), v(d), step(d), residual(d), direction(d), image(d), along(n);
     std::vector<char> inside(n), member(d);
     const auto shifted = [&](CVec at) { // y_ = clip(start - A v), and where it is strictly inside
       problem_.design.apply(at, along);
@@ -93,13 +98,13 @@ private:
         const Interval dom = problem_.loss.domain(i);
         const Real value = start[i] - along[i];
         inside[i] = value > dom.lo && value < dom.hi;
-        y_[i] = clip(value, dom);
+        y[i] = clip(value, dom);
       }
-      refresh();
+      problem_.slopes(y_, z_);
     };
     for (int newton = 0; newton < 30; ++newton) {
       bool any = false;
-      const Real size = weighted_norm(y_);
+      const Real size = weighted_norm();
       for (Index j = 0; j < d;
            ++j) { // the set only grows: a bound that was crossed once may be crossed again
         member[j] = member[j] || unpenalised(j);
@@ -138,7 +143,8 @@ private:
   }
 
   const Problem& problem_;
-  std::vector<Real> y_, z_, norms_, scratch_;
+  CVec y_; // the point's own, or `changed_y_`
+  std::vector<Real> changed_y_, z_, norms_;
   Real scale_ = 1, free_rounding_ = 0;
 };
 

@@ -22,20 +22,15 @@ struct Problem {
     for (Index j = 0; j < Index(x.size()); ++j) total += penalty[j].value(x[j]);
     return total;
   }
-  void slopes(CVec y, Vec scratch, Vec z) const { // z = A'(s o y)
-    const CVec s = loss.weights();
-    for (std::size_t i = 0; i < y.size(); ++i) scratch[i] = s[i] * y[i];
-    design.adjoint(scratch, z);
-  }
+  void slopes(CVec y, Vec z) const { design.adjoint(loss.weights(), y, z); } // z = A'(s o y)
 };
 
 // A pair (x, y) with both of its products freshly computed.
 struct Point {
-  std::vector<Real> x, y, margins, slopes, scratch;
+  std::vector<Real> x, y, margins, slopes;
 
   explicit Point(const Problem& problem)
-      : x(problem.design.cols()), y(problem.design.rows()), margins(y.size()), slopes(x.size()),
-        scratch(y.size()) {}
+      : x(problem.design.cols()), y(problem.design.rows()), margins(y.size()), slopes(x.size()) {}
 };
 
 // The shift c that minimises sum_i s_i phi_i(m_i + c), to rounding: Newton inside a bracket on the
@@ -91,13 +86,13 @@ inline void complete_from_primal(const Problem& problem, Point& point) {
   solve_intercept(problem, point);
   problem.loss.derivative(point.margins, point.y);
   if (problem.has_intercept()) balance(problem.loss.weights(), point.y);
-  problem.slopes(point.y, point.scratch, point.slopes);
+  problem.slopes(point.y, point.slopes);
 }
 
 // Complete a point from its dual half: z = A'(s o y), x as `primal_of(z, x)` gives it, m = A x.
 template <class PrimalOf>
 void complete_from_dual(const Problem& problem, Point& point, PrimalOf&& primal_of) {
-  problem.slopes(point.y, point.scratch, point.slopes);
+  problem.slopes(point.y, point.slopes);
   primal_of(point.slopes, point.x);
   problem.design.apply(point.x, point.margins);
   solve_intercept(problem, point);

@@ -11,13 +11,6 @@
 
 namespace southwell {
 
-// Are all numbers equal? Then a move is a plain addition of a multiple of the fiber.
-inline bool uniform(CVec v) {
-  for (const Real value : v)
-    if (value != v[0]) return false;
-  return true;
-}
-
 // Squared loss: image_i = s_i (p_i - b_i), the weighted residual.
 class ResidualMap {
 public:
@@ -26,7 +19,7 @@ public:
       : targets_(loss.targets()), weights_(loss.weights()), uniform_(southwell::uniform(weights_)) {}
   Real at(Index i, Real p) const { return weights_[i] * (p - targets_[i]); }
   Real rate(Index i) const { return weights_[i]; } // d image / d p
-  bool uniform() const { return uniform_; }
+  bool uniform() const { return uniform_; }        // then a move adds a plain multiple of the fiber
 
 private:
   CVec targets_, weights_;

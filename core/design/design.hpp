@@ -11,6 +11,7 @@ public:
   virtual Index cols() const = 0;
   virtual void apply(CVec x, Vec out) const = 0;                      // out = A x
   virtual void adjoint(CVec u, Vec out) const = 0;                    // out = A'u
+  virtual void adjoint(CVec weights, CVec u, Vec out) const = 0;      // out = A'(weights o u)
   virtual void column_squared_norms(CVec weights, Vec out) const = 0; // out_j = sum_i weights_i A_ij^2
 };
 

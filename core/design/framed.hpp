@@ -10,6 +10,7 @@
 #pragma once
 #include "core/design/design.hpp"
 #include "core/design/fiber.hpp"
+#include "core/support/math.hpp"
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -75,6 +76,18 @@ public:
 
   void apply(CVec x, Vec out) const override { axis == Axis::rows ? dots(x, out) : combine(x, out); }
   void adjoint(CVec u, Vec out) const override { axis == Axis::rows ? combine(u, out) : dots(u, out); }
+  void adjoint(CVec weights, CVec u, Vec out) const override {
+    if constexpr (axis == Axis::rows) {
+      combine([&](Index i) { return weights[i] * u[i]; }, out);
+    } else if (uniform(weights)) { // no weighted copy of u is needed
+      dots(u, out);
+      for (Real& value : out) value *= weights[0];
+    } else {
+      std::vector<Real> weighted(u.size());
+      for (std::size_t i = 0; i < u.size(); ++i) weighted[i] = weights[i] * u[i];
+      dots(weighted, out);
+    }
+  }
 
   void column_squared_norms(CVec weights, Vec out) const override {
     if constexpr (axis == Axis::columns) {
@@ -120,12 +133,17 @@ private:
     for (Index k = 0; k < coordinates(); ++k) out[k] = fiber(k).dot(v) + (shifted() ? gamma(k) * along : 0);
   }
   void combine(CVec c, Vec out) const {
+    combine([&](Index k) { return c[k]; }, out);
+  }
+  template <class Coefficient>
+    requires std::invocable<Coefficient, Index>
+  void combine(Coefficient&& coefficient, Vec out) const {
     std::fill(out.begin(), out.end(), 0.0);
     Real along = 0;
     for (Index k = 0; k < coordinates(); ++k)
-      if (c[k] != 0) {
-        fiber(k).add_to(out, c[k]);
-        along += shifted() ? c[k] * gamma(k) : 0;
+      if (const Real c = coefficient(k); c != 0) {
+        fiber(k).add_to(out, c);
+        along += shifted() ? c * gamma(k) : 0;
       }
     if (along != 0) common().add_to(out, along);
   }

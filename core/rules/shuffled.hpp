@@ -2,6 +2,7 @@
 #pragma once
 #include "core/rules/rule.hpp"
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -10,7 +11,8 @@ namespace southwell {
 class Shuffled final : public Rule {
 public:
   Shuffled(Index n, Random random) : order_(n), random_(random) {
-    std::iota(order_.begin(), order_.end(), Index{0});
+    if (n > Index{1} << 32) throw std::length_error("more coordinates than a shuffled rule can hold");
+    std::iota(order_.begin(), order_.end(), 0u);
   }
   void next(std::span<Index> out) override {
     const Index n = Index(order_.size());
@@ -22,7 +24,7 @@ public:
   }
 
 private:
-  std::vector<Index> order_;
+  std::vector<std::uint32_t> order_;
   Random random_;
   Index at_ = 0;
 };

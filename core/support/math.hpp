@@ -15,6 +15,13 @@ SOUTHWELL_INLINE Real clip(Real v, Real lo, Real hi) { return std::min(std::max(
 SOUTHWELL_INLINE Real clip(Real v, Interval box) { return clip(v, box.lo, box.hi); }
 SOUTHWELL_INLINE Real soft(Real v, Real threshold) { return v - clip(v, -threshold, threshold); }
 
+// Are all numbers equal?
+inline bool uniform(CVec v) {
+  for (const Real value : v)
+    if (value != v[0]) return false;
+  return true;
+}
+
 // t log t, 0 at 0; arguments below 0 by rounding count as 0.
 inline Real xlogx(Real t) { return t > 0 ? t * std::log(t) : 0; }
 

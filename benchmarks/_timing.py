@@ -1,0 +1,40 @@
+"""Time as ratios within one run: the machine is shared, so seconds alone say little."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+warnings.filterwarnings("ignore", message=".*(onverge|ran out).*")
+
+
+def best(function: Callable[[], object], repeats: int = 9) -> float:
+    """The fastest of several runs, in seconds."""
+    times = []
+    for _ in range(repeats):
+        begun = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - begun)
+    return min(times)
+
+
+def per_epoch(run: Callable[[int], object], first: int, last: int) -> float:
+    """Seconds an epoch, from ``run(epochs)`` at two lengths: set-up and certificates cancel."""
+    return (best(lambda: run(last)) - best(lambda: run(first))) / (last - first)
+
+
+def streaming_limit(size: int) -> float:
+    """Seconds a byte to read ``size`` bytes again and again, in order: the floor for whoever must see all of them."""
+    values = np.ones(max(size // 8, 1))
+    return best(lambda: values.dot(values), 15) / values.nbytes
+
+
+def table(rows: list[dict[str, object]]) -> str:
+    """Rows as text, columns aligned."""
+    names = list(rows[0])
+    cells = [names] + [[str(row[name]) for name in names] for row in rows]
+    widths = [max(len(line[k]) for line in cells) for k in range(len(names))]
+    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in cells)

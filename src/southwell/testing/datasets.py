@@ -1,0 +1,58 @@
+"""Real data sets for tests and benchmarks, where they are at hand.
+
+They are ``.npz`` files, looked for in the folder ``SOUTHWELL_DATA`` names, then in ``../shared/data`` beside the
+checkout. Sparse sets hold ``data, indices, indptr, shape``; dense ones ``X``; all hold ``y``.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+
+def find(name: str) -> Path | None:
+    """The file of a data set, or None."""
+    folders = [os.environ.get("SOUTHWELL_DATA"), Path.cwd() / ".." / "shared" / "data"]
+    folders += [parent.parent / "shared" / "data" for parent in Path(__file__).resolve().parents]
+    paths = (Path(folder) / f"{name}.npz" for folder in folders if folder)
+    return next((path for path in paths if path.is_file()), None)
+
+
+def load(name: str, train: bool = True):
+    """``A`` (CSR or dense, float64) and labels ``y``; only the training part where there is a split.
+
+    "20news" is ``20news_counts`` with sublinear tf-idf weights and rows of length one. Dense sets come standardised.
+    """
+    path = find("20news_counts" if name == "20news" else name)
+    if path is None:
+        raise FileNotFoundError(
+            f"Data set {name!r} is not here. Put {name}.npz into a folder and name it SOUTHWELL_DATA."
+        )
+    with np.load(path) as file:
+        y = file["y"]
+        if "X" in file:
+            A = file["X"].astype(np.float64)
+        else:
+            A = sp.csr_array((file["data"].astype(np.float64), file["indices"], file["indptr"]), tuple(file["shape"]))
+        n = int(file["n_train"]) if train and "n_train" in file else A.shape[0]
+    A, y = A[:n], y[:n]
+    if name == "20news":
+        from sklearn.feature_extraction.text import TfidfTransformer
+
+        A = sp.csr_array(TfidfTransformer(sublinear_tf=True).fit_transform(A))
+    if not sp.issparse(A):
+        spread = A.std(axis=0)
+        A = (A - A.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return A, y
+
+
+def load_binary(name: str):
+    """``load`` with targets -1 and +1: comp.* against the rest for 20news, else the sign of the label."""
+    A, y = load(name)
+    if name == "20news":
+        return A, np.where(np.isin(y, (1, 2, 3, 4, 5)), 1.0, -1.0)
+    classes = np.unique(y)
+    return A, np.where(y == classes[-1], 1.0, -1.0)
