@@ -204,14 +204,14 @@ nb::tuple certify(nb::object problem, Array<Real> x, std::optional<Array<Real>> 
     Point point(bound.core);
     const CVec given = sized(x, bound.core.design.cols());
     point.x.assign(given.begin(), given.end());
+    bound.core.design.apply(point.x, point.margins);
     if (y) {
       for (Index i = 0; i < bound.core.design.rows(); ++i)
         point.y[i] = clip(sized(*y, bound.core.design.rows())[i], bound.core.loss.domain(i));
-      bound.core.slopes(point.y, point.slopes);
-      bound.core.design.apply(point.x, point.margins);
     } else {
-      complete_from_primal(bound.core, point);
+      balanced_derivative(bound.core, point.margins, point.y);
     }
+    bound.core.slopes(point.y, point.slopes);
     proof = Certifier(bound.core)(point);
   }
   return nb::make_tuple(proof.primal, proof.dual, proof.gap());
@@ -220,11 +220,8 @@ nb::tuple certify(nb::object problem, Array<Real> x, std::optional<Array<Real>> 
 // phi' at the best model without penalised coefficients: at zero, or at the best intercept alone.
 Output null_dual(nb::object problem) {
   const auto& bound = nb::cast<const BoundProblem&>(problem);
-  Point point(bound.core);
-  solve_intercept(bound.core, point);
-  bound.core.loss.derivative(point.margins, point.y);
-  if (bound.core.has_intercept()) balance(bound.core.loss.weights(), point.y);
-  return to_numpy(point.y);
+  const std::vector<Real> margins(bound.core.design.rows());
+  return filled(bound.core.design.rows(), [&](Vec y) { balanced_derivative(bound.core, margins, y); });
 }
 
 } // namespace

@@ -33,38 +33,42 @@ struct Point {
       : x(problem.design.cols()), y(problem.design.rows()), margins(y.size()), slopes(x.size()) {}
 };
 
-// The shift c that minimises sum_i s_i phi_i(m_i + c), to rounding: Newton inside a bracket on the
-// derivative.
-inline Real best_shift(const SampleLoss& loss, CVec margins) {
-  Real lo = 0, hi = 0, reach = 1;
+// The shift c that minimises sum_i s_i phi_i(m_i + c), to rounding, and the bracket it was found in: the
+// derivative is <= 0 at lo and >= 0 at hi.
+struct Shift {
+  Real best = 0, lo = 0, hi = 0;
+};
+
+// Newton inside a bracket on the derivative.
+inline Shift best_shift(const SampleLoss& loss, CVec margins) {
   Slope at = loss.slope(margins, 0);
-  if (at.first == 0 || !std::isfinite(at.first)) return 0;
+  if (at.first == 0 || !std::isfinite(at.first)) return {};
   const Real direction = at.first > 0 ? -1 : 1;
-  for (int k = 0; k < 60; ++k, reach *= 4) { // until the derivative changes sign; separable data never does
-    (direction > 0 ? hi : lo) = direction * reach;
-    if (loss.slope(margins, direction * reach).first * direction >= 0) break;
-    (direction > 0 ? lo : hi) = direction * reach;
-    if (k == 59 || reach > 1e12) return 0;
+  Real near = 0, far = direction;
+  while (loss.slope(margins, far).first * direction < 0) { // until the derivative changes sign
+    if (std::abs(far) > 1e15) return {};                   // it never does: there is no finite minimiser
+    near = far;
+    far *= 4;
   }
-  Real c = 0;
+  Shift shift{0, std::min(near, far), std::max(near, far)};
   for (int k = 0; k < 200; ++k) {
-    const Real newton = c - at.first / at.second; // curvature 0 gives infinity or NaN: bisect
-    c = newton > lo && newton < hi ? newton : lo + (hi - lo) / 2;
-    at = loss.slope(margins, c);
-    if (at.first == 0) break;
-    (at.first > 0 ? hi : lo) = c;
-    if (hi - lo <= 2e-16 * std::abs(c) ||
-        (at.second > 0 && std::abs(at.first / at.second) <= 1e-16 * std::abs(c)))
-      break;
+    const Real newton = shift.best - at.first / at.second; // curvature 0 gives infinity or NaN: bisect
+    const bool inside = newton > shift.lo && newton < shift.hi;
+    const Real next = inside ? newton : shift.lo + (shift.hi - shift.lo) / 2;
+    if (next == shift.best || next == shift.lo || next == shift.hi) break; // down to rounding
+    shift.best = next;
+    at = loss.slope(margins, shift.best);
+    if (at.first == 0) return {shift.best, shift.best, shift.best};
+    (at.first > 0 ? shift.hi : shift.lo) = shift.best;
   }
-  return c;
+  return shift;
 }
 
 // The unpenalised intercept has a one-dimensional problem of its own; certificates are weak unless it is
 // solved.
 inline void solve_intercept(const Problem& problem, Point& point) {
   if (!problem.has_intercept()) return;
-  const Real shift = best_shift(problem.loss, point.margins);
+  const Real shift = best_shift(problem.loss, point.margins).best;
   if (shift == 0 || problem.loss.value(point.margins, shift) > problem.loss.value(point.margins)) return;
   point.x.back() += shift;
   for (Real& m : point.margins) m += shift;
@@ -78,6 +82,27 @@ inline void balance(CVec weights, Vec y) {
   const Real scale = std::min(up, down) / std::max(up, down);
   for (Real& v : y)
     if ((v > 0) == (up > down)) v *= scale;
+}
+
+// y in the subdifferential of the loss at the best intercept, summing to zero. Left and right of the
+// minimiser the derivatives sum to something <= 0 and >= 0; at kinks the truth lies between, and so does a
+// mixture of the two.
+inline void balanced_derivative(const Problem& problem, CVec margins, Vec y) {
+  if (!problem.has_intercept()) return problem.loss.derivative(margins, y);
+  const CVec s = problem.loss.weights();
+  const Shift shift = best_shift(problem.loss, margins);
+  std::vector<Real> moved(margins.begin(), margins.end()), right(y.size());
+  const auto derivative_at = [&](Real c, Vec out) {
+    for (std::size_t i = 0; i < moved.size(); ++i) moved[i] = margins[i] + c;
+    problem.loss.derivative(moved, out);
+    Real total = 0;
+    for (std::size_t i = 0; i < out.size(); ++i) total += s[i] * out[i];
+    return total;
+  };
+  const Real low = derivative_at(shift.lo, y), high = derivative_at(shift.hi, right);
+  const Real part = high > low ? clip(-low / (high - low), 0, 1) : 0;
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] += part * (right[i] - y[i]);
+  balance(s, y);
 }
 
 // Complete a point from its primal half: m = A x, y = phi'(m), z = A'(s o y).

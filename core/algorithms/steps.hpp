@@ -66,7 +66,7 @@ private:
       if (h > 0) {
         constexpr Real widest = 2; // trust region, in units of r
         const Real longest = std::abs(towards(slope, h, g, x)) * reach_[j], r = std::min(longest, widest);
-        const Real kappa = r < 1e-3 ? 1 + r / 3 : 2 * (std::exp(r) - r - 1) / (r * r);
+        const Real kappa = r < 1e-3 ? 1 + r / 3 + r * r / 10 : 2 * (std::exp(r) - r - 1) / (r * r);
         if (kappa * h < bound) {
           const Real d = towards(slope, kappa * h, g, x);
           return longest > widest ? clip(d, -widest / reach_[j], widest / reach_[j]) : d;

@@ -26,12 +26,15 @@ struct Logistic {
     Real lo = c - q * (1 - t0), hi = c + q * t0;
     Real u = clip(c, lo, hi);
     if (q > 0 && t0 > 0 && t0 < 1) u = clip(std::log(t0 / (1 - t0)), lo, hi);
-    Real t = sigmoid(u);
+    Real t = sigmoid(u), last = hi - lo;
     for (int step = 0; step < 100 && q > 0; ++step) {
       const Real residual = u + q * (t - t0) - c;
       (residual > 0 ? hi : lo) = u;
       Real next = u - residual / (1 + q * t * (1 - t));
-      if (!(next >= lo && next <= hi)) next = lo + (hi - lo) / 2;
+      // On the flats of the sigmoid Newton jumps from end to end: a step must stay inside and shrink, or we
+      // bisect.
+      if (!(next > lo && next < hi) || std::abs(next - u) > 0.75 * last) next = lo + (hi - lo) / 2;
+      last = std::abs(next - u);
       const bool settled = std::abs(next - u) <= 4e-16 * (1 + std::abs(u));
       u = next;
       t = sigmoid(u);

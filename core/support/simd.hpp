@@ -1,8 +1,9 @@
 // SOUTHWELL_CLONES compiles a function once for each instruction set and lets the loader choose (x86-64 with
 // ELF); elsewhere the baseline is used. Loops inside are marked `omp simd`, which needs no OpenMP runtime.
 #pragma once
+#include <cstdint> // on Linux it says which C library this is: musl cannot choose at load time
 
-#if defined(__x86_64__) && defined(__ELF__) && defined(__GNUC__) && !defined(__clang__) &&                   \
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) &&                 \
     !defined(SOUTHWELL_NO_CLONES)
 #define SOUTHWELL_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else

@@ -93,6 +93,13 @@ class Problem:
         x = inner[:-1].copy()
         return x, float(inner[-1] + (0.0 if self.means is None else self.means @ x))
 
+    def __getstate__(self):  # compiled parts stay behind and are made again
+        return {k: v for k, v in self.__dict__.items() if k != "core_penalty"} | {"_layouts": {}}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self.core_penalty = self.penalty.core(self.n_features)
+
     def __repr__(self) -> str:
         kind = "sparse" if self.data.sparse else "dense"
         return (

@@ -1,0 +1,59 @@
+"""The ``southwell`` command."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from .. import __version__
+from .._names import unknown
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code."""
+    try:
+        try:
+            return _run(sys.argv[1:] if argv is None else list(argv))
+        finally:
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        print("\nInterrupted.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader, `head` perhaps, has seen enough; nothing more may be written at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _run(arguments: list[str]) -> int:
+    parser, commands = _parser()
+    command = next((a for a in arguments if not a.startswith("-")), None)
+    if command is not None and command not in commands:
+        parser.error(str(unknown("command", command, commands)))
+    run = parser.parse_args(arguments).run
+    if run is None:
+        parser.print_help()
+        return 0
+    return run()
+
+
+def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
+    parser = argparse.ArgumentParser(
+        prog="southwell", description="Sparse linear models, each with a proof of how close to optimal it is."
+    )
+    parser.add_argument("--version", action="version", version=f"southwell {__version__}")
+    parser.set_defaults(run=None)
+    commands = parser.add_subparsers(title="commands", metavar="command")
+    demo = commands.add_parser(
+        "demo", help="fit sparse models to real data and show their proofs (a few seconds)",
+        description="Fit sparse classifiers to data that ship with scikit-learn, and print what was proven of each.",
+    )  # fmt: skip
+    demo.set_defaults(run=_demo)
+    return parser, list(commands.choices)
+
+
+def _demo() -> int:
+    from .demo import demo  # scikit-learn is imported only when used
+
+    return demo()

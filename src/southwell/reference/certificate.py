@@ -1,0 +1,63 @@
+"""The duality gap from its formulas.
+
+    P(x)   = sum_i s_i phi_i(m_i) + sum_j g_j(x_j)                     m = A x
+    D(y)   = - sum_i s_i phi_i*(y_i) - sum_j g_j*(-z_j)                z = A'(s o y)
+    gap    = P(x) - D(y) = sum_i s_i [phi_i(m_i) + phi_i*(y_i) - y_i m_i] + sum_j [g_j(x_j) + g_j*(-z_j) + z_j x_j]
+
+Any x and any feasible y give P(x) - P* <= gap. Feasible means: z_j = 0 for the intercept (balance y), and |z_j| <= l1
+where l2 = 0 (scale y towards 0, which is in every dom phi*). An intercept is a last column of ones in A.
+"""  # fmt: skip
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import brentq
+
+
+def best_shift(b, s, loss, m) -> float:
+    """The c with sum_i s_i phi_i'(m_i + c) = 0: the one-dimensional problem of the intercept."""
+
+    def slope(c):
+        return s @ loss.derivative(m + c, b)
+
+    reach = 1.0
+    while slope(-reach) > 0 or slope(reach) < 0:
+        reach *= 2
+    return brentq(slope, -reach, reach, xtol=1e-15, rtol=4 * np.finfo(float).eps)
+
+
+def feasible(A, s, net, y, intercept: bool = False):
+    """y balanced and scaled into the domain of D."""
+    if intercept:
+        up, down = s @ np.maximum(y, 0), s @ np.maximum(-y, 0)
+        if up > down:
+            y = np.where(y > 0, y * (down / up), y)
+        elif down > up:
+            y = np.where(y < 0, y * (up / down), y)
+    z = A.T @ (s * y)
+    return y * net.feasible_scale(-z)[: z.size - intercept].min()
+
+
+def certificate(A, b, s, loss, net, x, y=None, intercept: bool = False) -> tuple[float, float, float]:
+    """P(x), D(y) and their difference; without y, the intercept is solved for first and y = phi'(m)."""
+    m = A @ x
+    if y is None:
+        if intercept:
+            shift = best_shift(b, s, loss, m)
+            x, m = x + shift * np.eye(x.size)[-1], m + shift
+        y = loss.derivative(m, b)
+    y = feasible(A, s, net, y, intercept)
+    z = A.T @ (s * y)
+    if intercept:
+        z[-1] = 0.0  # balanced: what is left is rounding
+    P = s @ loss.value(m, b) + net.value(x).sum()
+    D = -(s @ loss.conjugate(y, b)) - net.conjugate(-z).sum()
+    return P, D, P - D
+
+
+def brackets(A, b, s, loss, net, x, y) -> tuple[np.ndarray, np.ndarray]:
+    """The terms of the gap, one a sample and one a feature, each >= 0 for feasible y."""
+    m, z = A @ x, A.T @ (s * y)
+    samples = s * (loss.value(m, b) + loss.conjugate(y, b) - y * m)
+    features = net.value(x) + net.conjugate(-z) + z * x
+    return samples, features

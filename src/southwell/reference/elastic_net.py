@@ -1,0 +1,60 @@
+"""g_j(x) = l1_j |x| + (l2_j/2) x^2 on [lo_j, hi_j], all coordinates at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+def soft(v, threshold):
+    return np.sign(v) * np.maximum(np.abs(v) - threshold, 0.0)
+
+
+@dataclass
+class ElasticNet:
+    """Arrays of one number a coordinate; an intercept is a last coordinate with l1 = l2 = 0 and no bounds."""
+
+    l1: np.ndarray
+    l2: np.ndarray
+    lo: np.ndarray
+    hi: np.ndarray
+
+    @classmethod
+    def of(cls, penalty, n_features: int, intercept: bool = False) -> ElasticNet:
+        """From a ``southwell.penalties.ElasticNet``."""
+
+        def spread(given, default, free):
+            return np.append(np.broadcast_to(default if given is None else given, n_features), [free] * intercept)
+
+        weights = spread(penalty.weights, 1.0, 0.0)
+        bounds = spread(penalty.lower, -np.inf, -np.inf), spread(penalty.upper, np.inf, np.inf)
+        return cls(weights * penalty.l1, weights * penalty.l2, *bounds)
+
+    def __getitem__(self, j) -> ElasticNet:
+        return ElasticNet(self.l1[j], self.l2[j], self.lo[j], self.hi[j])
+
+    def value(self, x):
+        return self.l1 * np.abs(x) + self.l2 / 2 * x**2
+
+    def prox(self, v, step):
+        """argmin_x  g(x) + (x - v)^2 / (2 step)."""
+        return np.clip(soft(v, step * self.l1) / (1 + step * self.l2), self.lo, self.hi)
+
+    def conjugate_gradient(self, v):
+        """argmax_x  v x - g(x), for l2 > 0."""
+        return np.clip(soft(v, self.l1) / self.l2, self.lo, self.hi)
+
+    def conjugate(self, v):
+        """sup_x  v x - g(x) for feasible v: a concave function, so the best of its kink, its summit and the bounds."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            summit = np.where(self.l2 > 0, soft(v, self.l1) / self.l2, 0.0)
+        ends = [np.where(np.isfinite(end), end, 0.0) for end in (self.lo, self.hi)]
+        points = np.clip([0.0 * v, summit, *ends], self.lo, self.hi)
+        return np.max(v * points - self.value(points), axis=0)
+
+    def feasible_scale(self, v):
+        """The largest t <= 1 with t v in dom g*: where l2 = 0 and v pulls to no bound, |t v| <= l1."""
+        bounded = np.isfinite(np.where(v > 0, self.hi, self.lo))
+        free = (self.l2 > 0) | bounded | (np.abs(v) <= self.l1)
+        return np.where(free, 1.0, self.l1 / np.where(v == 0, 1.0, np.abs(v)))

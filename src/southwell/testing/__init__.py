@@ -1,0 +1,18 @@
+"""Laws that every part obeys, for people who add one.
+
+A new loss, penalty, layout or rule is right when its law holds, whatever it computes inside:
+
+>>> import southwell as sw
+>>> from southwell.testing import check_loss
+>>> check_loss(sw.losses.Huber(delta=0.5))
+
+Each check raises ``AssertionError`` with the law that is broken and a point where it is. They need NumPy and SciPy
+alone, and compare with brute force (bisection, golden section, dense products, counting), never with another formula.
+"""
+
+from .designs import check_design
+from .losses import check_loss
+from .penalties import check_penalty
+from .rules import check_rule
+
+__all__ = ["check_design", "check_loss", "check_penalty", "check_rule"]
