@@ -28,7 +28,7 @@ template <class Fill> Output filled(Index size, Fill&& fill) {
   fill(Vec(*values));
   return Output(values->data(), {std::size_t(size)}, owner);
 }
-inline Output to_numpy(const std::vector<Real>& v) {
+inline Output to_numpy(CVec v) {
   return filled(Index(v.size()), [&](Vec out) { std::copy(v.begin(), v.end(), out.begin()); });
 }
 

@@ -171,22 +171,21 @@ nb::dict run(nb::object problem, BoundAlgorithm& algorithm, Real tol, Index max_
              Index check_every, nb::object callback, bool record_history) {
   const auto& bound = nb::cast<const BoundProblem&>(problem);
   PythonWatch watch(callback);
-  Certifier certifier(bound.core);
   Outcome outcome;
   {
     nb::gil_scoped_release release;
-    outcome = drive(bound.core, *algorithm.algorithm, certifier, {tol, max_epochs, max_seconds, check_every},
-                    watch, record_history);
+    outcome = drive(bound.core, *algorithm.algorithm, {tol, max_epochs, max_seconds, check_every}, watch,
+                    record_history);
   }
   nb::dict result;
   nb::list history;
   for (const Record& record : outcome.history) history.append(to_tuple(record));
   result["status"] = status_names[int(outcome.status)];
-  result["x"] = to_numpy(certifier.x());
-  result["y"] = to_numpy(certifier.y());
-  result["primal"] = certifier.best().primal;
-  result["dual"] = certifier.best().dual;
-  result["gap"] = certifier.best().gap();
+  result["x"] = to_numpy(outcome.x);
+  result["y"] = to_numpy(outcome.y);
+  result["primal"] = outcome.proof.primal;
+  result["dual"] = outcome.proof.dual;
+  result["gap"] = outcome.proof.gap();
   result["scale"] = outcome.scale;
   result["epochs"] = outcome.epochs;
   result["seconds"] = outcome.seconds;

@@ -16,8 +16,10 @@ struct Certificate {
 
 class Certifier {
 public:
-  explicit Certifier(const Problem& problem)
-      : problem_(problem), feasible_(problem), x_(problem.design.cols()), y_(problem.design.rows()) {}
+  Certifier(
+      const Problem& problem, std::function<bool()> hurry = [] { return false; })
+      : problem_(problem), feasible_(problem, std::move(hurry)), x_(problem.design.cols()),
+        y_(problem.design.rows()) {}
 
   const Certificate& operator()(const Point& point) {
     const Real primal = problem_.loss.value(point.margins) + problem_.penalty_value(point.x);
@@ -34,8 +36,8 @@ public:
     return best_;
   }
   const Certificate& best() const { return best_; }
-  const std::vector<Real>& x() const { return x_; }
-  const std::vector<Real>& y() const { return y_; }
+  CVec x() const { return x_; }
+  std::pair<std::vector<Real>, std::vector<Real>> release() { return {std::move(x_), std::move(y_)}; }
 
 private:
   const Problem& problem_;
@@ -44,14 +46,30 @@ private:
   std::vector<Real> x_, y_;
 };
 
-// P of the zero model, or of the box's point nearest to it: the unit in which gaps are judged.
-inline Real objective_scale(const Problem& problem) {
-  std::vector<Real> x(problem.design.cols()), margins(problem.design.rows());
+// The unit in which gaps are judged: P(0) - D(0), the zero model against the trivial bound. For every loss
+// that is zero at best, D(0) = 0 and this is P(0); for Poisson it is half the null deviance. With an
+// intercept the zero model has its best one, so that adding a constant to the targets changes nothing. If the
+// box excludes 0, its nearest point stands in.
+struct Unit {
+  Real scale;
+  Real rounding; // below this a gap cannot be told from zero
+};
+
+inline Unit gap_unit(const Problem& problem) {
+  Point point(problem);
   bool zero = true;
-  for (Index j = 0; j < Index(x.size()); ++j)
-    zero = (x[j] = clip(0, problem.penalty[j].lo, problem.penalty[j].hi)) == 0 && zero;
-  if (!zero) problem.design.apply(x, margins);
-  return problem.loss.value(margins) + problem.penalty_value(x);
+  Real least = 0; // min g = -g*(0)
+  for (Index j = 0; j < Index(point.x.size()); ++j) {
+    point.x[j] = clip(0, problem.penalty[j].lo, problem.penalty[j].hi);
+    least -= problem.penalty[j].conjugate(0);
+    zero = zero && point.x[j] == 0;
+  }
+  if (!zero) problem.design.apply(point.x, point.margins);
+  const Real plain = problem.loss.value(point.margins);
+  solve_intercept(problem, point);
+  const Real trivial = least - problem.loss.conjugate(point.y, 0);
+  const Real null = problem.loss.value(point.margins) + problem.penalty_value(point.x);
+  return {std::max(null - trivial, 0.0), 1e-15 * (std::abs(plain) + std::abs(trivial))};
 }
 
 } // namespace southwell

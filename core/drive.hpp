@@ -3,6 +3,7 @@
 #pragma once
 #include "core/certificate.hpp"
 #include <chrono>
+#include <tuple>
 #include <vector>
 
 namespace southwell {
@@ -54,12 +55,15 @@ public:
   bool look() {                      // at the clock, and at the outside world
     next_look_ = entries_ + 200'000; // a fraction of a millisecond
     const Real now = clock_.seconds();
-    if (now - last_ask_ > 0.05) {
+    late_ = now >= deadline_;
+    return ask() || late_;
+  }
+  bool ask() { // has someone interrupted? The answer may be 50 ms old.
+    if (const Real now = clock_.seconds(); now - last_ask_ > 0.05) {
       last_ask_ = now;
       interrupted_ = interrupted_ || watch_.interrupted();
     }
-    late_ = now >= deadline_;
-    return interrupted_ || late_;
+    return interrupted_;
   }
   void set_deadline(Real seconds) { deadline_ = seconds; }
   bool interrupted() const { return interrupted_; }
@@ -86,18 +90,22 @@ public:
 
 struct Outcome {
   Status status;
-  Real scale; // P of the zero model
+  Real scale; // the unit of the gap
   Index epochs;
   Real seconds;
   std::vector<Record> history;
+  Certificate proof;
+  std::vector<Real> x, y; // the best of each
 };
 
-inline Outcome drive(const Problem& problem, Algorithm& algorithm, Certifier& certifier, const Stop& stop,
-                     Watch& watch, bool record_history) {
+inline Outcome drive(const Problem& problem, Algorithm& algorithm, const Stop& stop, Watch& watch,
+                     bool record_history) {
   const Clock clock;
   Pulse pulse(watch, clock);
   Point point(problem);
-  Outcome outcome{Status::max_epochs, objective_scale(problem), 0, 0, {}};
+  Certifier certifier(problem, [&] { return pulse.ask() || clock.seconds() >= stop.max_seconds; });
+  const Unit unit = gap_unit(problem);
+  Outcome outcome{Status::max_epochs, unit.scale, 0, 0, {}, {}, {}, {}};
   Index epoch = 0, next_check = 0;
   for (;; ++epoch) {
     if (pulse.interrupted()) { // no more work: the last certificate stands
@@ -128,7 +136,7 @@ inline Outcome drive(const Problem& problem, Algorithm& algorithm, Certifier& ce
           outcome.status = status;
           return true;
         };
-        if (record.gap <= stop.tol * outcome.scale) return end(Status::converged);
+        if (record.gap <= std::max(stop.tol * unit.scale, unit.rounding)) return end(Status::converged);
         if (!std::isfinite(size)) return end(Status::diverged);
         if (asked) return end(Status::stopped);
         pulse.look();
@@ -143,6 +151,8 @@ inline Outcome drive(const Problem& problem, Algorithm& algorithm, Certifier& ce
     algorithm.epoch(pulse);
   }
   outcome.epochs = epoch;
+  outcome.proof = certifier.best();
+  std::tie(outcome.x, outcome.y) = certifier.release();
   outcome.seconds = clock.seconds();
   return outcome;
 }

@@ -76,8 +76,9 @@ inline void solve_intercept(const Problem& problem, Point& point) {
 
 // y sums to zero, s-weighted, after its positive or its negative part is scaled towards 0.
 inline void balance(CVec weights, Vec y) {
-  Real up = 0, down = 0;
-  for (std::size_t i = 0; i < y.size(); ++i) (y[i] > 0 ? up : down) += weights[i] * std::abs(y[i]);
+  CompensatedSum above, below; // equal terms round alike: plain sums of many would drift
+  for (std::size_t i = 0; i < y.size(); ++i) (y[i] > 0 ? above : below).add(weights[i] * std::abs(y[i]));
+  const Real up = above.value(), down = below.value();
   if (up == down) return;
   const Real scale = std::min(up, down) / std::max(up, down);
   for (Real& v : y)

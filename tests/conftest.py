@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from hypothesis import settings
-from sklearn.exceptions import ConvergenceWarning
 
 import southwell as sw
+from southwell import ConvergenceWarning
 from southwell.testing import datasets
 
 # Examples are small; a deadline would only measure how busy the machine is.

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import strategies as st
-from sklearn.exceptions import ConvergenceWarning
 
 import southwell as sw
+from southwell import ConvergenceWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # of np.matrix
 

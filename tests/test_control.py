@@ -16,9 +16,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.exceptions import ConvergenceWarning
 
 import southwell as sw
+from southwell import ConvergenceWarning
 
 CD = sw.methods.CoordinateDescent
 SIGNS = {"logistic", "hinge", "squared_hinge", "smooth_hinge"}

@@ -30,7 +30,7 @@ public:
                            norms[j] > 0 ? norms[j] * loss.smoothness() : 0});
     if constexpr (L::self_concordance > 0)
       for (Index j = 0; j < design.cols(); ++j)
-        reach_.push_back(L::self_concordance * design.largest_entry(j));
+        reach_.push_back(L::self_concordance * design.largest_entry(j, problem.loss.weights()));
   }
 
   Index coordinates() const { return Index(features_.size()); }

@@ -111,7 +111,10 @@ public:
 
   Map& map() { return map_; }
   Index read_cost(Index k) const { return design_.fiber(k).size(); }
-  Index move_cost(Index k) const { return design_.fiber(k).size(); }
+  Index move_cost(Index k) const { // a curved map refreshes the image, and later its sum, along w
+    const bool whole_frame = !Map::linear && shifted_ && design_.gamma(k) != 0;
+    return design_.fiber(k).size() + (whole_frame ? 2 * design_.common().size() : 0);
+  }
   void prefetch_start(Index k) const { design_.prefetch_start(k); }
   void prefetch(Index k) const { design_.prefetch(k); }
 

@@ -66,12 +66,13 @@ public:
     const Real far = shifted() ? common_squared_norm(weight) : 0;
     for (Index k = 0; k < coordinates(); ++k) out[k] = squared_norm(k, weight, far);
   }
-  // An upper bound of the largest entry of fiber k.
-  Real largest_entry(Index k) const {
-    Real largest = 0, far = 0;
-    fiber(k).visit([&](Index, Real a) { largest = std::max(largest, std::abs(a)); });
-    if (shifted() && gamma(k) != 0) common().visit([&](Index, Real w) { far = std::max(far, std::abs(w)); });
-    return largest + std::abs(shifted() ? gamma(k) : 0) * far;
+  // An upper bound of the largest entry of column k where the weight is positive.
+  Real largest_entry(Index k, CVec weights) const
+    requires(axis == Axis::columns)
+  {
+    Real largest = 0;
+    fiber(k).visit([&](Index i, Real a) { largest = std::max(largest, weights[i] > 0 ? std::abs(a) : 0); });
+    return largest + std::abs(gamma(k));
   }
 
   void apply(CVec x, Vec out) const override { axis == Axis::rows ? dots(x, out) : combine(x, out); }

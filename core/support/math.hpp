@@ -22,6 +22,20 @@ inline bool uniform(CVec v) {
   return true;
 }
 
+// Neumaier's sum: the rounding errors of the additions are added up beside it.
+class CompensatedSum {
+public:
+  void add(Real term) {
+    const Real next = sum_ + term;
+    lost_ += std::abs(sum_) >= std::abs(term) ? (sum_ - next) + term : (term - next) + sum_;
+    sum_ = next;
+  }
+  Real value() const { return sum_ + lost_; }
+
+private:
+  Real sum_ = 0, lost_ = 0;
+};
+
 // t log t, 0 at 0; arguments below 0 by rounding count as 0.
 inline Real xlogx(Real t) { return t > 0 ? t * std::log(t) : 0; }
 

@@ -4,13 +4,14 @@ from . import losses, methods, penalties, rules
 from ._data import Centred
 from .problem import Problem
 from .result import Result
-from .solve import Interrupted, Progress, lambda_max, solve
+from .solve import ConvergenceWarning, Interrupted, Progress, lambda_max, solve
 from .status import Status
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Centred",
+    "ConvergenceWarning",
     "Interrupted",
     "Problem",
     "Progress",

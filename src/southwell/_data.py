@@ -24,7 +24,12 @@ def _as_float(array: np.ndarray, what: str) -> np.ndarray:
 
 def vector(given, what: str, size: int | None = None) -> np.ndarray:
     """A finite, contiguous float64 vector."""
-    values = np.asarray(given)
+    try:
+        values = np.asarray(given)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{what} must be one-dimensional numbers; got {type(given).__name__} of mixed shapes."
+        ) from None
     if values.ndim == 2 and 1 in values.shape:
         values = values.ravel()
     if values.ndim != 1:
@@ -97,7 +102,10 @@ class Matrix:
             raise ValueError(f"A must be 2-d, samples by features; got shape {A.shape}.")
         _refuse_empty(A.shape)
         if A.format not in ("csr", "csc"):
+            _refuse_bad_coordinates(A)
             A = A.tocsr()
+        if not A.data.ndim == A.indices.ndim == A.indptr.ndim == 1:
+            raise ValueError("A is broken: data, indices and indptr must be one-dimensional.")
         data = np.ascontiguousarray(_as_float(A.data, "A"))
         if A.indices.dtype.kind not in "iu" or A.indptr.dtype.kind not in "iu":
             raise TypeError(f"A's indices must be integers; got {A.indices.dtype} and {A.indptr.dtype}.")
@@ -106,20 +114,21 @@ class Matrix:
         indices = np.ascontiguousarray(A.indices, dtype=index)
         indptr = np.ascontiguousarray(A.indptr, dtype=index)
         major, minor = A.shape if A.format == "csr" else A.shape[::-1]
-        if indptr.ndim != 1 or indptr.size != major + 1:
+        if indptr.size != major + 1:
             raise ValueError(f"A is broken: indptr has {indptr.size} entries; its shape needs {major + 1}.")
         broken = _core.check_sparse(indices, indptr, minor)
         if data.size < indptr[-1]:
             broken = f"{data.size} values for {indptr[-1]} indices"
         if broken not in ("", "unsorted"):
             raise ValueError(f"A is broken: {broken}. Build it again, for example from its COO form.")
+        data, indices = data[: indptr[-1]], indices[: indptr[-1]]  # spare room at the end is no part of A
         matrix = (sp.csr_array if A.format == "csr" else sp.csc_array)(A.shape, dtype=data.dtype)
         matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
         if broken == "unsorted":
             matrix = matrix.copy()
             matrix.has_sorted_indices = matrix.has_canonical_format = False
             matrix.sum_duplicates()
-        _refuse_infinite(matrix.data[: matrix.indptr[-1]])
+        _refuse_infinite(matrix.data)
         return matrix
 
     @property
@@ -192,6 +201,25 @@ def _refuse_empty(shape: tuple[int, ...]) -> None:
         raise ValueError(f"A is empty: its shape is {shape}. At least one sample and one feature are needed.")
 
 
+def _refuse_bad_coordinates(A) -> None:
+    """SciPy converts these formats without looking; a coordinate out of range would write out of bounds."""
+    if A.format == "coo":
+        for axis, name, size in ((A.row, "row", A.shape[0]), (A.col, "column", A.shape[1])):
+            if axis.size != A.data.size or (axis.size and not 0 <= axis.min() <= axis.max() < size):
+                raise ValueError(f"A is broken: its {name} indices must be {A.data.size} numbers in 0..{size - 1}.")
+    elif A.format == "bsr":
+        height, width = A.blocksize
+        index = np.result_type(A.indices.dtype, A.indptr.dtype, np.int32)
+        indices, indptr = (np.ascontiguousarray(part, dtype=index) for part in (A.indices, A.indptr))
+        broken = _core.check_sparse(indices, indptr, A.shape[1] // width)
+        if indptr.size != A.shape[0] // height + 1:
+            broken = f"indptr has {indptr.size} entries; its shape needs {A.shape[0] // height + 1}"
+        if A.data.shape[0] < indptr[-1]:
+            broken = f"{A.data.shape[0]} blocks for {indptr[-1]} indices"
+        if broken not in ("", "unsorted"):
+            raise ValueError(f"A is broken: {broken}. Build it again, for example from its COO form.")
+
+
 def _refuse_infinite(values: np.ndarray) -> None:
     if not _core.all_finite(values):
         raise ValueError("A contains NaN or infinity. Impute or drop those entries first.")
@@ -204,15 +232,16 @@ def weights(given, size: int) -> np.ndarray:
     values = vector(given, "sample_weight", size)
     if values.min() < 0:
         raise ValueError(f"sample_weight must be >= 0; the smallest is {values.min()}.")
-    total = values.sum()
-    if not (total > 0 and np.isfinite(total)):
-        raise ValueError("sample_weight must have a positive, finite sum; all weights are zero or it overflows.")
-    return values / total
+    if values.max() == 0:
+        raise ValueError("sample_weight must have a positive, finite sum; all weights are zero.")
+    values = values / values.max()  # so that the sum cannot overflow
+    return values / values.sum()
 
 
 def targets(given, kind: str, size: int, sample_weights: np.ndarray, loss: str) -> np.ndarray:
     """Targets a loss can use: reals, signs (-1 and +1, both) or counts."""
     values = vector(given, "b", size)
+    values = values.copy() if values is given else values  # what was checked stays as it was
     if kind == "signs":
         seen = np.unique(values)
         if not np.isin(seen, (-1.0, 1.0)).all():

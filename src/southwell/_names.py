@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+import numpy as np
+
 
 def unknown(kind: str, given: object, known: Iterable[str]) -> ValueError:
     """A refusal that lists what is known and guesses what was meant."""
@@ -30,9 +32,29 @@ def resolve(kind: str, given: object, known: dict[str, type], base: type):
     )
 
 
+def flag(name: str, value: object) -> bool:
+    """``value`` as a bool, or a refusal: "no" would be true."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False; got {value!r}.")
+    return bool(value)
+
+
+def finite(name: str, value: object) -> float:
+    """``value`` as a finite float, or a refusal."""
+    try:
+        number = float("nan") if isinstance(value, str | bytes) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not np.isfinite(number):
+        raise ValueError(f"{name} must be a finite number; got {value!r}.")
+    return number
+
+
 def positive(name: str, value: object, *, zero: bool = False, below: float | None = None) -> float:
     """``value`` as a finite float > 0 (or >= 0), or a refusal."""
     try:
+        if isinstance(value, str | bytes):
+            raise TypeError
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be a number; got {value!r}.") from None

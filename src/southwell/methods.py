@@ -154,8 +154,11 @@ def _choose_side(problem: Problem) -> str:
         return "dual"
     if problem.penalty.l2 == 0 or not np.isfinite(problem.loss.smoothness):
         return "primal"
+    wide = problem.n_features > problem.n_samples
+    if _quadratic(problem):  # each dual step is exact; measured ahead for margins, and wherever d > n
+        return "dual" if wide or problem.loss.targets == "signs" else "primal"
     kappa = _mean_squared_row(problem) * problem.loss.smoothness / (problem.penalty.l2 * problem.n_samples)
-    return "dual" if kappa <= 5 and problem.n_features * 20 > problem.n_samples else "primal"
+    return "dual" if kappa <= 5 and (wide or problem.loss.name != "squared") else "primal"
 
 
 def _refuse_impossible(problem: Problem, side: str) -> None:
@@ -174,7 +177,8 @@ def _firmness(problem: Problem, anchored: bool) -> tuple[float, float]:
 
     The first is mean ||a_i||^2 / (2 sqrt(n d)), found by trial on dense and sparse data of all shapes: within a
     factor of 3 of the best constant in most cases. The second treats the intercept as a column of typical size."""
-    row = max(_mean_squared_row(problem), np.finfo(float).tiny)
+    row = _mean_squared_row(problem)
+    row = row if row > np.finfo(float).tiny else 1.0  # no data to speak of: any firmness will do
     shape = np.clip(np.sqrt(problem.n_samples / problem.n_features), 0.1, 10.0)
     feature = float(0.5 * shape * row / problem.n_samples) if anchored else 0.0
     return feature, max(problem.penalty.l2, feature) / row
@@ -185,7 +189,11 @@ def _dual_start(problem: Problem, start: Start) -> np.ndarray:
         return start.y
     if not start.x.any():
         return np.zeros(problem.n_samples)
-    return problem.loss.derivative(problem.ready_layout().apply(start.x), problem.targets)
+    margins = problem.ready_layout().apply(start.x)
+    better = problem.loss.value(margins, problem.targets) @ problem.weights
+    if better > problem.loss.value(0.0 * margins, problem.targets) @ problem.weights:
+        return np.zeros(problem.n_samples)  # a start worse than none; its derivatives may be huge
+    return problem.loss.derivative(margins, problem.targets)
 
 
 def _gram(problem: Problem, side: str, intercept_firmness: float) -> np.ndarray:

@@ -49,6 +49,12 @@ class ElasticNet(Penalty):
         weights = self._array("weights", self.weights, n_features, finite=True)
         if weights.size and weights.min() < 0:
             raise ValueError(f"Penalty weights must be >= 0 (0 leaves a coefficient unpenalised); got {weights.min()}.")
+        with np.errstate(over="ignore"):
+            overflows = weights.size and not np.isfinite(weights.max() * max(self.l1, self.l2))
+        if overflows:
+            raise ValueError(
+                f"weights times l1 or l2 overflows: the largest weight is {weights.max()}. Scale them down."
+            )
         lower = self._array("lower", self.lower, n_features)
         upper = self._array("upper", self.upper, n_features)
         lo = lower if lower.size else np.full(n_features, -np.inf)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import _core, _data, losses
+from ._names import finite, flag
 from .losses import Loss
 from .penalties import ElasticNet
 
@@ -16,8 +17,8 @@ class Problem:
     ----------
     A : array or sparse matrix of shape (n_samples, n_features), or ``Centred``
         NumPy in C or Fortran order, SciPy CSR or CSC; float32 or float64; int32 or int64 indices; read-only and
-        memory-mapped arrays too. It is not copied: do not change it while the problem is in use. A method that needs
-        the other layout builds it once, and the problem keeps it.
+        memory-mapped arrays too. It is not copied: do not change it while the problem is in use. A method
+        that needs the other layout builds it once, and the problem keeps it.
     b : array of shape (n_samples,)
         Targets: -1 and +1 for logistic and hinge losses, >= 0 for Poisson.
     loss : str or Loss
@@ -44,7 +45,7 @@ class Problem:
         centre = A if isinstance(A, _data.Centred) else None
         self.data = _data.Matrix(A if centre is None else centre.A)
         self.n_samples, self.n_features = self.data.shape
-        self.intercept = bool(intercept)
+        self.intercept = flag("intercept", intercept)
         self.weights = _data.weights(sample_weight, self.n_samples)
         self.targets = _data.targets(b, self.loss.targets, self.n_samples, self.weights, self.loss.name)
         self.core_penalty = self.penalty.core(self.n_features)
@@ -81,10 +82,11 @@ class Problem:
 
     def to_inner(self, x: np.ndarray, intercept: float) -> np.ndarray:
         """Coefficients as the core holds them: the intercept last, on uncentred columns."""
+        intercept = finite("intercept", intercept)
         if not self.intercept:
             return x
         shift = 0.0 if self.means is None else float(self.means @ x)
-        return np.append(x, float(intercept) - shift)
+        return np.append(x, intercept - shift)
 
     def from_inner(self, inner: np.ndarray) -> tuple[np.ndarray, float]:
         """Coefficients and intercept as users hold them."""

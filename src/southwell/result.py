@@ -29,7 +29,8 @@ class Result:
     primal, dual, gap : float
         The objective at ``x``, its lower bound at ``y``, and their difference.
     scale, tol : float
-        The objective of the zero model, and the tolerance: the aim was ``gap <= tol * scale``.
+        The unit of the gap, and the tolerance: the aim was ``gap <= tol * scale``. The scale is the objective of the
+        zero model, with the best intercept if there is one (Poisson: half the null deviance).
     status : Status
     epochs : int
         An epoch is as many coordinate moves as there are coordinates.

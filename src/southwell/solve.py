@@ -6,6 +6,7 @@ import time
 import warnings
 from collections import namedtuple
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,6 +21,10 @@ from .status import Status
 
 Progress = namedtuple("Progress", (*HISTORY_FIELDS, "x", "intercept", "scale"))
 Progress.__doc__ = "What a callback is told at each certificate: a row of the history, the best point, and P(0)."
+
+
+class ConvergenceWarning(UserWarning):
+    """The gap did not reach the tolerance. The message carries both, and advice."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -51,7 +56,8 @@ def solve(
     """Fit a regularised linear model and prove how good it is.
 
     Minimises ``sum_i s_i phi(a_i'x + c; b_i) + l1 ||x||_1 + (l2/2) ||x||^2`` with sample weights ``s`` that sum to one,
-    until ``gap <= tol * P(0)``, where P(0) is the objective of the zero model.
+    until ``gap <= tol * scale``. The scale is P(0), the objective of the zero model, with the best intercept if there
+    is one; for Poisson, whose loss is not zero at best, half the null deviance.
 
     Parameters
     ----------
@@ -95,7 +101,7 @@ def solve(
 
     Warns
     -----
-    sklearn.exceptions.ConvergenceWarning
+    ConvergenceWarning
         When epochs or seconds run out; it carries the gap, the tolerance and advice.
 
     Examples
@@ -109,8 +115,10 @@ def solve(
     """
     begun = time.perf_counter()
     if isinstance(A, Problem):
-        restated = b is not None or penalty is not None or sample_weight is not None or l1 or l2 or intercept
-        if restated or loss != "squared":
+        restated = [given is not None for given in (b, penalty, sample_weight)]
+        restated += [not (isinstance(loss, str) and loss == "squared"), intercept is not False]
+        restated += [not (np.isscalar(given) and given == 0) for given in (l1, l2)]
+        if any(restated):
             raise TypeError("A Problem already holds b, loss, penalty, intercept and sample_weight; give them there.")
         problem = A
     else:
@@ -141,7 +149,7 @@ def solve(
     )  # fmt: skip
     result = _result(problem, outcome, tol, description, before)
     if outcome["error"] is not None:
-        _raise(outcome["error"], result)
+        _raise(outcome["error"], replace(result, status=Status.INTERRUPTED))
     _warn(result)
     return result
 
@@ -184,8 +192,6 @@ def _warn(result: Result) -> None:
     }.get(result.status)
     if advice is None:
         return
-    from sklearn.exceptions import ConvergenceWarning  # imported late: it takes longer than most solves
-
     warnings.warn(
         f"{result.status.value} Gap {result.gap:.3g} is {result.relative_gap:.3g} of the zero model's objective; "
         f"tol is {result.tol:.3g}. To go on: {advice}; or pass this result as warm_start.",
@@ -236,11 +242,13 @@ def lambda_max(
     >>> sw.lambda_max(A, b)
     2.0
     """
-    free = np.zeros(0, dtype=bool) if weights is None else np.asarray(weights) == 0
     null = Problem(A, b, loss, ElasticNet(l1=1.0, weights=weights), intercept=intercept, sample_weight=sample_weight)
+    weights = np.ones(null.n_features) if weights is None else np.broadcast_to(weights, (null.n_features,))
+    free = np.asarray(weights) == 0
     if free.any():
         # Bounds pin the penalised coefficients at zero while the free ones are fitted.
-        pinned = ElasticNet(lower=np.where(free, -np.inf, 0.0), upper=np.where(free, np.inf, 0.0))
+        bound = np.where(free, np.inf, 0.0)
+        pinned = ElasticNet(l1=1.0, weights=np.zeros(free.size), lower=-bound, upper=bound)
         problem = Problem(A, b, loss, pinned, intercept=intercept, sample_weight=sample_weight)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # y is off by the square root of the gap, so ask for all there is
@@ -248,6 +256,4 @@ def lambda_max(
     else:
         y = _core.null_dual(null.core())
     slopes = np.abs(null.ready_layout().adjoint(null.weights * y))[: null.n_features]
-    if free.size:
-        slopes = slopes[~free] / np.asarray(weights, dtype=np.float64)[~free]
-    return float(slopes.max(initial=0.0))
+    return float((slopes[~free] / weights[~free]).max(initial=0.0))

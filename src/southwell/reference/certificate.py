@@ -10,6 +10,8 @@ where l2 = 0 (scale y towards 0, which is in every dom phi*). An intercept is a 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.optimize import brentq
 
@@ -26,32 +28,34 @@ def best_shift(b, s, loss, m) -> float:
     return brentq(slope, -reach, reach, xtol=1e-15, rtol=4 * np.finfo(float).eps)
 
 
-def feasible(A, s, net, y, intercept: bool = False):
-    """y balanced and scaled into the domain of D."""
-    if intercept:
-        up, down = s @ np.maximum(y, 0), s @ np.maximum(-y, 0)
-        if up > down:
-            y = np.where(y > 0, y * (down / up), y)
-        elif down > up:
-            y = np.where(y < 0, y * (up / down), y)
-    z = A.T @ (s * y)
-    return y * net.feasible_scale(-z)[: z.size - intercept].min()
+def balanced(s, y):
+    """y with its positive or negative part scaled until sum_i s_i y_i = 0."""
+    up, down = s @ np.maximum(y, 0), s @ np.maximum(-y, 0)
+    if up > down:
+        return np.where(y > 0, y * (down / up), y)
+    return np.where(y < 0, y * (up / down), y) if down > up else y
+
+
+def scales(A, s, net, y, intercept: bool) -> list[float]:
+    """Scales of y to try: the largest that is feasible, and the largest that would be if l2 were 0."""
+    v = -(A.T @ (s * y))[: A.shape[1] - intercept]
+    head = slice(0, v.size)
+    plain = replace(net, l1=net.l1[head], l2=np.zeros(v.size), lo=net.lo[head], hi=net.hi[head])
+    hard = replace(plain, l2=net.l2[head])
+    return [hard.feasible_scale(v).min(), plain.feasible_scale(v).min()]
 
 
 def certificate(A, b, s, loss, net, x, y=None, intercept: bool = False) -> tuple[float, float, float]:
-    """P(x), D(y) and their difference; without y, the intercept is solved for first and y = phi'(m)."""
+    """P(x), the best D(t y) and their difference; without y, y = phi'(m), m with the best intercept."""
     m = A @ x
     if y is None:
-        if intercept:
-            shift = best_shift(b, s, loss, m)
-            x, m = x + shift * np.eye(x.size)[-1], m + shift
-        y = loss.derivative(m, b)
-    y = feasible(A, s, net, y, intercept)
+        y = loss.derivative(m + (best_shift(b, s, loss, m) if intercept else 0.0), b)
+    y = balanced(s, y) if intercept else y
     z = A.T @ (s * y)
     if intercept:
         z[-1] = 0.0  # balanced: what is left is rounding
     P = s @ loss.value(m, b) + net.value(x).sum()
-    D = -(s @ loss.conjugate(y, b)) - net.conjugate(-z).sum()
+    D = max(-(s @ loss.conjugate(t * y, b)) - net.conjugate(-t * z).sum() for t in scales(A, s, net, y, intercept))
     return P, D, P - D
 
 
