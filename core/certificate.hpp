@@ -64,8 +64,8 @@ inline Unit gap_unit(const Problem& problem) {
     least -= problem.penalty[j].conjugate(0);
     zero = zero && point.x[j] == 0;
   }
+  const Real plain = problem.loss.value(point.margins); // at margins of zero: the size of the numbers at play
   if (!zero) problem.design.apply(point.x, point.margins);
-  const Real plain = problem.loss.value(point.margins);
   solve_intercept(problem, point);
   const Real trivial = least - problem.loss.conjugate(point.y, 0);
   const Real null = problem.loss.value(point.margins) + problem.penalty_value(point.x);

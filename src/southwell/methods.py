@@ -176,12 +176,14 @@ def _firmness(problem: Problem, anchored: bool) -> tuple[float, float]:
     """What l2 + mu should be at least on the dual side, for features and for the intercept.
 
     The first is mean ||a_i||^2 / (2 sqrt(n d)), found by trial on dense and sparse data of all shapes: within a
-    factor of 3 of the best constant in most cases. The second treats the intercept as a column of typical size."""
+    factor of 3 of the best constant in most cases. The second treats the intercept as a column of typical size,
+    within reason when l2 is huge."""
     row = _mean_squared_row(problem)
     row = row if row > np.finfo(float).tiny else 1.0  # no data to speak of: any firmness will do
     shape = np.clip(np.sqrt(problem.n_samples / problem.n_features), 0.1, 10.0)
-    feature = float(0.5 * shape * row / problem.n_samples) if anchored else 0.0
-    return feature, max(problem.penalty.l2, feature) / row
+    natural = float(0.5 * shape * row / problem.n_samples)
+    feature = natural if anchored else 0.0
+    return feature, min(max(problem.penalty.l2, feature), 1e4 * natural) / row
 
 
 def _dual_start(problem: Problem, start: Start) -> np.ndarray:

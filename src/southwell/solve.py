@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from . import _core, _data, methods
-from ._names import positive
+from ._names import finite, positive
 from .losses import Loss
 from .methods import Method, Start
 from .penalties import ElasticNet
@@ -214,7 +214,8 @@ def _start(problem: Problem, given) -> Start:
         return Start(problem.to_inner(_data.vector(given.x, "warm_start.x", problem.n_features), given.intercept), y)
     pair = isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) > 0
     x, intercept = given if pair else (given, 0.0)
-    return Start(problem.to_inner(_data.vector(x, "warm_start", problem.n_features), intercept))
+    x = _data.vector(x, "warm_start", problem.n_features)
+    return Start(problem.to_inner(x, finite("the intercept of warm_start", intercept)))
 
 
 def lambda_max(
