@@ -1,4 +1,4 @@
-"""Our objective is never above scikit-learn's answer by more than 1e-8 of it, on real data, and ours comes with proof."""
+"""Our objective is never above scikit-learn's by more than 1e-8 of it, on real data, and ours comes with proof."""
 
 import numpy as np
 import pytest
@@ -33,11 +33,12 @@ def _need(name):
         pytest.skip(f"data set {name} is not here; set SOUTHWELL_DATA")
 
 
-def compare(A, b, coef, intercept, *, loss, l1=0.0, l2=0.0, fit_intercept, tol=1e-9, max_epochs=20_000):
+def compare(A, b, coef, intercept, *, loss, l1=0.0, l2=0.0, fit_intercept, max_epochs=20_000):
     penalty = sw.penalties.ElasticNet(l1, l2)
     problem = sw.Problem(A, b, loss, penalty, intercept=fit_intercept)
     theirs = problem.certify(np.ravel(coef), intercept=float(np.ravel(intercept)[0]) if fit_intercept else 0.0)[0]
-    ours = sw.solve(problem, tol=tol, max_epochs=max_epochs)
+    scale = sw.solve(problem, max_epochs=0).scale
+    ours = sw.solve(problem, tol=5e-9 * abs(theirs) / scale, max_epochs=max_epochs)
     assert ours.primal <= theirs + 1e-8 * abs(theirs)
     assert ours.status is sw.Status.CONVERGED
     assert theirs >= ours.dual - 1e-12 * abs(theirs)  # their answer cannot beat our bound
@@ -103,14 +104,14 @@ def test_linear_svc(name, loss):
     compare(A, b, model.coef_, 0.0, loss=loss, l2=1 / (C * n * factor), fit_intercept=False)
 
 
-@pytest.mark.parametrize("name", REGRESSION)
+@pytest.mark.parametrize("name", ["diabetes", "abalone"])  # with d > n it interpolates, and its scale is zero
 def test_huber_at_scikit_learns_scale(name):
     """HuberRegressor also fits a scale; at that scale its coefficients solve our problem with delta = epsilon scale."""
     A, b = regression(name)
     model = linear_model.HuberRegressor(epsilon=1.35, alpha=1.0, max_iter=10_000, tol=1e-9).fit(A, b)
     loss = sw.losses.Huber(1.35 * model.scale_)
     l2 = 1.0 * model.scale_ / b.size
-    compare(A, b, model.coef_, model.intercept_, loss=loss, l2=l2, fit_intercept=True, tol=1e-8, max_epochs=100_000)
+    compare(A, b, model.coef_, model.intercept_, loss=loss, l2=l2, fit_intercept=True, max_epochs=100_000)
 
 
 @pytest.mark.parametrize("name", ["diabetes", "abalone"])
@@ -121,7 +122,7 @@ def test_quantile_regressor(name, q, alpha):
     A, b = regression(name)
     model = linear_model.QuantileRegressor(quantile=q, alpha=alpha, solver="highs").fit(A, b)
     loss = sw.losses.Quantile(q)
-    compare(A, b, model.coef_, model.intercept_, loss=loss, l1=alpha, fit_intercept=True, tol=5e-9, max_epochs=200_000)
+    compare(A, b, model.coef_, model.intercept_, loss=loss, l1=alpha, fit_intercept=True, max_epochs=200_000)
 
 
 @pytest.mark.parametrize("name", ["diabetes", "abalone"])
