@@ -10,11 +10,11 @@ shrunk yet.
 from __future__ import annotations
 
 import scipy.sparse as sp
-from _timing import per_epoch, streaming_limit, table
 from sklearn.linear_model import Lasso
 from sklearn.svm import LinearSVC
 
 import southwell as sw
+from _timing import per_epoch, streaming_limit, table
 from southwell.testing.datasets import load_binary
 
 LONG = (2, 22)

@@ -1,7 +1,7 @@
 """Extra peak memory of a solve, over the size of A, for the four layouts: python benchmarks/memory.py
 
 Each case runs in a process of its own: it loads A, resets the kernel's high-water mark, solves, and reads the mark.
-Linux only (/proc). Sparse: 200,000 x 20,000 with 20 M entries, 240 MB; dense: 20,000 x 2,000, 320 MB.
+Linux only (/proc). Sparse: 200,000 x 20,000 with 30 M entries, 360 MB; dense: 20,000 x 2,000, 320 MB.
 """
 
 from __future__ import annotations
@@ -62,17 +62,17 @@ def child(folder: Path, layout: str, who: str) -> None:
 
 def main() -> None:
     if len(sys.argv) == 4:
-        return child(Path(sys.argv[1]), sys.argv[2], sys.argv[3])
+        child(Path(sys.argv[1]), sys.argv[2], sys.argv[3])
+        return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         rng = np.random.default_rng(0)
         dense = rng.standard_normal((20_000, 2_000))
         np.save(folder / "C.npy", dense)
         np.save(folder / "F.npy", np.asfortranarray(dense))
-        rows = np.repeat(np.arange(200_000, dtype=np.int32), 100)
-        A = sp.csr_array(
-            (rng.random(rows.size), (rows, rng.integers(0, 20_000, rows.size, dtype=np.int32))), (200_000, 20_000)
-        )
+        rows = np.repeat(np.arange(200_000, dtype=np.int32), 150)
+        columns = rng.integers(0, 20_000, rows.size, dtype=np.int32)
+        A = sp.csr_array((rng.random(rows.size), (rows, columns)), shape=(200_000, 20_000))
         A.sum_duplicates()
         for matrix in (A, A.tocsc()):
             for part in ("data", "indices", "indptr"):

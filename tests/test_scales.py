@@ -396,7 +396,7 @@ def test_huge_strengths(loss, l1, l2, intercept):
     "l1, l2", [(1e-12, 0.0), (0.0, 1e-12), (1e-12, 1e-12), (1e-300, 0.0), (0.0, 1e-300), (0.0, 0.0)]
 )
 def test_tiny_strengths(loss, l1, l2):
-    """Next to nothing is harder to certify than nothing: slopes must fall below l1. The answer is right all the same."""
+    """Next to nothing is harder to certify than nothing: slopes must fall below l1. The answer is right even so."""
     A, b = made(200, 5, loss=loss)
     b = b.copy()
     b[:40] = b[:40][::-1] if loss == "poisson" else -b[:40]  # not separable
