@@ -163,3 +163,23 @@ def test_history_is_monotone_and_the_gap_honest(loss, seed, n, d, l1, l2, interc
     again = problem.certify(result.x, result.y, intercept=result.intercept)
     assert again[0] == pytest.approx(result.primal, rel=1e-10, abs=1e-12)
     assert again[1] >= result.dual - 1e-10 * (1 + abs(result.dual))
+
+
+def test_many_equal_terms_do_not_drift():
+    """40,000 equal weights: sums over the samples round alike, and the intercept's slope is zero only up to that."""
+    rng = np.random.default_rng(0)
+    A = sp.random_array((40_000, 50), density=0.02, format="csr", rng=rng)
+    b = np.where(rng.random(40_000) < 0.3, 1.0, -1.0)
+    start = sw.solve(A, b, loss="logistic", l1=3.5e-4, intercept=True, tol=0.9)
+    assert start.gap < 0.2 * start.scale  # far better than the trivial bound, from the first certificate on
+    assert sw.solve(A, b, loss="logistic", l1=3.5e-4, intercept=True, tol=1e-9).status is sw.Status.CONVERGED
+
+
+def test_an_offset_of_the_targets_changes_nothing_but_the_intercept():
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((100, 5))
+    b = A[:, 0] + 0.1 * rng.standard_normal(100)
+    near, far = (sw.solve(A, b + offset, l1=0.01, intercept=True) for offset in (0.0, 2000.0))
+    assert far.x == pytest.approx(near.x, abs=1e-6)
+    assert far.intercept - near.intercept == pytest.approx(2000.0, abs=1e-6)
+    assert far.scale == pytest.approx(near.scale, rel=1e-9)
