@@ -18,7 +18,7 @@ def _as_float(array: np.ndarray, what: str) -> np.ndarray:
             f"{what}.astype(float)."
         )
     if array.dtype == np.float32 or array.dtype == np.float64:  # native byte order
-        return array
+        return np.require(array, requirements="A")  # unaligned numbers are undefined behaviour in C++
     return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
 
 
@@ -36,7 +36,7 @@ def vector(given, what: str, size: int | None = None) -> np.ndarray:
         raise ValueError(f"{what} must be one-dimensional; got shape {values.shape}.")
     if size is not None and values.size != size:
         raise ValueError(f"{what} must have {size} entries to agree with A; got {values.size}.")
-    values = np.ascontiguousarray(_as_float(values, what), dtype=np.float64)
+    values = np.require(_as_float(values, what), np.float64, "CA")
     if not _core.all_finite(values):
         raise ValueError(f"{what} contains NaN or infinity. Remove or impute those samples first.")
     return values
@@ -111,8 +111,7 @@ class Matrix:
             raise TypeError(f"A's indices must be integers; got {A.indices.dtype} and {A.indptr.dtype}.")
         wide = max(A.indices.dtype.itemsize, A.indptr.dtype.itemsize) > 4 or A.indices.dtype == np.uint32
         index = np.int64 if wide else np.int32
-        indices = np.ascontiguousarray(A.indices, dtype=index)
-        indptr = np.ascontiguousarray(A.indptr, dtype=index)
+        indices, indptr = (np.require(part, index, "CA") for part in (A.indices, A.indptr))
         major, minor = A.shape if A.format == "csr" else A.shape[::-1]
         if indptr.size != major + 1:
             raise ValueError(f"A is broken: indptr has {indptr.size} entries; its shape needs {major + 1}.")
@@ -210,7 +209,7 @@ def _refuse_bad_coordinates(A) -> None:
     elif A.format == "bsr":
         height, width = A.blocksize
         index = np.result_type(A.indices.dtype, A.indptr.dtype, np.int32)
-        indices, indptr = (np.ascontiguousarray(part, dtype=index) for part in (A.indices, A.indptr))
+        indices, indptr = (np.require(part, index, "CA") for part in (A.indices, A.indptr))
         broken = _core.check_sparse(indices, indptr, A.shape[1] // width)
         if indptr.size != A.shape[0] // height + 1:
             broken = f"indptr has {indptr.size} entries; its shape needs {A.shape[0] // height + 1}"

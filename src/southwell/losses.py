@@ -76,7 +76,7 @@ class Loss:
     @staticmethod
     def _map(function, *arguments):
         arrays = np.broadcast_arrays(*(np.asarray(a, dtype=np.float64) for a in arguments))
-        return function(*(np.ascontiguousarray(a).ravel() for a in arrays)).reshape(arrays[0].shape)
+        return function(*(np.require(a, requirements="CA").ravel() for a in arrays)).reshape(arrays[0].shape)
 
 
 @dataclass(frozen=True)
