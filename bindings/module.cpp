@@ -227,6 +227,7 @@ Output null_dual(nb::object problem) {
 
 NB_MODULE(_core, m) {
   m.doc() = "The compiled core of southwell.";
+  nb::set_leak_warnings(false); // what is still referenced when the interpreter ends is not a leak
 
   nb::class_<BoundLayout>(m, "Layout", "The data along one axis, framed by constants and an intercept.")
       .def_prop_ro("rows", [](const BoundLayout& l) { return l.design().rows(); })
