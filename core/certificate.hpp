@@ -55,8 +55,8 @@ struct Unit {
   Real rounding; // below this a gap cannot be told from zero
 };
 
-inline Unit gap_unit(const Problem& problem) {
-  Point point(problem);
+// `point` is scratch, all zero.
+inline Unit gap_unit(const Problem& problem, Point& point) {
   bool zero = true;
   Real least = 0; // min g = -g*(0)
   for (Index j = 0; j < Index(point.x.size()); ++j) {

@@ -104,7 +104,7 @@ inline Outcome drive(const Problem& problem, Algorithm& algorithm, const Stop& s
   Pulse pulse(watch, clock);
   Point point(problem);
   Certifier certifier(problem, [&] { return pulse.ask() || clock.seconds() >= stop.max_seconds; });
-  const Unit unit = gap_unit(problem);
+  const Unit unit = gap_unit(problem, point);
   Outcome outcome{Status::max_epochs, unit.scale, 0, 0, {}, {}, {}, {}};
   Index epoch = 0, next_check = 0;
   for (;; ++epoch) {
