@@ -2,9 +2,10 @@
 
 from . import losses, methods, penalties, rules
 from ._data import Centred
+from .lambda_max import lambda_max
 from .problem import Problem
 from .result import Result
-from .solve import ConvergenceWarning, Interrupted, Progress, lambda_max, solve
+from .solve import ConvergenceWarning, Interrupted, Progress, solve
 from .status import Status
 
 __version__ = "0.1.0"

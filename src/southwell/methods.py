@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -21,14 +22,14 @@ class Start:
     y: np.ndarray | None = None
 
 
-class Method:
+class Method(ABC):
     """Base of all methods."""
 
     name: ClassVar[str]
 
+    @abstractmethod
     def prepare(self, problem: Problem, start: Start, seed: int) -> tuple[_core.Problem, _core.Algorithm, str]:
         """The compiled problem and algorithm, and a description of what was chosen."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

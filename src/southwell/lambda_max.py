@@ -1,0 +1,55 @@
+"""Where a path of penalties begins."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from . import _core
+from .losses import Loss
+from .penalties import ElasticNet
+from .problem import Problem
+from .solve import solve
+
+
+def lambda_max(
+    A, b, *, loss: str | Loss = "squared", weights=None, intercept: bool = False, sample_weight=None
+) -> float:
+    """The smallest l1 at which every penalised coefficient is zero.
+
+    Parameters
+    ----------
+    A, b, loss, intercept, sample_weight
+        As in ``solve``.
+    weights : array of shape (n_features,), optional
+        Penalty weights; coefficients with weight 0 are fitted freely first.
+
+    Returns
+    -------
+    float
+        max_j |z_j| / weights_j, z the slopes at the best model without penalised coefficients. Where the loss
+        has a kink there, an upper bound.
+
+    Examples
+    --------
+    >>> import numpy as np, southwell as sw
+    >>> A, b = np.eye(2), np.array([3.0, 4.0])
+    >>> sw.lambda_max(A, b)
+    2.0
+    """
+    null = Problem(A, b, loss, ElasticNet(l1=1.0, weights=weights), intercept=intercept, sample_weight=sample_weight)
+    weights = np.ones(null.n_features) if weights is None else np.broadcast_to(weights, (null.n_features,))
+    free = np.asarray(weights) == 0
+    if free.any():
+        # Bounds pin the penalised coefficients at zero while the free ones are fitted.
+        bound = np.where(free, np.inf, 0.0)
+        pinned = ElasticNet(l1=1.0, weights=np.zeros(free.size), lower=-bound, upper=bound)
+        problem = Problem(A, b, loss, pinned, intercept=intercept, sample_weight=sample_weight)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # y is off by the square root of the gap, so ask for all there is
+            y = solve(problem, tol=1e-15, max_epochs=10_000).y
+    else:
+        y = _core.null_dual(null.core())
+    slopes = np.abs(null.ready_layout().adjoint(null.weights * y))[: null.n_features]
+    return float((slopes[~free] / weights[~free]).max(initial=0.0))
