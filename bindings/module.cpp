@@ -32,8 +32,11 @@ template <class Value> void def_dense(nb::module_& m) {
   m.def(
       "dense_layout",
       [](Matrix<Value> a, bool by_columns, Array<Real> shifts, bool intercept) {
-        const DenseFibers<Value> stored(a.data(), Index(a.shape(0)), Index(a.shape(1)));
-        return BoundLayout{frame(stored, by_columns, copied(shifts), intercept), nb::cast(a)};
+        const Index count = Index(a.shape(0)), length = Index(a.shape(1));
+        if (shifts.shape(0) != 0) sized(shifts, by_columns ? count : length);
+        const DenseFibers<Value> stored(a.data(), count, length, shifts.shape(0) ? shifts.data() : nullptr,
+                                        by_columns);
+        return BoundLayout{frame(stored, by_columns, {}, intercept), nb::make_tuple(a, shifts)};
       },
       "fibers"_a, "by_columns"_a, "shifts"_a, "intercept"_a,
       "A layout over a C-ordered array, one fiber a row.");
@@ -46,6 +49,7 @@ template <class Value, class Position> void def_sparse(nb::module_& m) {
          Array<Real> shifts, bool intercept) {
         const SparseFibers<Value, Position> stored(data.data(), indices.data(), indptr.data(),
                                                    Index(indptr.shape(0)) - 1, length);
+        if (shifts.shape(0) != 0) sized(shifts, by_columns ? stored.count() : length);
         return BoundLayout{frame(stored, by_columns, copied(shifts), intercept),
                            nb::make_tuple(data, indices, indptr)};
       },
@@ -75,6 +79,8 @@ template <class Position> void def_check_sparse(nb::module_& m) {
       "'' if sound, 'unsorted' if indices are not strictly increasing, else what is broken.");
 }
 
+Index rows(nb::handle layout) { return nb::cast<const BoundLayout&>(layout).design().rows(); }
+
 // A problem and all it is made of.
 struct BoundProblem {
   nb::object layout_object, targets_object, weights_object;
@@ -86,8 +92,8 @@ struct BoundProblem {
   BoundProblem(nb::object layout, const AnyLoss& l, Array<Real> targets, Array<Real> weights,
                const ElasticNet& p)
       : layout_object(layout), targets_object(nb::cast(targets)), weights_object(nb::cast(weights)),
-        any_loss(l), loss(over_samples(any_loss, view(targets), view(weights))), penalty(p),
-        core{nb::cast<const BoundLayout&>(layout).design(), *loss, penalty} {}
+        any_loss(l), loss(over_samples(any_loss, sized(targets, rows(layout)), sized(weights, rows(layout)))),
+        penalty(p), core{nb::cast<const BoundLayout&>(layout).design(), *loss, penalty} {}
   const AnyLayout& layout() const { return nb::cast<const BoundLayout&>(layout_object).layout; }
 };
 
@@ -167,9 +173,9 @@ private:
 constexpr const char* status_names[] = {"CONVERGED", "MAX_EPOCHS",  "MAX_SECONDS",
                                         "STOPPED",   "INTERRUPTED", "DIVERGED"};
 
-nb::dict run(nb::object problem, BoundAlgorithm& algorithm, Real tol, Index max_epochs, Real max_seconds,
-             Index check_every, nb::object callback, bool record_history) {
-  const auto& bound = nb::cast<const BoundProblem&>(problem);
+nb::dict run(BoundAlgorithm& algorithm, Real tol, Index max_epochs, Real max_seconds, Index check_every,
+             nb::object callback, bool record_history) {
+  const auto& bound = nb::cast<const BoundProblem&>(algorithm.problem_object);
   PythonWatch watch(callback);
   Outcome outcome;
   {
@@ -273,7 +279,7 @@ NB_MODULE(_core, m) {
   nb::class_<BoundAlgorithm>(m, "Algorithm", "An algorithm at work on a problem.");
   m.def("coordinate_descent", &coordinate_descent, "problem"_a, "side"_a, "rule"_a, "seed"_a, "shrinking"_a,
         "start"_a, "anchor"_a, "firmness"_a, "intercept_firmness"_a, "gram"_a.none());
-  m.def("drive", &run, "problem"_a, "algorithm"_a, "tol"_a, "max_epochs"_a, "max_seconds"_a, "check_every"_a,
+  m.def("drive", &run, "algorithm"_a, "tol"_a, "max_epochs"_a, "max_seconds"_a, "check_every"_a,
         "callback"_a.none(), "record_history"_a);
   m.def("null_dual", &null_dual, "problem"_a);
   m.def("certify", &certify, "problem"_a, "x"_a, "y"_a.none());

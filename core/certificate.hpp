@@ -7,10 +7,12 @@ namespace southwell {
 
 struct Certificate {
   Real primal = infinity, dual = -infinity;
+  Real terms = 0; // the size of the numbers that cancel in them
   // Rounding may put the difference a little below zero; only so much is forgiven.
   Real gap() const {
     const Real difference = primal - dual;
-    return difference < 0 && difference > -1e-12 * (std::abs(primal) + std::abs(dual)) ? 0 : difference;
+    return difference < 0 && difference > -1e-12 * (std::abs(primal) + std::abs(dual) + terms) ? 0
+                                                                                               : difference;
   }
 };
 
@@ -28,6 +30,7 @@ public:
       best_.primal = std::min(primal, best_.primal);
       x_ = point.x;
     }
+    best_.terms = std::max(best_.terms, problem_.loss.size(point.margins, point.y));
     const Real dual = feasible_.dual_value(point);
     if (dual > best_.dual) {
       best_.dual = dual;

@@ -40,6 +40,10 @@ public:
         best = value;
         scale_ = tighter;
       }
+    if (!std::isfinite(best)) { // overflow, or no scale will do: the trivial bound always holds
+      scale_ = 0;
+      best = -conjugates(0);
+    }
     return best;
   }
   CVec y() const { return y_; }

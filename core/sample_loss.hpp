@@ -24,8 +24,13 @@ public:
   virtual void derivative(CVec margins, Vec y) const = 0;     // y_i = phi'(m_i)
   virtual Real conjugate(CVec y, Real scale) const = 0;       // sum_i s_i phi*(scale y_i)
   virtual Interval domain(Index i) const = 0;                 // of phi_i*
-  virtual bool smooth() const = 0;
-  virtual Real smoothness() const = 0;
+
+  Real size(CVec margins, CVec y) const { // sum_i s_i |y_i| (|m_i| + |b_i|): what the gap is a difference of
+    Real total = 0;
+    for (std::size_t i = 0; i < y.size(); ++i)
+      total += weights_[i] * std::abs(y[i]) * (std::abs(margins[i]) + std::abs(targets_[i]));
+    return total;
+  }
 
 protected:
   CVec targets_, weights_;
@@ -38,7 +43,8 @@ SOUTHWELL_CLONES Real loss_value(const L& loss, const Real* m, Real shift, const
                                  Index n) {
   Real total = 0;
 #pragma omp simd reduction(+ : total)
-  for (Index i = 0; i < n; ++i) total += s[i] * loss.value(m[i] + shift, b[i]);
+  for (Index i = 0; i < n; ++i)
+    total += s[i] > 0 ? s[i] * loss.value(m[i] + shift, b[i]) : 0; // not 0 * infinity
   return total;
 }
 
@@ -83,8 +89,6 @@ public:
     return total;
   }
   Interval domain(Index i) const override { return loss_.domain(targets_[i]); }
-  bool smooth() const override { return L::smooth; }
-  Real smoothness() const override { return loss_.smoothness(); }
 
 private:
   L loss_;

@@ -45,10 +45,10 @@ private:
 
 // The penalty's side of the mirror, image_j = argmax_x -p x - g_j(x) - (mu_j/2)(x - c_j)^2.
 //
-// Where l2 > 0, mu = 0. Where l2 = 0 (pure L1, unpenalised, the intercept) g* has no gradient; a proximal
-// term around an anchor c_j stands in, and `recentre` moves the anchor to the current x_j: the proximal point
-// method (Rockafellar 1976), which is the method of multipliers for the constraints that g* puts on the
-// slopes.
+// Where l2 is large enough, mu = 0. Where l2 = 0 (pure L1, unpenalised, the intercept) g* has no gradient; a
+// proximal term around an anchor c_j stands in, and `recentre` moves the anchor to the current x_j: the
+// proximal point method (Rockafellar 1976), which is the method of multipliers for the constraints that g*
+// puts on the slopes.
 class ConjugateMap {
 public:
   // `anchor` is where to begin, `firmness` mu for anchored stored columns, `intercept_firmness` the

@@ -19,19 +19,59 @@ template <class Value> SOUTHWELL_CLONES void add(const Value* a, Real c, Real* v
   for (Index k = 0; k < n; ++k) v[k] += c * Real(a[k]);
 }
 
+// The same for values plus one shift, or a shift for each position.
+template <class Value> SOUTHWELL_CLONES Real dot(const Value* a, Real shift, const Real* v, Index n) {
+  Real s = 0;
+#pragma omp simd reduction(+ : s)
+  for (Index k = 0; k < n; ++k) s += (Real(a[k]) + shift) * v[k];
+  return s;
+}
+
+template <class Value> SOUTHWELL_CLONES void add(const Value* a, Real shift, Real c, Real* v, Index n) {
+#pragma omp simd
+  for (Index k = 0; k < n; ++k) v[k] += c * (Real(a[k]) + shift);
+}
+
+template <class Value> SOUTHWELL_CLONES Real dot(const Value* a, const Real* shifts, const Real* v, Index n) {
+  Real s = 0;
+#pragma omp simd reduction(+ : s)
+  for (Index k = 0; k < n; ++k) s += (Real(a[k]) + shifts[k]) * v[k];
+  return s;
+}
+
+template <class Value>
+SOUTHWELL_CLONES void add(const Value* a, const Real* shifts, Real c, Real* v, Index n) {
+#pragma omp simd
+  for (Index k = 0; k < n; ++k) v[k] += c * (Real(a[k]) + shifts[k]);
+}
+
 } // namespace kernels
 
+// Entries value_k + shift_k, the shift being one number (a column less its mean) or one for each position (a
+// row less the means). It is added as the values are read: subtracting two long sums afterwards would lose
+// digits.
 template <class Value> class DenseFiber {
 public:
-  DenseFiber(const Value* values, Index length) : values_(values), length_(length) {}
+  DenseFiber(const Value* values, Index length, Real shift = 0, const Real* shifts = nullptr)
+      : values_(values), shifts_(shifts), shift_(shift), length_(length) {}
   static DenseFiber empty() { return {nullptr, 0}; }
 
   Index size() const { return length_; }
-  Real dot(CVec u) const { return kernels::dot(values_, u.data(), length_); }
-  void add_to(Vec v, Real a) const { kernels::add(values_, a, v.data(), length_); }
-
+  Real dot(CVec u) const {
+    if (shifts_) return kernels::dot(values_, shifts_, u.data(), length_);
+    return shift_ == 0 ? kernels::dot(values_, u.data(), length_)
+                       : kernels::dot(values_, shift_, u.data(), length_);
+  }
+  void add_to(Vec v, Real a) const {
+    if (shifts_) return kernels::add(values_, shifts_, a, v.data(), length_);
+    shift_ == 0 ? kernels::add(values_, a, v.data(), length_)
+                : kernels::add(values_, shift_, a, v.data(), length_);
+  }
   template <class H> void visit(H&& h) const {
-    for (Index k = 0; k < length_; ++k) h(k, Real(values_[k]));
+    if (shifts_)
+      for (Index k = 0; k < length_; ++k) h(k, Real(values_[k]) + shifts_[k]);
+    else
+      for (Index k = 0; k < length_; ++k) h(k, Real(values_[k]) + shift_);
   }
   template <class H> Real sum(H&& h) const {
     Real s = 0;
@@ -41,6 +81,8 @@ public:
 
 private:
   const Value* values_;
+  const Real* shifts_;
+  Real shift_;
   Index length_;
 };
 

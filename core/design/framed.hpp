@@ -7,6 +7,8 @@
 //
 // so whoever walks fibers needs the stored fiber, one number gamma_k, and the common direction w, itself a
 // fiber. Products cost the stored entries plus n + d.
+//
+// Dense fibers add their shift as they are read (fiber.hpp); there the frame is left with the intercept.
 #pragma once
 #include "core/design/design.hpp"
 #include "core/design/fiber.hpp"
@@ -57,8 +59,8 @@ public:
     return {common_values_.data(), common_positions_.data(), Index(common_values_.size())};
   }
 
-  // sum_i weight(i) (fiber k)_i^2, for one fiber and for all, with the constants; never below its rounding
-  // error.
+  // sum_i weight(i) (fiber k)_i^2, for one fiber and for all, with the constants; 0 where it is only
+  // rounding error.
   template <class Weight> Real squared_norm(Index k, Weight&& weight) const {
     return squared_norm(k, weight, shifted() && gamma(k) != 0 ? common_squared_norm(weight) : 0);
   }
@@ -104,7 +106,11 @@ public:
       }
       Real total = 0;
       for (const Real s : weights) total += s;
-      if (shifted()) common().visit([&](Index j, Real c) { out[j] = std::max(out[j] + total * c * c, 0.0); });
+      if (shifted())
+        common().visit([&](Index j, Real c) {
+          const Real norm = out[j] + total * c * c;
+          out[j] = norm > 1e-13 * (std::abs(out[j]) + total * c * c) ? norm : 0;
+        });
     }
   }
 
@@ -126,7 +132,8 @@ private:
     } else if (!shifts_.empty()) {
       cross = stored.sum([&](Index j, Real a) { return weight(j) * a * shifts_[j]; });
     }
-    return std::max(own + 2 * g * cross + g * g * far, 1e-15 * (own + g * g * far));
+    const Real norm = own + 2 * g * cross + g * g * far;
+    return norm > 1e-13 * (own + g * g * far) ? norm : 0;
   }
 
   void dots(CVec v, Vec out) const {

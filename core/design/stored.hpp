@@ -6,17 +6,22 @@ namespace southwell {
 
 template <class Value> class DenseFibers {
 public:
-  DenseFibers(const Value* values, Index count, Index length)
-      : values_(values), count_(count), length_(length) {}
+  // `shifts`, if any, are constants to add: one for each fiber, or one for each position in all of them.
+  DenseFibers(const Value* values, Index count, Index length, const Real* shifts, bool shift_by_fiber)
+      : values_(values), fiber_shifts_(shift_by_fiber ? shifts : nullptr),
+        position_shifts_(shift_by_fiber ? nullptr : shifts), count_(count), length_(length) {}
 
   Index count() const { return count_; }
   Index length() const { return length_; }
-  DenseFiber<Value> operator[](Index k) const { return {values_ + k * length_, length_}; }
+  DenseFiber<Value> operator[](Index k) const {
+    return {values_ + k * length_, length_, fiber_shifts_ ? fiber_shifts_[k] : 0, position_shifts_};
+  }
   void prefetch_start(Index) const {}
   void prefetch(Index k) const { SOUTHWELL_PREFETCH(values_ + k * length_); }
 
 private:
   const Value* values_;
+  const Real *fiber_shifts_, *position_shifts_;
   Index count_, length_;
 };
 

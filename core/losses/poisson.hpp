@@ -10,7 +10,7 @@ struct Poisson {
   static constexpr bool smooth = true;
   static constexpr Real self_concordance = 1; // phi''' = phi''
 
-  SOUTHWELL_INLINE Real value(Real m, Real b) const { return bounded_exp(m) - b * m; }
+  SOUTHWELL_INLINE Real value(Real m, Real b) const { return m > 709 ? infinity : exponential(m) - b * m; }
   SOUTHWELL_INLINE Real derivative(Real m, Real b) const { return bounded_exp(m) - b; }
   SOUTHWELL_INLINE Real curvature(Real y, Real b) const { return std::max(y + b, 0.0); }
   Real conjugate(Real y, Real b) const {
@@ -35,7 +35,8 @@ struct Poisson {
   std::string_view targets() const { return "counts"; }
 
 private:
-  // Beyond e^600 sums over samples would overflow; a minimiser is never there.
+  // Beyond e^600 sums of derivatives would overflow; a minimiser is never there, and any descent direction
+  // will do.
   SOUTHWELL_INLINE static Real bounded_exp(Real m) { return exponential(std::min(m, 600.0)); }
 };
 

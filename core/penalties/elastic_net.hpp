@@ -36,7 +36,6 @@ struct ScalarElasticNet {
     return l1 / std::abs(v);
   }
   Real minimiser(Real x) const { return clip(l1 > 0 || l2 > 0 ? 0 : x, lo, hi); }
-  bool bounded() const { return lo > -infinity || hi < infinity; }
 };
 
 class ElasticNet {

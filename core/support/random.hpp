@@ -45,9 +45,6 @@ public:
     return Index(product >> 32);
   }
 
-  // Uniform on [0, 1).
-  Real unit() { return Real(bits() >> 11) * 0x1p-53; }
-
 private:
   std::array<std::uint64_t, 4> state_{};
 };

@@ -47,9 +47,10 @@ class Centred:
     """``A`` with each column's mean (or ``means``) subtracted, never formed: sparse data stay sparse.
 
     Pass it wherever ``A`` is expected. Without ``means``, ``Problem`` uses the means weighted as the samples are.
-    A coordinate costs what it costs on ``A`` itself for the squared loss on the primal side and for penalties without
-    l1 or bounds on the dual; elsewhere a move touches all samples (primal) or all features (dual). With an
-    intercept, centring changes nothing but the intercept, so ``Problem`` solves the uncentred problem and shifts it.
+    Dense data cost what they cost anyway. With sparse data a coordinate costs what it costs on ``A`` itself for the
+    squared loss on the primal side and for penalties without l1 or bounds on the dual; elsewhere it touches all
+    samples (primal) or all features (dual). With an intercept the optimum is the same with and without centring, but
+    for the intercept itself; ``Problem`` centres dense data then by itself, because it converges faster.
 
     Examples
     --------
@@ -176,8 +177,18 @@ class Matrix:
         """Whichever layout costs nothing to build."""
         return self.layout(self.has_columns() and not self.has_rows(), shifts, intercept)
 
-    def weighted_gram(self, weights: np.ndarray, of_columns: bool) -> np.ndarray:
-        """A' diag(weights) A (of columns) or A diag(weights) A' (of rows), in float64, a slab at a time."""
+    def exact_means(self, means: np.ndarray) -> np.ndarray:
+        """Means of dense columns, exact where a column is constant: centred, it is then zero and not rounding."""
+        first = np.asarray(self._given[0], dtype=np.float64)
+        for j in np.flatnonzero(np.isclose(means, first, rtol=1e-10, atol=0.0)):
+            if (self._given[:, j] == first[j]).all():
+                means[j] = first[j]
+        return means
+
+    def weighted_gram(self, weights: np.ndarray, of_columns: bool, shifts: np.ndarray | None = None) -> np.ndarray:
+        """A' diag(weights) A (of columns) or A diag(weights) A' (of rows), in float64, a slab at a time.
+
+        ``shifts`` are added to the columns of dense data as the slabs are read."""
         A = self._given if of_columns else self._given.T
         size, step = A.shape[1], max(1, 4_000_000 // max(A.shape[1], 1))
         total = np.zeros((size, size))
@@ -185,6 +196,8 @@ class Matrix:
             A = A.tocsr()  # a copy only where the layout disagrees
         for start in range(0, A.shape[0], step):
             slab = A[start : start + step].astype(np.float64)
+            if shifts is not None:
+                slab += shifts if of_columns else shifts[start : start + step, None]
             scaled = (
                 slab.multiply(weights[start : start + step, None]).tocsr()
                 if self.sparse
@@ -239,8 +252,7 @@ def weights(given, size: int) -> np.ndarray:
 
 def targets(given, kind: str, size: int, sample_weights: np.ndarray, loss: str) -> np.ndarray:
     """Targets a loss can use: reals, signs (-1 and +1, both) or counts."""
-    values = vector(given, "b", size)
-    values = values.copy() if values is given else values  # what was checked stays as it was
+    values = vector(given, "b", size).copy()  # what was checked stays as it was
     if kind == "signs":
         seen = np.unique(values)
         if not np.isin(seen, (-1.0, 1.0)).all():

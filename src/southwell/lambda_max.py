@@ -14,14 +14,14 @@ from .solve import solve
 
 
 def lambda_max(
-    A, b, *, loss: str | Loss = "squared", weights=None, intercept: bool = False, sample_weight=None
+    A, b=None, *, loss: str | Loss = "squared", weights=None, intercept: bool = False, sample_weight=None
 ) -> float:
     """The smallest l1 at which every penalised coefficient is zero.
 
     Parameters
     ----------
     A, b, loss, intercept, sample_weight
-        As in ``solve``.
+        As in ``solve``; A may be a ``Problem``, whose own penalty does not matter.
     weights : array of shape (n_features,), optional
         Penalty weights; coefficients with weight 0 are fitted freely first.
 
@@ -38,17 +38,24 @@ def lambda_max(
     >>> sw.lambda_max(A, b)
     2.0
     """
-    null = Problem(A, b, loss, ElasticNet(l1=1.0, weights=weights), intercept=intercept, sample_weight=sample_weight)
+    penalty = ElasticNet(l1=1.0, weights=weights)
+    if isinstance(A, Problem):
+        if b is not None or sample_weight is not None or intercept is not False or loss != "squared":
+            raise TypeError("A Problem already holds b, loss, intercept and sample_weight; give weights at most.")
+        null = A.with_penalty(penalty)
+    elif b is None:
+        raise TypeError("lambda_max(A, b, ...) needs targets b, or a Problem alone.")
+    else:
+        null = Problem(A, b, loss, penalty, intercept=intercept, sample_weight=sample_weight)
     weights = np.ones(null.n_features) if weights is None else np.broadcast_to(weights, (null.n_features,))
     free = np.asarray(weights) == 0
     if free.any():
         # Bounds pin the penalised coefficients at zero while the free ones are fitted.
         bound = np.where(free, np.inf, 0.0)
         pinned = ElasticNet(l1=1.0, weights=np.zeros(free.size), lower=-bound, upper=bound)
-        problem = Problem(A, b, loss, pinned, intercept=intercept, sample_weight=sample_weight)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # y is off by the square root of the gap, so ask for all there is
-            y = solve(problem, tol=1e-15, max_epochs=10_000).y
+            y = solve(null.with_penalty(pinned), tol=1e-15, max_epochs=10_000).y
     else:
         y = _core.null_dual(null.core())
     slopes = np.abs(null.ready_layout().adjoint(null.weights * y))[: null.n_features]

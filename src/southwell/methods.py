@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from . import _core, rules
-from ._names import resolve, unknown
+from ._names import flag, resolve, unknown
 from .problem import Problem
 from .rules import Rule
 
@@ -28,8 +28,8 @@ class Method(ABC):
     name: ClassVar[str]
 
     @abstractmethod
-    def prepare(self, problem: Problem, start: Start, seed: int) -> tuple[_core.Problem, _core.Algorithm, str]:
-        """The compiled problem and algorithm, and a description of what was chosen."""
+    def prepare(self, problem: Problem, start: Start, seed: int) -> tuple[_core.Algorithm, str]:
+        """The compiled algorithm at its start, and a description of what was chosen."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,8 @@ class CoordinateDescent(Method):
                 raise unknown(field, getattr(self, field), known)
         if self.rule != "auto":
             rules.get(self.rule)
+        flag("shrinking", self.shrinking)
+        flag("proximal", self.proximal)
 
     def prepare(self, problem: Problem, start: Start, seed: int):
         side = _choose_side(problem) if self.side == "auto" else self.side
@@ -79,13 +81,17 @@ class CoordinateDescent(Method):
         firmness, intercept_firmness = 0.0, 0.0
         if side == "dual":
             firmness, intercept_firmness = _firmness(problem, not gram and self._anchored(problem))
-        products = _gram(problem, side, intercept_firmness) if gram else None
+        products = None
+        if gram and side == "primal":
+            products = problem.keep("gram", lambda: _gram(problem, side, 0.0))  # it does not depend on the penalty
+        elif gram:
+            products = _gram(problem, side, intercept_firmness)
         begin = start.x if side == "primal" else _dual_start(problem, start)
         algorithm = _core.coordinate_descent(
-            core, side, rule.name, seed, bool(self.shrinking), begin, start.x, firmness, intercept_firmness, products
+            core, side, rule.name, seed, self.shrinking, begin, start.x, firmness, intercept_firmness, products
         )
         description = f"coordinate descent, {side} side, {rule.name}" + (", Gram matrix" if gram else "")
-        return core, algorithm, description
+        return algorithm, description
 
     def _anchored(self, problem: Problem) -> bool:
         """Do coefficients get a proximal term on the dual side? They must where l2 = 0; it pays where grad g* bends and
@@ -192,19 +198,16 @@ def _dual_start(problem: Problem, start: Start) -> np.ndarray:
         return start.y
     if not start.x.any():
         return np.zeros(problem.n_samples)
-    margins = problem.ready_layout().apply(start.x)
-    better = problem.loss.value(margins, problem.targets) @ problem.weights
-    if better > problem.loss.value(0.0 * margins, problem.targets) @ problem.weights:
-        return np.zeros(problem.n_samples)  # a start worse than none; its derivatives may be huge
-    return problem.loss.derivative(margins, problem.targets)
+    return problem.loss.derivative(problem.ready_layout().apply(start.x), problem.targets)
 
 
 def _gram(problem: Problem, side: str, intercept_firmness: float) -> np.ndarray:
     """The inner products of the coordinates: A'SA on the primal side, -A L^-1 A' on the dual, for A with its frame."""
-    shifts = np.zeros(problem.n_features) if problem.shifts is None else problem.shifts
+    dense = None if problem.data.sparse else problem.shifts  # added as the slabs are read
+    shifts = np.zeros(problem.n_features) if problem.shifts is None or dense is not None else problem.shifts
     if side == "primal":
-        means = problem.data.ready_layout(None, False).adjoint(problem.weights)
-        products = problem.data.weighted_gram(problem.weights, of_columns=True)
+        products = problem.data.weighted_gram(problem.weights, True, dense)
+        means = problem.data.ready_layout(dense, False).adjoint(problem.weights)
         products += np.outer(means, shifts) + np.outer(shifts, means) + np.outer(shifts, shifts)
         if problem.intercept:
             border = means + shifts
@@ -212,8 +215,8 @@ def _gram(problem: Problem, side: str, intercept_firmness: float) -> np.ndarray:
         return np.ascontiguousarray(products)
     weights = 1.0 if problem.penalty.weights is None else np.asarray(problem.penalty.weights, dtype=float)
     inverse = np.broadcast_to(1.0 / (problem.penalty.l2 * weights), (problem.n_features,))
-    products = problem.data.weighted_gram(inverse, of_columns=False)
-    along = problem.data.ready_layout(None, False).apply(np.ascontiguousarray(inverse * shifts))
+    products = problem.data.weighted_gram(inverse, False, dense)
+    along = problem.data.ready_layout(dense, False).apply(np.ascontiguousarray(inverse * shifts))
     products += along[:, None] + along[None, :] + (inverse * shifts) @ shifts
     if problem.intercept:
         products += 1.0 / intercept_firmness

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from copy import copy
+from typing import NamedTuple
+
 import numpy as np
 
 from . import _core, _data, losses
 from ._names import finite, flag
 from .losses import Loss
 from .penalties import ElasticNet
+
+
+class Certificate(NamedTuple):
+    """P(x), D(y) and the gap between them, which bounds the error of x."""
+
+    primal: float
+    dual: float
+    gap: float
+
+
+def _checked(penalty) -> ElasticNet:
+    if not isinstance(penalty, ElasticNet):
+        raise TypeError(f"penalty must be a southwell penalty such as ElasticNet; got {type(penalty).__name__}.")
+    return penalty
 
 
 class Problem:
@@ -39,9 +56,7 @@ class Problem:
     def __init__(self, A, b, loss: str | Loss = "squared", penalty: ElasticNet | None = None, *,
                  intercept: bool = False, sample_weight=None):  # fmt: skip
         self.loss = losses.get(loss)
-        self.penalty = ElasticNet() if penalty is None else penalty
-        if not isinstance(self.penalty, ElasticNet):
-            raise TypeError(f"penalty must be a southwell penalty such as ElasticNet; got {type(penalty).__name__}.")
+        self.penalty = ElasticNet() if penalty is None else _checked(penalty)
         centre = A if isinstance(A, _data.Centred) else None
         self.data = _data.Matrix(A if centre is None else centre.A)
         self.n_samples, self.n_features = self.data.shape
@@ -49,21 +64,58 @@ class Problem:
         self.weights = _data.weights(sample_weight, self.n_samples)
         self.targets = _data.targets(b, self.loss.targets, self.n_samples, self.weights, self.loss.name)
         self.core_penalty = self.penalty.core(self.n_features)
-        # a_i - means, with an intercept: (a_i)'x + (c - means'x), the same problem with another name for its intercept.
-        self.means = None if centre is None else self._means(centre)
-        self.shifts = -self.means if centre is not None and not self.intercept else None
-        self._layouts: dict[bool, _core.Layout] = {}
+        means = None if centre is None else self._means(centre.means)
+        # With an intercept, centring only renames it: (a - means)'x + c = a'x + (c - means'x). But it makes columns
+        # with large means well conditioned, so the core gets centred columns wherever that costs nothing a move.
+        frame = means
+        if self.intercept:
+            if not self.data.sparse:
+                frame = self._means(None)
+            elif self.loss.name != "squared":
+                frame = None
+        self.shifts = None if frame is None else -frame
+        zero = np.zeros(self.n_features)
+        offset = (zero if frame is None else frame) - (zero if means is None else means)
+        self._offset = offset if self.intercept and offset.any() else None  # c of the core = c + offset'x
+        self._kept: dict[object, object] = {}
+        self._frozen = True
 
-    def _means(self, centre: _data.Centred) -> np.ndarray:
-        if centre.means is not None:
-            return _data.vector(centre.means, "means", self.n_features)
-        return self.data.ready_layout(None, False).adjoint(self.weights)
+    def __setattr__(self, name: str, value) -> None:
+        if getattr(self, "_frozen", False):
+            raise AttributeError(f"A Problem does not change; to set {name}, make another (see with_penalty).")
+        super().__setattr__(name, value)
+
+    def _means(self, given) -> np.ndarray:
+        if given is not None:
+            return _data.vector(given, "means", self.n_features).copy()
+        means = self.data.ready_layout(None, False).adjoint(self.weights)
+        return means if self.data.sparse else self.data.exact_means(means)
+
+    def with_penalty(self, penalty: ElasticNet) -> Problem:
+        """The same data and loss under another penalty; checks and layouts are shared, as along a path.
+
+        Examples
+        --------
+        >>> import numpy as np, southwell as sw
+        >>> problem, result = sw.Problem(np.eye(3), [1.0, 2.0, 3.0]), None
+        >>> for l1 in (0.5, 0.1):
+        ...     result = sw.solve(problem.with_penalty(sw.penalties.ElasticNet(l1)), warm_start=result)
+        >>> result.x.round(2)
+        array([0.7, 1.7, 2.7])
+        """
+        other = copy(self)
+        other.__dict__.update(penalty=penalty, core_penalty=_checked(penalty).core(self.n_features), _kept=self._kept)
+        return other
 
     def layout(self, by_columns: bool) -> _core.Layout:
         """The compiled design along one axis, kept for the next solve."""
-        if by_columns not in self._layouts:
-            self._layouts[by_columns] = self.data.layout(by_columns, self.shifts, self.intercept)
-        return self._layouts[by_columns]
+        return self.keep(by_columns, lambda: self.data.layout(by_columns, self.shifts, self.intercept))
+
+    def keep(self, key, make):
+        """``make()``, once: what does not depend on the penalty is shared by ``with_penalty``."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
 
     def ready_layout(self) -> _core.Layout:
         """The compiled design along whichever axis needs no copy."""
@@ -74,33 +126,33 @@ class Problem:
         layout = self.ready_layout() if by_columns is None else self.layout(by_columns)
         return _core.Problem(layout, self.loss.core, self.targets, self.weights, self.core_penalty)
 
-    def certify(self, x, y=None, intercept: float = 0.0) -> tuple[float, float, float]:
+    def certify(self, x, y=None, intercept: float = 0.0) -> Certificate:
         """Primal value, dual value and gap of any ``x``, and of any ``y`` made feasible (default: phi'(A x))."""
         inner = self.to_inner(_data.vector(x, "x", self.n_features), intercept)
         dual = None if y is None else _data.vector(y, "y", self.n_samples)
-        return _core.certify(self.core(), inner, dual)
+        return Certificate(*_core.certify(self.core(), inner, dual))
 
     def to_inner(self, x: np.ndarray, intercept: float) -> np.ndarray:
-        """Coefficients as the core holds them: the intercept last, on uncentred columns."""
+        """Coefficients as the core holds them: the intercept last, for its own frame of the columns."""
         intercept = finite("intercept", intercept)
         if not self.intercept:
+            if intercept != 0:
+                raise ValueError(f"This problem has no intercept; got {intercept}. State it with intercept=True.")
             return x
-        shift = 0.0 if self.means is None else float(self.means @ x)
-        return np.append(x, intercept - shift)
+        return np.append(x, intercept + (0.0 if self._offset is None else float(self._offset @ x)))
 
     def from_inner(self, inner: np.ndarray) -> tuple[np.ndarray, float]:
         """Coefficients and intercept as users hold them."""
         if not self.intercept:
             return inner, 0.0
         x = inner[:-1].copy()
-        return x, float(inner[-1] + (0.0 if self.means is None else self.means @ x))
+        return x, float(inner[-1] - (0.0 if self._offset is None else self._offset @ x))
 
     def __getstate__(self):  # compiled parts stay behind and are made again
-        return {k: v for k, v in self.__dict__.items() if k != "core_penalty"} | {"_layouts": {}}
+        return {k: v for k, v in self.__dict__.items() if k != "core_penalty"} | {"_kept": {}}
 
     def __setstate__(self, state):
-        self.__dict__.update(state)
-        self.core_penalty = self.penalty.core(self.n_features)
+        self.__dict__.update(state, core_penalty=state["penalty"].core(state["n_features"]))
 
     def __repr__(self) -> str:
         kind = "sparse" if self.data.sparse else "dense"

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from . import _core, _data, methods
-from ._names import finite, positive
+from ._names import finite, flag, positive
 from .losses import Loss
 from .methods import Method, Start
 from .penalties import ElasticNet
@@ -19,8 +19,16 @@ from .problem import Problem
 from .result import HISTORY_FIELDS, Result, history_arrays
 from .status import Status
 
-Progress = namedtuple("Progress", (*HISTORY_FIELDS, "x", "intercept", "scale"))
-Progress.__doc__ = "What a callback is told at each certificate: a row of the history, the best point, and P(0)."
+
+class Progress(namedtuple("Progress", (*HISTORY_FIELDS, "x", "intercept", "scale"))):
+    """What a callback is told at each certificate: a row of the history, the best point, and the unit of the gap."""
+
+    __slots__ = ()
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap in units of the scale, as ``tol`` is."""
+        return self.gap / self.scale if self.scale > 0 else self.gap
 
 
 class ConvergenceWarning(UserWarning):
@@ -140,12 +148,12 @@ def solve(
         raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
     chosen = methods.get(method)
     start = _start(problem, warm_start)
-    core, algorithm, description = chosen.prepare(problem, start, _count("seed", seed, 0))
+    algorithm, description = chosen.prepare(problem, start, _count("seed", seed, 0))
 
     before = time.perf_counter() - begun
     outcome = _core.drive(
-        core, algorithm, tol, limits[0], max(limits[1] - before, 0.0), limits[2],
-        None if callback is None else _Reporter(callback, problem, before), record_history,
+        algorithm, tol, limits[0], max(limits[1] - before, 0.0), limits[2],
+        None if callback is None else _Reporter(callback, problem, before), flag("record_history", record_history),
     )  # fmt: skip
     result = _result(problem, outcome, tol, description, before)
     if outcome["error"] is not None:
@@ -207,8 +215,19 @@ def _count(name: str, given, least: int) -> int:
 
 
 def _start(problem: Problem, given) -> Start:
+    """Where to begin; nowhere, if the zero model has a smaller loss than what is given."""
+    nowhere = Start(np.zeros(problem.n_features + problem.intercept))
     if given is None:
-        return Start(np.zeros(problem.n_features + problem.intercept))
+        return nowhere
+    start = _given_start(problem, given)
+    margins = problem.ready_layout().apply(start.x)
+    used = problem.weights > 0
+    margins, targets, weights = margins[used], problem.targets[used], problem.weights[used]
+    there, here = (problem.loss.value(m, targets) @ weights for m in (margins, 0.0 * margins))
+    return start if there <= here else nowhere
+
+
+def _given_start(problem: Problem, given) -> Start:
     if isinstance(given, Result):
         y = given.y if given.y.size == problem.n_samples else None
         return Start(problem.to_inner(_data.vector(given.x, "warm_start.x", problem.n_features), given.intercept), y)
