@@ -1,4 +1,5 @@
-// Every contract of the core on one page.
+// Every contract of the core on one page; the two that are erased, Rule and Algorithm, are base classes in
+// rules/ and drive.hpp.
 //
 //   Problem   = Design x Loss x Penalty          what is asked
 //   Coupling  = keeps the products true          what is stored, what a move costs
@@ -77,10 +78,11 @@ concept SmoothLoss = Loss<L> && L::smooth;
 template <class G>
 concept ScalarPenalty = requires(const G g, Real x, Real v, Real step) {
   { g.value(x) } -> std::same_as<Real>;
-  { g.prox(v, step) } -> std::same_as<Real>;     // argmin_x  g(x) + (x - v)^2 / (2 step)
-  { g.conjugate(v) } -> std::same_as<Real>;      // infinity outside its domain
-  { g.feasible_scale(v) } -> std::same_as<Real>; // largest t <= 1 with t v in dom g*
-  { g.minimiser(x) } -> std::same_as<Real>;      // argmin g, the one nearest x
+  { g.prox(v, step) } -> std::same_as<Real>;                  // argmin_x  g(x) + (x - v)^2 / (2 step)
+  { g.conjugate(v) } -> std::same_as<Real>;                   // infinity outside its domain
+  { g.feasible_scale(v) } -> std::same_as<Real>;              // largest t <= 1 with t v in dom g*
+  { g.conjugate_gradient(v, step, x) } -> std::same_as<Real>; // argmax_u  v u - g(u) - (step/2) (u - x)^2
+  { g.minimiser(x) } -> std::same_as<Real>;                   // argmin g, the one nearest x
 };
 
 // A separable penalty: a scalar penalty for each coordinate.
@@ -92,9 +94,11 @@ concept Penalty = requires(const P p, Index j) {
 
 // Keeps one product of the data true while coordinates move.
 template <class C>
-concept Coupling = requires(C c, const C k, Index j, Real d) {
-  { c.read(j) } -> std::same_as<Real>; // the slope (primal) or margin (dual) of coordinate j
-  { c.move(j, d) };                    // coordinate j has moved by d
+concept Coupling = requires(C c, const C k, Index j, Real d, CVec v) {
+  { C::keeps_potential } -> std::convertible_to<bool>; // what `reset` takes: the product p, or what is read
+  { c.reset(v) };                                      // start afresh from fresh numbers
+  { c.read(j) } -> std::same_as<Real>;                 // the slope (primal) or margin (dual) of coordinate j
+  { c.move(j, d) };                                    // coordinate j has moved by d
   { k.read_cost(j) } -> std::same_as<Index>;
   { k.move_cost(j) } -> std::same_as<Index>;
   { k.prefetch_start(j) };

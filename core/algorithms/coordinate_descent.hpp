@@ -18,7 +18,7 @@
 
 namespace southwell {
 
-template <class C, class Step> class CoordinateDescent final : public Algorithm {
+template <Coupling C, class Step> class CoordinateDescent final : public Algorithm {
 public:
   CoordinateDescent(C coupling, Step step, std::unique_ptr<Rule> rule, bool shrinking)
       : coupling_(std::move(coupling)), step_(std::move(step)), rule_(std::move(rule)),

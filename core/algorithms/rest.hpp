@@ -1,6 +1,6 @@
 // Shrinking without bookkeeping: a coordinate that did not move when visited sits out the next 1, 3, then 7
 // visits, and is fully awake again as soon as it moves. Coordinates at a bound (zero coefficients,
-// non-support samples) then cost an eighth of a pass, yet each is still visited at least every eighth epoch,
+// non-support samples) then cost an eighth of a pass, yet at most seven visits in eight are skipped,
 // so nothing is ever lost, and the certificate, which looks at all of them, decides when to stop.
 #pragma once
 #include "core/concepts.hpp"

@@ -36,7 +36,7 @@ class ConvergenceWarning(UserWarning):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a solve. ``result`` holds the best certified point so far, or None before the first one."""
+    """Ctrl-C during a solve; ``result`` holds the best certified point so far."""
 
     result: Result | None = None
 
