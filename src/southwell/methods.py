@@ -162,9 +162,10 @@ def _choose_side(problem: Problem) -> str:
     if problem.penalty.l2 == 0 or not np.isfinite(problem.loss.smoothness):
         return "primal"
     wide = problem.n_features > problem.n_samples
-    if _quadratic(problem):  # each dual step is exact; measured ahead for margins, and wherever d > n
-        return "dual" if wide or problem.loss.targets == "signs" else "primal"
     kappa = _mean_squared_row(problem) * problem.loss.smoothness / (problem.penalty.l2 * problem.n_samples)
+    if _quadratic(problem):  # each dual step is exact: measured ahead wherever d > n, and for margins up to a limit,
+        limit = 20 if problem.loss.name == "logistic" else 300  # lower where primal steps use the true curvature
+        return "dual" if wide or (problem.loss.targets == "signs" and kappa <= limit) else "primal"
     return "dual" if kappa <= 5 and (wide or problem.loss.name != "squared") else "primal"
 
 
