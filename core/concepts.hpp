@@ -41,8 +41,9 @@ concept Fiber = requires(const F f, Real a, Vec v, CVec u) {
 // the rows of a CSR or C-ordered one.
 template <class S>
 concept Fibers = requires(const S s, Index k) {
-  { s.count() } -> std::same_as<Index>;  // how many fibers
-  { s.length() } -> std::same_as<Index>; // positions in each
+  { s.count() } -> std::same_as<Index>;   // how many fibers
+  { s.length() } -> std::same_as<Index>;  // positions in each
+  { s.entries() } -> std::same_as<Index>; // stored in all
   { s[k] } -> Fiber;
   { s.prefetch_start(k) }; // where fiber k starts will be wanted soon,
   { s.prefetch(k) };       // and now fiber k itself

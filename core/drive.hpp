@@ -14,7 +14,24 @@ struct Stop {
   Real tol = 1e-6; // of the objective of the zero model
   Index max_epochs = 1000;
   Real max_seconds = infinity;
-  Index check_every = 0; // epochs between certificates; 0: after a quarter more epochs, at most 10
+  Index check_every = 0; // epochs between certificates; 0: see Schedule
+};
+
+// When a certificate is due. By default after a quarter more epochs, at most 10, and not before twice the
+// stored entries have been touched, which is what a certificate costs: epochs of a Gram matrix or of resting
+// coordinates are far cheaper. Work is counted, not timed, so the schedule is the same on every machine.
+class Schedule {
+public:
+  Schedule(const Stop& stop, Index stored) : every_(stop.check_every), cost_(2 * stored) {}
+
+  bool due(Index epoch, Index work) const { return epoch >= epoch_ && (every_ > 0 || work >= work_); }
+  void checked(Index epoch, Index work) {
+    epoch_ = epoch + (every_ > 0 ? every_ : std::clamp<Index>(epoch / 4, 1, 10));
+    work_ = work + cost_;
+  }
+
+private:
+  Index every_, cost_, epoch_ = 0, work_ = 0;
 };
 
 struct Record {
@@ -69,6 +86,7 @@ public:
   bool interrupted() const { return interrupted_; }
   bool late() const { return late_; }
   Index moves() const { return moves_; }
+  Index work() const { return entries_; }             // entries, and one for each visit
   Index entries() const { return entries_ - moves_; } // of the data, read or written
 
 private:
@@ -106,13 +124,14 @@ inline Outcome drive(const Problem& problem, Algorithm& algorithm, const Stop& s
   Certifier certifier(problem, [&] { return pulse.ask() || clock.seconds() >= stop.max_seconds; });
   const Unit unit = gap_unit(problem, point);
   Outcome outcome{Status::max_epochs, unit.scale, 0, 0, {}, {}, {}, {}};
-  Index epoch = 0, next_check = 0;
+  Schedule schedule(stop, problem.design.stored());
+  Index epoch = 0;
   for (;; ++epoch) {
     if (pulse.interrupted()) { // no more work: the last certificate stands
       outcome.status = Status::interrupted;
       break;
     }
-    if (epoch >= next_check || epoch >= stop.max_epochs || pulse.late()) {
+    if (schedule.due(epoch, pulse.work()) || epoch >= stop.max_epochs || pulse.late()) {
       const Real begun = clock.seconds();
       algorithm.locate(point);
       const Certificate& proof = certifier(point);
@@ -146,7 +165,7 @@ inline Outcome drive(const Problem& problem, Algorithm& algorithm, const Stop& s
       };
       if (finished()) break;
       algorithm.resync(point);
-      next_check = epoch + (stop.check_every > 0 ? stop.check_every : std::clamp<Index>(epoch / 4, 1, 10));
+      schedule.checked(epoch, pulse.work());
     }
     algorithm.epoch(pulse);
   }

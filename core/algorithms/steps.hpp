@@ -126,7 +126,7 @@ public:
     } else {
       std::vector<Real> margins = point.margins;
       for (Real& m : margins) m += shift;
-      coupling.reset(margins);
+      coupling.reset(margins, point.slopes.back());
     }
   }
 

@@ -13,10 +13,29 @@ public:
   static constexpr bool keeps_potential = false; // but the slopes (margins) themselves
   Gram(const Real* products, Index size, Map map) : products_(products), map_(std::move(map)), kept_(size) {}
 
-  void reset(CVec values) { kept_.assign(values.begin(), values.end()); }
+  // `along` is the slope of the intercept, on the dual side.
+  void reset(CVec values, Real along = 0) {
+    kept_.assign(values.begin(), values.end());
+    along_ = along;
+  }
   Real read(Index k) const { return kept_[k]; }
-  void move(Index k, Real delta) { DenseFiber<Real>(products_ + k * size(), size()).add_to(kept_, delta); }
+  void move(Index k, Real delta) {
+    DenseFiber<Real>(products_ + k * size(), size()).add_to(kept_, delta);
+    along_ += delta;
+  }
   Real diagonal(Index k) const { return products_[k * size() + k]; }
+
+  // Moves the intercept's anchor to where it stands; nothing else is anchored here. All margins move with it.
+  void recentre()
+    requires requires(Map m) { m.recentre(0, 0.0); }
+  {
+    if (!map_.anchored()) return;
+    const Index last = map_.first_anchored();
+    const Real x = map_.at(last, along_);
+    map_.recentre(last, x);
+    const Real shift = map_.at(last, along_) - x;
+    for (Real& margin : kept_) margin += shift;
+  }
 
   Map& map() { return map_; }
   Index read_cost(Index) const { return 1; }
@@ -29,6 +48,7 @@ private:
   const Real* products_;
   Map map_;
   std::vector<Real> kept_;
+  Real along_ = 0;
 };
 
 static_assert(Coupling<Gram<int>>);

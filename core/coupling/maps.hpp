@@ -75,6 +75,7 @@ public:
   Real rate(Index j) const { return -1 / (penalty_[j].l2 + mu(j)); }
   Real mu(Index j) const { return j < first_anchored_ ? 0 : mu_[j - first_anchored_]; }
 
+  bool anchored() const { return !anchor_.empty(); }
   Index first_anchored() const { return first_anchored_; }
   void recentre(Index j, Real x) { anchor_[j - first_anchored_] = x; }
   Real anchor(Index j) const { return anchor_[j - first_anchored_]; }

@@ -9,6 +9,7 @@ public:
   virtual ~Design() = default;
   virtual Index rows() const = 0;
   virtual Index cols() const = 0;
+  virtual Index stored() const = 0;                                   // entries: the cost of a product
   virtual void apply(CVec x, Vec out) const = 0;                      // out = A x
   virtual void adjoint(CVec u, Vec out) const = 0;                    // out = A'u
   virtual void adjoint(CVec weights, CVec u, Vec out) const = 0;      // out = A'(weights o u)

@@ -42,6 +42,7 @@ public:
 
   Index rows() const override { return axis == Axis::rows ? stored_.count() : stored_.length(); }
   Index cols() const override { return stored_cols() + intercept_; }
+  Index stored() const override { return stored_.entries(); }
 
   // The fibers, for those who walk them.
   Index coordinates() const { return axis == Axis::rows ? rows() : cols(); }

@@ -13,6 +13,7 @@ public:
 
   Index count() const { return count_; }
   Index length() const { return length_; }
+  Index entries() const { return count_ * length_; }
   DenseFiber<Value> operator[](Index k) const {
     return {values_ + k * length_, length_, fiber_shifts_ ? fiber_shifts_[k] : 0, position_shifts_};
   }
@@ -33,6 +34,7 @@ public:
 
   Index count() const { return count_; }
   Index length() const { return length_; }
+  Index entries() const { return starts_[count_]; }
   SparseFiber<Value, Position> operator[](Index k) const {
     const Index start = starts_[k];
     return {values_ + start, positions_ + start, Index(starts_[k + 1]) - start};

@@ -118,7 +118,7 @@ class CoordinateDescent(Method):
         stored = problem.data.stored
         repaid = stored / many <= 200 if problem.data.sparse else few <= 2000
         able = able and not (side == "dual" and self._anchored(problem))
-        return able and 20 * few <= many and 20 * few * few <= stored and repaid
+        return able and 20 * few <= many and 4 * few * few <= stored and repaid
 
 
 @dataclass(frozen=True)

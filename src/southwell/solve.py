@@ -88,7 +88,8 @@ def solve(
     max_epochs, max_seconds : int, float
         Limits; whichever comes first.
     check_every : int, optional
-        Epochs between certificates. Default: after a quarter more epochs, 10 at most.
+        Epochs between certificates. Default: after a quarter more epochs, 10 at most, but not before as many entries
+        have been touched as a certificate touches.
     seed : int
         Same seed, same numbers, on the same machine.
     callback : callable, optional
