@@ -164,3 +164,31 @@ def test_same_seed_same_bits(side, name):
     assert runs[0].y.tobytes() == runs[1].y.tobytes()
     assert runs[0].history["gap"].tobytes() == runs[1].history["gap"].tobytes()
     assert runs[0].history["gap"].tobytes() != runs[2].history["gap"].tobytes()
+
+
+@pytest.mark.parametrize("name", ["squared", "logistic", "smooth_hinge", "squared_hinge"])
+@pytest.mark.parametrize("coupling", ["mirror", "gram"])
+def test_the_intercept_converges_between_certificates(name, coupling):
+    """On the dual side its anchor must follow it after every epoch, not only when somebody looks."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((20, 100))
+    b = np.sign(A[:, 0] + 0.5) if name != "squared" else A[:, 0] + 3.0
+    method = sw.methods.CoordinateDescent(side="dual", coupling=coupling, proximal=False)
+    options = {"loss": name, "l2": 0.1, "intercept": True, "method": method, "tol": 1e-9}
+    result = sw.solve(A, b, max_epochs=2000, check_every=2000, **options)
+    assert result.status is sw.Status.CONVERGED
+    assert result.history["epoch"].tolist() == [0, 2000]
+
+
+def test_certificates_cost_no_more_than_the_work_between_them():
+    """An epoch of a small Gram matrix is far cheaper than a certificate over many samples, so they come seldom."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((5000, 10)) + 5 * rng.standard_normal((5000, 1))
+    runs = {}
+    for coupling in ("mirror", "gram"):
+        method = sw.methods.CoordinateDescent("primal", coupling=coupling)
+        runs[coupling] = sw.solve(A, rng.standard_normal(5000), l1=1e-4, tol=1e-10, method=method)
+    assert len(runs["gram"].history["epoch"]) < len(runs["mirror"].history["epoch"])
+    for run in runs.values():
+        assert run.status is sw.Status.CONVERGED
+        assert (np.diff(run.history["entries"] + run.history["moves"])[:-1] >= 2 * A.size).all()
