@@ -15,7 +15,7 @@ struct DescentSpec {
   bool shrinking;
   CVec start;                                // x on the primal side, y on the dual
   CVec anchor;                               // where proximal terms begin, dual side
-  Real firmness = 0, intercept_firmness = 0; // of the proximal terms, dual side
+  Real firmness = 0, intercept_firmness = 0; // see ConjugateMap; dual side
   const Real* gram = nullptr;                // inner products of the coordinates, or none
 };
 

@@ -51,8 +51,8 @@ private:
 // puts on the slopes.
 class ConjugateMap {
 public:
-  // `anchor` is where to begin, `firmness` mu for anchored stored columns, `intercept_firmness` the
-  // intercept's.
+  // `anchor` is where to begin, `firmness` what l2 + mu should be at least for stored columns,
+  // `intercept_firmness` the intercept's mu.
   ConjugateMap(const ElasticNet& penalty, CVec anchor, Real firmness, Real intercept_firmness)
       : penalty_(penalty), first_anchored_(Index(anchor.size())) {
     const Index coordinates = Index(anchor.size());

@@ -150,8 +150,12 @@ def _weights_positive(problem: Problem) -> bool:
 
 
 def _mean_squared_row(problem: Problem) -> float:
-    """sum_i s_i ||a_i||^2 over the features, the intercept apart."""
-    return float(problem.ready_layout().column_squared_norms(problem.weights)[: problem.n_features].sum())
+    """sum_i s_i ||a_i||^2 over the features, the intercept apart; a pass over the data, so it is kept."""
+
+    def measure() -> float:
+        return float(problem.ready_layout().column_squared_norms(problem.weights)[: problem.n_features].sum())
+
+    return problem.keep("mean squared row", measure)
 
 
 def _choose_side(problem: Problem) -> str:
