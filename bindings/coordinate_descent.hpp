@@ -10,13 +10,16 @@ namespace southwell {
 struct DescentSpec {
   const Problem& problem;
   const AnyLoss& loss;
-  std::string rule;
+  const RuleSpec& rule;
   std::uint64_t seed;
   bool shrinking;
   CVec start;                                // x on the primal side, y on the dual
   CVec anchor;                               // where proximal terms begin, dual side
   Real firmness = 0, intercept_firmness = 0; // see ConjugateMap; dual side
   const Real* gram = nullptr;                // inner products of the coordinates, or none
+  const AnyLayout* across = nullptr; // sparse data along the other axis, for rules that follow every move
+  Index room = 0;                    // for columns of inner products, see AllReadings
+  bool accelerated = false, restarts = true;
 };
 
 template <class Stored>
@@ -27,11 +30,30 @@ std::unique_ptr<Algorithm> dual_descent(const Framed<Stored, Axis::rows>& design
 std::unique_ptr<Algorithm> primal_gram_descent(const DescentSpec& spec);
 std::unique_ptr<Algorithm> dual_gram_descent(const DescentSpec& spec);
 
-template <class C, class Step>
-std::unique_ptr<Algorithm> descend(C coupling, Step step, const DescentSpec& spec) {
+// Plain or accelerated, along fibers or through a Gram matrix.
+template <class Step>
+std::unique_ptr<Algorithm> with_rule(auto&& plain, auto&& pair, Step step, std::unique_ptr<Crossing> crossing,
+                                     const DescentSpec& spec) {
   auto rule = make_rule(spec.rule, step.coordinates(), spec.seed);
-  return std::make_unique<CoordinateDescent<C, Step>>(std::move(coupling), std::move(step), std::move(rule),
-                                                      spec.shrinking);
+  if (spec.accelerated)
+    return std::make_unique<Accelerated<decltype(pair()), Step>>(pair(), std::move(step), std::move(rule),
+                                                                 spec.restarts);
+  return std::make_unique<CoordinateDescent<decltype(plain()), Step>>(
+      plain(), std::move(step), std::move(rule), spec.shrinking, std::move(crossing), spec.room);
+}
+
+template <class Map, class Stored, Axis axis, class Step>
+std::unique_ptr<Algorithm> along_fibers(const Framed<Stored, axis>& design, Map map, Step step,
+                                        const DescentSpec& spec) {
+  using D = Framed<Stored, axis>;
+  constexpr Axis other = axis == Axis::rows ? Axis::columns : Axis::rows;
+  std::unique_ptr<Crossing> crossing;
+  if (spec.across)
+    crossing = std::make_unique<CrossingOf<Framed<Stored, other>>>(
+        std::get<Framed<Stored, other>>(std::get<Stores<other>>(*spec.across)));
+  return with_rule([&] { return Mirror<D, Map>(design, map); },
+                   [&] { return MirrorPair<D, Map>(design, map); }, std::move(step), std::move(crossing),
+                   spec);
 }
 
 } // namespace southwell

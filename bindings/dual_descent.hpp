@@ -5,14 +5,12 @@ namespace southwell {
 
 template <class Stored>
 std::unique_ptr<Algorithm> dual_descent(const Framed<Stored, Axis::rows>& design, const DescentSpec& spec) {
-  using D = Framed<Stored, Axis::rows>;
   const auto with_map = [&]<class Map>(const Map& map) {
     std::vector<Real> norms(design.rows());
     design.squared_norms([&](Index j) { return -map.rate(j); }, norms);
     return std::visit(
-        [&]<class L>(const L& loss) -> std::unique_ptr<Algorithm> {
-          return descend(Mirror<D, Map>(design, map), DualStep<L>(spec.problem, loss, norms, spec.start),
-                         spec);
+        [&]<class L>(const L& loss) {
+          return along_fibers(design, map, DualStep<L>(spec.problem, loss, norms, spec.start), spec);
         },
         spec.loss);
   };

@@ -99,32 +99,62 @@ struct BoundProblem {
 
 // An algorithm, and what it looks into.
 struct BoundAlgorithm {
-  nb::object problem_object, gram_object;
+  nb::object problem_object, gram_object, across_object;
   std::unique_ptr<Algorithm> algorithm;
 };
 
-BoundAlgorithm coordinate_descent(nb::object problem, const std::string& side, const std::string& rule,
-                                  std::uint64_t seed, bool shrinking, Array<Real> start, Array<Real> anchor,
-                                  Real firmness, Real intercept_firmness, std::optional<Matrix<Real>> gram) {
+// A rule that asks Python where to look: `search(image, count)` gives the indices of so many coordinates.
+Search::Find asking(nb::object search, Index coordinates) {
+  return [search = std::make_shared<nb::object>(std::move(search)), coordinates](CVec image,
+                                                                                 std::span<Index> found) {
+    nb::gil_scoped_acquire acquire;
+    const auto answer = nb::cast<Array<Index>>((*search)(to_numpy(image), found.size()));
+    if (answer.shape(0) != found.size()) throw std::invalid_argument("a search found too few or too many");
+    for (std::size_t t = 0; t < found.size(); ++t) {
+      found[t] = answer.data()[t];
+      if (found[t] < 0 || found[t] >= coordinates)
+        throw std::invalid_argument("a search found what is not there");
+    }
+  };
+}
+
+// How coordinates move: all that coordinate descent, plain or accelerated, can be told.
+struct DescentOptions {
+  std::string side;
+  std::uint64_t seed;
+  bool shrinking, accelerated, restarts;
+  Real firmness, intercept_firmness;
+  Index room;
+};
+
+BoundAlgorithm coordinate_descent(nb::object problem, const RuleSpec& rule, const DescentOptions& options,
+                                  Array<Real> start, Array<Real> anchor, std::optional<Matrix<Real>> gram,
+                                  nb::object across) {
   const auto& bound = nb::cast<const BoundProblem&>(problem);
-  const bool primal = side == "primal";
+  const bool primal = options.side == "primal";
   const Design& design = bound.core.design;
-  sized(start, primal ? design.cols() : design.rows());
-  const CVec anchors = sized(anchor, design.cols());
   const Index size = primal ? design.cols() : design.rows();
+  sized(start, size);
   if (gram && (Index(gram->shape(0)) != size || Index(gram->shape(1)) != size))
     throw std::invalid_argument("a Gram matrix of the wrong size");
+  const AnyLayout* other = across.is_none() ? nullptr : &nb::cast<const BoundLayout&>(across).layout;
+  if (other && (as_design(*other).rows() != design.rows() || as_design(*other).cols() != design.cols()))
+    throw std::invalid_argument("a layout of the wrong size");
   const DescentSpec spec{bound.core,
                          bound.any_loss,
                          rule,
-                         seed,
-                         shrinking,
+                         options.seed,
+                         options.shrinking,
                          view(start),
-                         anchors,
-                         firmness,
-                         intercept_firmness,
-                         gram ? gram->data() : nullptr};
-  BoundAlgorithm result{problem, gram ? nb::cast(*gram) : nb::object(), nullptr};
+                         sized(anchor, design.cols()),
+                         options.firmness,
+                         options.intercept_firmness,
+                         gram ? gram->data() : nullptr,
+                         other,
+                         options.room,
+                         options.accelerated,
+                         options.restarts};
+  BoundAlgorithm result{problem, gram ? nb::cast(*gram) : nb::object(), across, nullptr};
   nb::gil_scoped_release release;
   if (gram) {
     result.algorithm = primal ? primal_gram_descent(spec) : dual_gram_descent(spec);
@@ -136,6 +166,13 @@ BoundAlgorithm coordinate_descent(nb::object problem, const std::string& side, c
     result.algorithm = std::visit([&](const auto& design) { return dual_descent(design, spec); }, rows);
   }
   return result;
+}
+
+// Brings an algorithm to its own present point, as a certificate would, so that its scores are true.
+void settle(BoundAlgorithm& algorithm) {
+  Point point(nb::cast<const BoundProblem&>(algorithm.problem_object).core);
+  algorithm.algorithm->locate(point);
+  algorithm.algorithm->resync(point);
 }
 
 nb::object to_tuple(const Record& r) {
@@ -276,9 +313,43 @@ NB_MODULE(_core, m) {
   nb::class_<BoundProblem>(m, "Problem", "Design, loss and penalty.")
       .def(nb::init<nb::object, const AnyLoss&, Array<Real>, Array<Real>, const ElasticNet&>(), "layout"_a,
            "loss"_a, "targets"_a, "weights"_a, "penalty"_a);
-  nb::class_<BoundAlgorithm>(m, "Algorithm", "An algorithm at work on a problem.");
-  m.def("coordinate_descent", &coordinate_descent, "problem"_a, "side"_a, "rule"_a, "seed"_a, "shrinking"_a,
-        "start"_a, "anchor"_a, "firmness"_a, "intercept_firmness"_a, "gram"_a.none());
+  nb::class_<RuleSpec>(m, "Rule", "Whom to move next, by name and numbers.")
+      .def(
+          "__init__",
+          [](RuleSpec* self, const std::string& name, const std::string& score, Index refresh_every, Real mix,
+             const std::vector<Index>& block_of, Index candidates, Real explore, nb::object search,
+             Index coordinates) {
+            new (self)
+                RuleSpec{name,          score_named(score),
+                         refresh_every, mix,
+                         block_of,      candidates,
+                         explore,       search.is_none() ? Search::Find() : asking(search, coordinates)};
+          },
+          "name"_a, "score"_a = "none", "refresh_every"_a = 0, "mix"_a = 0.0,
+          "block_of"_a = std::vector<Index>(), "candidates"_a = 1, "explore"_a = 0.0,
+          "search"_a.none() = nb::none(), "coordinates"_a = 0);
+  nb::class_<DescentOptions>(m, "Descent", "How coordinates move.")
+      .def(nb::init<std::string, std::uint64_t, bool, bool, bool, Real, Real, Index>(), nb::kw_only(),
+           "side"_a, "seed"_a, "shrinking"_a = false, "accelerated"_a = false, "restarts"_a = true,
+           "firmness"_a = 0.0, "intercept_firmness"_a = 0.0, "room"_a = 0);
+  nb::class_<BoundAlgorithm>(m, "Algorithm", "An algorithm at work on a problem.")
+      .def("settle", &settle, "Renew products and scores.")
+      .def(
+          "draw", [](BoundAlgorithm& self, Index count) { return self.algorithm->draw(count); }, "count"_a,
+          "Coordinates its rule would choose here and now.")
+      .def(
+          "lead", [](BoundAlgorithm& self, Index moves) { return self.algorithm->lead(moves); }, "moves"_a,
+          "Move, and tell which coordinates moved.")
+      .def(
+          "point",
+          [](BoundAlgorithm& self) {
+            Point point(nb::cast<const BoundProblem&>(self.problem_object).core);
+            self.algorithm->locate(point);
+            return nb::make_tuple(to_numpy(point.x), to_numpy(point.y));
+          },
+          "Where it stands: x and y.");
+  m.def("coordinate_descent", &coordinate_descent, "problem"_a, "rule"_a, "options"_a, "start"_a, "anchor"_a,
+        "gram"_a.none(), "across"_a.none());
   m.def("drive", &run, "algorithm"_a, "tol"_a, "max_epochs"_a, "max_seconds"_a, "check_every"_a,
         "callback"_a.none(), "record_history"_a);
   m.def("null_dual", &null_dual, "problem"_a);

@@ -184,7 +184,7 @@ void def_parts(nb::module_& m) {
   def_penalties(m);
   m.def(
       "draw",
-      [](const std::string& rule, Index n, std::uint64_t seed, Index count) {
+      [](const RuleSpec& rule, Index n, std::uint64_t seed, Index count) {
         std::vector<Index> out(count);
         make_rule(rule, n, seed)->next(out);
         return out;

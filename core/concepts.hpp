@@ -52,6 +52,8 @@ concept Fibers = requires(const S s, Index k) {
 // An interval of the extended real line.
 struct Interval {
   Real lo, hi;
+
+  Real distance(Real v) const { return v < lo ? lo - v : v > hi ? v - hi : 0; }
 };
 
 // phi(m; b): the loss of one sample with margin m and target b. `width` is the number of margins a sample
@@ -64,6 +66,7 @@ concept Loss = requires(const L l, Real m, Real y, Real y0, Real q, Real b) {
   { l.derivative(m, b) } -> std::same_as<Real>; // where phi has a kink: one subgradient
   { l.curvature(y, b) } -> std::same_as<Real>;  // phi'' at the margin whose derivative is y
   { l.conjugate(y, b) } -> std::same_as<Real>;
+  { l.conjugate_subdifferential(y, b) } -> std::same_as<Interval>;
   { l.domain(b) } -> std::same_as<Interval>;                // dom phi*; contains 0
   { l.maximise(m, y0, q, b) } -> std::same_as<Real>;        // argmax_y  y m - phi*(y) - (q/2) (y - y0)^2
   { l.smoothness() } -> std::same_as<Real>;                 // 1/gamma >= phi''; infinity if there is no bound
@@ -84,6 +87,8 @@ concept ScalarPenalty = requires(const G g, Real x, Real v, Real step) {
   { g.feasible_scale(v) } -> std::same_as<Real>;              // largest t <= 1 with t v in dom g*
   { g.conjugate_gradient(v, step, x) } -> std::same_as<Real>; // argmax_u  v u - g(u) - (step/2) (u - x)^2
   { g.minimiser(x) } -> std::same_as<Real>;                   // argmin g, the one nearest x
+  { g.subdifferential(x) } -> std::same_as<Interval>;
+  { g.conjugate_subdifferential(v, step) } -> std::same_as<Interval>; // kinks within `step` of v count as met
 };
 
 // A separable penalty: a scalar penalty for each coordinate.

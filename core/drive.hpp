@@ -104,6 +104,11 @@ public:
   virtual void epoch(Pulse& pulse) = 0;        // as many moves as coordinates
   virtual void locate(Point& point) = 0;       // where it stands, with fresh products
   virtual void resync(const Point& point) = 0; // take over those products: rounding must not grow
+
+  // For those who study rules: coordinates that would be chosen here and now, and those that are, move after
+  // move.
+  virtual std::vector<Index> draw(Index count) = 0;
+  virtual std::vector<Index> lead(Index moves) = 0;
 };
 
 struct Outcome {

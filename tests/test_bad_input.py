@@ -287,7 +287,8 @@ def test_misspelt_rules_methods_sides_couplings():
     for options, match in [
         ({"rule": "cylic"}, "Unknown rule 'cylic'. Did you mean 'cyclic'"),
         ({"rule": "shuffle"}, "Did you mean 'shuffled'"),
-        ({"rule": "random"}, "Unknown rule 'random'. Known: .*uniform"),
+        ({"rule": "zigzag"}, "Unknown rule 'zigzag'. Known: .*uniform"),
+        ({"rule": "hybird"}, "Did you mean 'hybrid'"),
         ({"side": "prima"}, "Unknown side 'prima'. Did you mean 'primal'"),
         ({"side": "Dual"}, "Did you mean 'dual'"),
         ({"side": None}, "Unknown side None"),

@@ -6,28 +6,91 @@
 //
 // Both are min over alpha of f(A alpha) + sum_k h_k(alpha_k) (Perekrestenko, Cevher, Jaggi 2017, eq. 1), so
 // one class serves both: the coupling reads the slope of coordinate k, the step solves k's own scalar
-// problem, the coupling moves. An epoch is as many moves as coordinates and costs at most two passes over the
-// stored entries.
+// problem, the coupling moves. An epoch is as many moves as coordinates. With rules that know nothing of the
+// state, or learn of it once an epoch, it costs at most three passes over the stored entries; a rule with
+// several candidates reads each of them; a rule that follows every move costs what AllReadings says.
 #pragma once
+#include "core/algorithms/dual_step.hpp"
+#include "core/algorithms/primal_step.hpp"
 #include "core/algorithms/rest.hpp"
-#include "core/algorithms/steps.hpp"
+#include "core/coupling/all_readings.hpp"
 #include "core/drive.hpp"
 #include "core/rules/rule.hpp"
 #include <array>
 #include <memory>
+#include <optional>
 
 namespace southwell {
 
 template <Coupling C, class Step> class CoordinateDescent final : public Algorithm {
 public:
-  CoordinateDescent(C coupling, Step step, std::unique_ptr<Rule> rule, bool shrinking)
+  // `crossing` and `room` serve rules that follow every move; see AllReadings.
+  CoordinateDescent(C coupling, Step step, std::unique_ptr<Rule> rule, bool shrinking,
+                    std::unique_ptr<Crossing> crossing, Index room)
       : coupling_(std::move(coupling)), step_(std::move(step)), rule_(std::move(rule)),
-        rest_(step_.coordinates(), shrinking) {}
+        rest_(step_.coordinates(), shrinking) {
+    if (rule_->score() != Score::none) step_.prepare_scores();
+    if (rule_->keeps_scores()) scores_.resize(step_.coordinates());
+    if (rule_->keeps_scores() && rule_->refresh_every() == 0)
+      readings_.emplace(coupling_, std::move(crossing), room);
+    group_.resize(rule_->candidates());
+    until_refresh_ = rule_->keeps_scores() ? 0 : Rule::never;
+  }
+  CoordinateDescent(const CoordinateDescent&) = delete; // the readings look into the coupling
 
   void epoch(Pulse& pulse) override {
+    if (readings_) {
+      for (Index left = step_.coordinates(); left > 0; --left)
+        if (const auto [k, cost] = follow(); pulse.beat(cost)) return;
+    } else if (rule_->candidates() > 1 || rule_->aims()) {
+      for (Index left = step_.coordinates(); left > 0; --left)
+        if (const auto [k, cost] = compete(); pulse.beat(cost)) return;
+    } else if (sweep(pulse)) {
+      return;
+    }
+    if constexpr (requires { coupling_.recentre(); })
+      if (coupling_.recentre() && readings_) rescore(readings_->refresh());
+  }
+
+  void locate(Point& point) override { step_.locate(point, coupling_); }
+  void resync(const Point& point) override {
+    step_.resync(point, coupling_);
+    if (!rule_->keeps_scores()) return;
+    if (readings_) {
+      readings_->refresh(Step::readings(point));
+      rescore(0);
+    } else if (until_refresh_ == 0 &&
+               !step_.has_intercept()) { // scores are due, and here the readings are, for nothing
+      refresh_scores([&, readings = Step::readings(point)](Index k) { return readings[k]; });
+    }
+  }
+
+  std::vector<Index> draw(Index count) override {
+    std::vector<Index> drawn(count);
+    for (Index& k : drawn) k = choose();
+    return drawn;
+  }
+  std::vector<Index> lead(Index moves) override {
+    std::vector<Index> led(moves);
+    for (Index& k : led) {
+      k = choose();
+      readings_ ? move_and_follow(k) : move(k, coupling_.read(k));
+      if (until_refresh_ != Rule::never) --until_refresh_;
+    }
+    return led;
+  }
+
+private:
+  struct Moved {
+    Index k, cost;
+  };
+
+  // Rules that need no reading to choose: batches are known ahead and can be fetched.
+  bool sweep(Pulse& pulse) {
     std::array<Index, 64> batch;
     for (Index left = step_.coordinates(); left > 0;) {
-      const Index take = std::min({left, rule_->lookahead(), Index(batch.size())});
+      if (rule_->keeps_scores() && until_refresh_ == 0 && pulse.beat(refresh_scores())) return true;
+      const Index take = std::min({left, rule_->lookahead(), until_refresh_, Index(batch.size())});
       rule_->next({batch.data(), std::size_t(take)});
       for (Index t = 0; t < take; ++t) {
         if (t + 8 < take && !rest_.asleep(batch[t + 8])) { // where the fiber starts, then the fiber
@@ -35,33 +98,113 @@ public:
           step_.prefetch(batch[t + 8]);
         }
         if (t + 3 < take && !rest_.asleep(batch[t + 3])) coupling_.prefetch(batch[t + 3]);
-        if (pulse.beat(move(batch[t]))) return;
+        if (pulse.beat(visit(batch[t]))) return true;
       }
       left -= take;
+      if (until_refresh_ != Rule::never) until_refresh_ -= take;
     }
-    if constexpr (requires { coupling_.recentre(); }) coupling_.recentre();
+    return false;
   }
-
-  void locate(Point& point) override { step_.locate(point, coupling_); }
-  void resync(const Point& point) override { step_.resync(point, coupling_); }
-
-private:
-  Index move(Index k) { // returns the entries touched
+  Index visit(Index k) {
     if (rest_.asleep(k)) {
       rest_.sleep_on(k);
       return 0;
     }
-    const Real delta = step_(k, coupling_.read(k), coupling_);
+    return move(k, coupling_.read(k));
+  }
+  Index move(Index k, Real reading) { // returns the entries touched
+    const Real delta = step_(k, reading, coupling_);
     rest_.visited(k, delta != 0);
     if (delta == 0) return coupling_.read_cost(k);
     coupling_.move(k, delta);
     return coupling_.read_cost(k) + coupling_.move_cost(k);
   }
+  template <class Reading> void refresh_scores(Reading&& reading) {
+    for (Index k = 0; k < step_.coordinates(); ++k) scores_[k] = step_.score(rule_->score(), k, reading(k));
+    rule_->refresh(scores_);
+    until_refresh_ = rule_->refresh_every();
+  }
+  Index refresh_scores() { // by a pass over the data
+    Index cost = 0;
+    refresh_scores([&](Index k) {
+      cost += coupling_.read_cost(k);
+      return coupling_.read(k);
+    });
+    return cost;
+  }
 
+  // The best of a group of candidates; their readings are not wasted.
+  Moved compete() {
+    const auto [k, reading, cost] = best();
+    return {k, cost - coupling_.read_cost(k) + move(k, reading)};
+  }
+  struct Winner {
+    Index k;
+    Real reading;
+    Index cost;
+  };
+  Winner best() {
+    if constexpr (requires { coupling_.image(); })
+      if (rule_->aims()) rule_->aim(coupling_.image());
+    rule_->next(group_);
+    Winner winner{group_[0], 0, 0};
+    Real most = -1;
+    const Index size = Index(group_.size());
+    for (Index t = 0; t < std::min<Index>(size, 8); ++t) coupling_.prefetch_start(group_[t]);
+    for (Index t = 0; t < size; ++t) {
+      if (t + 8 < size) coupling_.prefetch_start(group_[t + 8]);
+      if (t + 3 < size) coupling_.prefetch(group_[t + 3]);
+      const Index k = group_[t];
+      const Real reading = coupling_.read(k);
+      winner.cost += coupling_.read_cost(k);
+      if (const Real score = size == 1 ? 0 : step_.score(rule_->score(), k, reading); score > most) {
+        most = score;
+        winner.k = k;
+        winner.reading = reading;
+      }
+    }
+    return winner;
+  }
+
+  // Rules that follow every move.
+  Moved follow() {
+    Index k;
+    rule_->next({&k, 1});
+    return {k, move_and_follow(k)};
+  }
+  Index move_and_follow(Index k) {
+    const Real delta = step_(k, readings_->read(k), coupling_);
+    if (delta == 0) {
+      rule_->stuck(k);
+      return 1;
+    }
+    const Index cost = readings_->move(k, delta);
+    if (readings_->all_changed()) return rescore(cost);
+    for (const Index l : readings_->changed())
+      scores_[l] = step_.score(rule_->score(), l, readings_->read(l));
+    rule_->update(readings_->changed(), scores_);
+    return cost;
+  }
+  Index rescore(Index cost) {
+    refresh_scores([&](Index k) { return readings_->read(k); });
+    return cost;
+  }
+
+  Index choose() {
+    if (rule_->candidates() > 1 || rule_->aims()) return best().k;
+    if (rule_->keeps_scores() && !readings_ && until_refresh_ == 0) refresh_scores();
+    Index k;
+    rule_->next({&k, 1});
+    return k;
+  }
   C coupling_;
   Step step_;
   std::unique_ptr<Rule> rule_;
   Rest rest_;
+  std::vector<Index> group_;
+  std::vector<Real> scores_;
+  std::optional<AllReadings<C>> readings_;
+  Index until_refresh_ = 0; // moves
 };
 
 } // namespace southwell

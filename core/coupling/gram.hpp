@@ -26,15 +26,16 @@ public:
   Real diagonal(Index k) const { return products_[k * size() + k]; }
 
   // Moves the intercept's anchor to where it stands; nothing else is anchored here. All margins move with it.
-  void recentre()
+  bool recentre()
     requires requires(Map m) { m.recentre(0, 0.0); }
   {
-    if (!map_.anchored()) return;
+    if (!map_.anchored()) return false;
     const Index last = map_.first_anchored();
     const Real x = map_.at(last, along_);
     map_.recentre(last, x);
     const Real shift = map_.at(last, along_) - x;
     for (Real& margin : kept_) margin += shift;
+    return true;
   }
 
   Map& map() { return map_; }

@@ -39,18 +39,21 @@ public:
       if constexpr (!Map::linear) potential_[i] = potential[i];
     }
     along_ = shifted_ ? design_.common().dot(kept_) : 0;
-    stale_ = false;
   }
 
-  SOUTHWELL_INLINE Real read(Index k) {
-    const Real own = design_.fiber(k).dot(kept_);
+  SOUTHWELL_INLINE Real read(Index k) const { return framed(k, own(k)); }
+  SOUTHWELL_INLINE Real own(Index k) const { return design_.fiber(k).dot(kept_); } // its stored part
+  SOUTHWELL_INLINE Real framed(Index k, Real own) const {                          // and the rest
     if (!shifted_) return own;
-    const Real gamma = design_.gamma(k);
-    if constexpr (Map::linear) return own + tau_ * cross_[k] + gamma * along_;
-    return gamma == 0 ? own : own + gamma * along();
+    if constexpr (Map::linear) return own + tau_ * cross_[k] + design_.gamma(k) * along_;
+    return own + design_.gamma(k) * along_;
   }
 
   SOUTHWELL_INLINE void move(Index k, Real delta) {
+    move(k, delta, [](Index, Real) {});
+  }
+  // `seen(i, change)` is told how the kept image changes, where the map is curved.
+  template <class Seen> SOUTHWELL_INLINE void move(Index k, Real delta, Seen&& seen) {
     const auto fiber = design_.fiber(k);
     if constexpr (Map::linear) {
       if (uniform_)
@@ -61,13 +64,24 @@ public:
       along_ += delta * (cross_[k] + design_.gamma(k) * common_curvature_);
       tau_ += delta * design_.gamma(k);
     } else {
-      const auto change = [&](Index i, Real a) { kept_[i] = map_.at(i, potential_[i] += delta * a); };
-      fiber.visit(change);
-      if (!shifted_) return;
+      const auto change = [&](Index i, Real a) {
+        const Real before = std::exchange(kept_[i], map_.at(i, potential_[i] += delta * a));
+        seen(i, kept_[i] - before);
+        return kept_[i] - before;
+      };
+      if (!shifted_) return fiber.visit(change);
+      const auto change_along = [&](Index i, Real a) { along_ += design_.common_at(i) * change(i, a); };
+      fiber.visit(change_along);
       if (const Real gamma = design_.gamma(k); gamma != 0)
-        design_.common().visit([&](Index i, Real w) { change(i, gamma * w); });
-      stale_ = true;
+        design_.common().visit([&](Index i, Real w) { change_along(i, gamma * w); });
     }
+  }
+  // f(i, d kept_i / d delta) along stored fiber k, where the map is linear.
+  template <class F>
+  void visit_rates(Index k, F&& f) const
+    requires(Map::linear)
+  {
+    design_.fiber(k).visit([&](Index i, Real a) { f(i, a * map_.rate(i)); });
   }
 
   // sum_i a_i^2 s_i phi''(p_i) along fiber k.
@@ -82,18 +96,19 @@ public:
 
   // The image itself, with tau folded in.
   Vec image() {
-    if (tau_ != 0) {
-      design_.common().visit([&](Index i, Real w) { kept_[i] += tau_ * map_.rate(i) * w; });
-      tau_ = 0;
-    }
+    if constexpr (Map::linear)
+      if (tau_ != 0) {
+        design_.common().visit([&](Index i, Real w) { kept_[i] += tau_ * map_.rate(i) * w; });
+        tau_ = 0;
+      }
     return kept_;
   }
 
-  // Moves the anchors of a ConjugateMap to the current image.
-  void recentre()
+  // Moves the anchors of a ConjugateMap to the current image; true if there are any.
+  bool recentre()
     requires requires(Map m) { m.recentre(0, 0.0); }
   {
-    if (map_.first_anchored() >= design_.positions()) return;
+    if (map_.first_anchored() >= design_.positions()) return false;
     const Vec x = image();
     for (Index j = map_.first_anchored(); j < design_.positions(); ++j) {
       if (map_.mu(j) == 0) continue;
@@ -107,29 +122,26 @@ public:
       }
     }
     along_ = shifted_ ? design_.common().dot(x) : 0;
+    return true;
   }
 
   Map& map() { return map_; }
+  const D& design() const { return design_; }
   Index read_cost(Index k) const { return design_.fiber(k).size(); }
-  Index move_cost(Index k) const { // a curved map refreshes the image, and later its sum, along w
+  Index move_cost(Index k) const { // a curved map refreshes the image along w
     const bool whole_frame = !Map::linear && shifted_ && design_.gamma(k) != 0;
-    return design_.fiber(k).size() + (whole_frame ? 2 * design_.common().size() : 0);
+    return design_.fiber(k).size() + (whole_frame ? design_.common().size() : 0);
   }
   void prefetch_start(Index k) const { design_.prefetch_start(k); }
   void prefetch(Index k) const { design_.prefetch(k); }
 
 private:
-  Real along() { // <w, image>
-    if (stale_) along_ = design_.common().dot(kept_);
-    stale_ = false;
-    return along_;
-  }
-
   const D& design_;
   Map map_;
   std::vector<Real> kept_, potential_, cross_;
-  Real tau_ = 0, along_ = 0, common_curvature_ = 0, uniform_rate_ = 0;
-  bool shifted_, stale_ = false, uniform_ = false;
+  Real tau_ = 0, common_curvature_ = 0, uniform_rate_ = 0;
+  Real along_ = 0; // <w, image>
+  bool shifted_, uniform_ = false;
 };
 
 } // namespace southwell

@@ -60,6 +60,10 @@ public:
     return {common_values_.data(), common_positions_.data(), Index(common_values_.size())};
   }
 
+  Real common_at(Index position) const { return axis == Axis::columns ? 1 : constant(position); }
+  // Is w part of every fiber? Otherwise it is the intercept's alone.
+  bool common_to_all() const { return shifted() && (axis == Axis::rows || !shifts_.empty()); }
+
   // sum_i weight(i) (fiber k)_i^2, for one fiber and for all, with the constants; 0 where it is only
   // rounding error.
   template <class Weight> Real squared_norm(Index k, Weight&& weight) const {

@@ -17,6 +17,12 @@ struct Logistic {
     const Real t = -b * y;
     return t >= -1e-12 && t <= 1 + 1e-12 ? xlogx(t) + xlogx(1 - t) : infinity;
   }
+  // Vertical at both ends: what t cannot tell from its end for rounding counts as the end.
+  Interval conjugate_subdifferential(Real y, Real b) const {
+    const Real t = -b * y, within = clip(t, 1e-300, 1 - 1e-16), slope = std::log(within / (1 - within));
+    const Interval in_t{t <= 1e-300 ? -infinity : slope, t >= 1 - 1e-16 ? infinity : slope};
+    return b > 0 ? Interval{-in_t.hi, -in_t.lo} : in_t;
+  }
   Interval domain(Real b) const { return b > 0 ? Interval{-1, 0} : Interval{0, 1}; }
 
   // t solves u + q (t - t0) = -b m with u = logit t. In u the equation is increasing with slope between 1 and

@@ -30,6 +30,12 @@ template <class Self> struct PiecewiseQuadratic {
     if (!(y >= dom.lo - slack && y <= dom.hi + slack)) return infinity;
     return b * y + self().eps() * std::abs(y) + self().kappa() / 2 * y * y;
   }
+  Interval conjugate_subdifferential(Real y, Real b) const {
+    const Interval dom = self().domain(b);
+    const Real at = b + self().kappa() * y, eps = self().eps();
+    return {y <= dom.lo ? -infinity : at + (y > 0 ? eps : -eps),
+            y >= dom.hi ? infinity : at + (y < 0 ? -eps : eps)};
+  }
   // A weight q + kappa of zero leaves a linear function: its maximiser is an end of the domain, or y0 if it
   // is flat.
   SOUTHWELL_INLINE Real maximise(Real m, Real y0, Real q, Real b) const {

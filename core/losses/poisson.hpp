@@ -17,6 +17,10 @@ struct Poisson {
     const Real u = y + b;
     return u >= -1e-12 * (1 + b) ? xlogx(u) - std::max(u, 0.0) : infinity;
   }
+  Interval conjugate_subdifferential(Real y, Real b) const { // vertical at u = 0, as far as rounding can tell
+    const Real slope = std::log(std::max(y + b, 1e-300));
+    return {y + b <= 1e-300 ? -infinity : slope, slope};
+  }
   Interval domain(Real b) const { return {-b, infinity}; }
 
   // v = log u solves v + q e^v = c with c = m + q (y0 + b). The left side is convex and increasing, so Newton

@@ -35,6 +35,24 @@ struct ScalarElasticNet {
     if (l2 > 0 || std::abs(v) <= l1 || std::isfinite(v > 0 ? hi : lo)) return 1;
     return l1 / std::abs(v);
   }
+  Interval subdifferential(Real x) const {
+    const Real at = l2 * x;
+    return {x <= lo ? -infinity : at + (x > 0 ? l1 : -l1), x >= hi ? infinity : at + (x < 0 ? -l1 : l1)};
+  }
+  // All argmax_x  v' x - g(x) for v' within `slack` of v; needs l2 > 0 or a bounded box.
+  Interval conjugate_subdifferential(Real v, Real slack) const {
+    const auto argmax = [&](Real u) {
+      const Real pull = soft(u, l1);
+      if (l2 > 0) return clip(pull / l2, lo, hi);
+      return pull > 0 ? hi : pull < 0 ? lo : clip(0, lo, hi);
+    };
+    return {argmax(v - slack), argmax(v + slack)};
+  }
+  // The largest |x| with l1 |x| + (l2/2) x^2 <= level, the box apart.
+  Real reach(Real level) const {
+    return level > 0 ? 2 * level / (l1 + std::sqrt(l1 * l1 + 2 * l2 * level)) : 0;
+  }
+  ScalarElasticNet within(Real from, Real to) const { return {l1, l2, std::max(lo, from), std::min(hi, to)}; }
   Real minimiser(Real x) const { return clip(l1 > 0 || l2 > 0 ? 0 : x, lo, hi); }
 };
 

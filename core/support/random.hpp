@@ -45,6 +45,8 @@ public:
     return Index(product >> 32);
   }
 
+  Real unit() { return Real(bits() >> 11) * 0x1p-53; } // uniform on [0, 1)
+
 private:
   std::array<std::uint64_t, 4> state_{};
 };

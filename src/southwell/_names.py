@@ -63,3 +63,10 @@ def positive(name: str, value: object, *, zero: bool = False, below: float | Non
         allowed = f"{'>=' if zero else '>'} 0" + (f" and < {below}" if below is not None else " and finite")
         raise ValueError(f"{name} must be {allowed}; got {value!r}.")
     return number
+
+
+def count(name: str, given: object, least: int) -> int:
+    """``given`` as an integer >= ``least``, or a refusal."""
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not least <= given < 2**63:
+        raise ValueError(f"{name} must be an integer >= {least} (and below 2**63); got {given!r}.")
+    return int(given)

@@ -41,6 +41,9 @@ class Result:
         ``moves`` counts visits to coordinates, resting ones too; ``entries`` the stored numbers read or written.
     method : str
         What was run.
+    setup : dict
+        Seconds spent before the first move on parts that took a while, by what they were: "partition" for the blocks
+        of ``Hybrid``, "index" for ``MaxInnerProduct``. They are part of ``seconds``.
     """
 
     x: np.ndarray
@@ -55,6 +58,7 @@ class Result:
     epochs: int
     seconds: float
     method: str
+    setup: dict[str, float] = field(repr=False)
     history: dict[str, np.ndarray] = field(repr=False)
     problem: Problem = field(repr=False)
 

@@ -1,17 +1,42 @@
-"""Selection rules: which coordinate moves next."""
+"""Selection rules: which coordinate moves next.
+
+Coordinates are features on the primal side and samples on the dual. Some rules look at nothing, some at scores:
+how wrong each coordinate is.
+
+>>> import southwell as sw
+>>> sw.methods.CoordinateDescent(side="dual", rule=sw.rules.GapPerEpoch())
+CoordinateDescent(side='dual', rule=GapPerEpoch(), coupling='auto', shrinking=True, proximal=True)
+"""
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from ._names import resolve
+import numpy as np
+
+from . import _core, _partition, _search
+from ._names import count, positive, resolve, unknown
+
+if TYPE_CHECKING:
+    from .problem import Problem
+
+_ONCE = 2**63 - 1  # moves until scores are computed afresh: never again
 
 
 class Rule:
     """Base of all rules."""
 
     name: ClassVar[str]
+    follows: bool = False
+    """Must every score be true at every move?"""
+    blind: bool = False
+    """Does it look at no score? Then coordinates that do not move may sit out."""
+
+    def core(self, problem: Problem, side: str, seed: int) -> tuple[_core.Rule, dict[str, float]]:
+        """The compiled rule, and the seconds that went into it, by what they were spent on."""
+        return _core.Rule(self.name), {}
 
 
 @dataclass(frozen=True)
@@ -19,6 +44,7 @@ class Cyclic(Rule):
     """0, 1, 2, ... in order: no random numbers, best use of memory."""
 
     name: ClassVar[str] = "cyclic"
+    blind: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -26,6 +52,7 @@ class Shuffled(Rule):
     """Each coordinate once an epoch, in a fresh random order."""
 
     name: ClassVar[str] = "shuffled"
+    blind: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -33,11 +60,286 @@ class Uniform(Rule):
     """Independent uniform draws: what most theorems assume."""
 
     name: ClassVar[str] = "uniform"
+    blind: ClassVar[bool] = True
 
 
-ALL: dict[str, type[Rule]] = {rule.name: rule for rule in (Cyclic, Shuffled, Uniform)}
+class _Sampled(Rule):
+    """Draws in proportion to a score, kept true at every move or computed afresh after so many."""
+
+    score: ClassVar[str]
+    mix: float = 0.0
+    refresh_every: int | None = None
+
+    def __post_init__(self):
+        if self.refresh_every is not None:
+            count("refresh_every", self.refresh_every, 1)
+
+    @property
+    def follows(self) -> bool:
+        return self.refresh_every is None
+
+    def core(self, problem, side, seed):
+        return _core.Rule("sampled", self.score, self.refresh_every or 0, self.mix), {}
+
+
+@dataclass(frozen=True)
+class Importance(_Sampled):
+    """p ~ L_k ||a_k||: how far a coordinate could ever move the product. Fixed for the whole run.
+
+    L_k bounds the coordinate: the ends of its domain, or, where there are none, how far a descent method can go.
+    (Zhao and Zhang 2015; Perekrestenko, Cevher and Jaggi 2017.)
+    """
+
+    name: ClassVar[str] = "importance"
+    score: ClassVar[str] = "reach"
+    refresh_every: ClassVar[int] = _ONCE
+
+
+@dataclass(frozen=True)
+class SupportSet(_Sampled):
+    """Uniform over the coordinates whose dual residual is not zero (Perekrestenko et al., eq. 16).
+
+    Parameters
+    ----------
+    refresh_every : int, optional
+        Compute the scores afresh only after so many moves, and keep the distribution meanwhile. Default: every score
+        is true at every move, at the price of touching the coordinates that share a row (or column) with the last.
+    """
+
+    refresh_every: int | None = None
+    name: ClassVar[str] = "support_set"
+    score: ClassVar[str] = "residual"
+    mix: ClassVar[float] = 1.0
+
+
+@dataclass(frozen=True)
+class Adaptive(_Sampled):
+    """p ~ |kappa_k| ||a_k||, kappa the dual residual (Perekrestenko et al., eq. 17).
+
+    Parameters
+    ----------
+    refresh_every : int, optional
+        As for ``SupportSet``.
+    """
+
+    refresh_every: int | None = None
+    name: ClassVar[str] = "adaptive"
+    score: ClassVar[str] = "residual"
+
+
+@dataclass(frozen=True)
+class AdaUniform(_Sampled):
+    """A mixture of ``SupportSet`` and ``Adaptive`` (Perekrestenko et al., eq. 18).
+
+    Parameters
+    ----------
+    mix : float
+        The share of ``SupportSet``, between 0 and 1.
+    refresh_every : int, optional
+        As for ``SupportSet``.
+    """
+
+    mix: float = 0.5
+    refresh_every: int | None = None
+    name: ClassVar[str] = "ada_uniform"
+    score: ClassVar[str] = "residual"
+
+    def __post_init__(self):
+        super().__post_init__()
+        if positive("mix", self.mix, zero=True) > 1:
+            raise ValueError(f"mix is a share, between 0 and 1; got {self.mix!r}.")
+
+
+@dataclass(frozen=True)
+class AdaGap(_Sampled):
+    """p ~ the coordinate's share of the duality gap, true at every move (Perekrestenko et al., theorem 3.7).
+
+    Parameters
+    ----------
+    refresh_every : int, optional
+        As for ``SupportSet``.
+    """
+
+    refresh_every: int | None = None
+    name: ClassVar[str] = "ada_gap"
+    score: ClassVar[str] = "bracket"
+
+
+@dataclass(frozen=True)
+class GapPerEpoch(_Sampled):
+    """p ~ the coordinate's share of the duality gap, computed once an epoch: what Perekrestenko et al. recommend."""
+
+    name: ClassVar[str] = "gap_per_epoch"
+    score: ClassVar[str] = "bracket"
+    follows: ClassVar[bool] = False
+
+    def core(self, problem, side, seed):
+        return _core.Rule("sampled", self.score, _coordinates(problem, side)), {}
+
+
+GREEDY_SCORES = {"gs": "violation", "gs-s": "violation", "gs-r": "step", "gs-q": "decrease"}
+
+
+@dataclass(frozen=True)
+class Greedy(Rule):
+    """Gauss-Southwell: the coordinate with the largest score (Nutini et al. 2015). The first of equals.
+
+    Parameters
+    ----------
+    score : {"gs-s", "gs", "gs-r", "gs-q"}
+        "gs-s": the shortest subgradient. "gs": the gradient, the same where there are no kinks or bounds, and refused
+        elsewhere. "gs-r": the longest proximal step. "gs-q": the largest decrease that the curvature bound promises.
+    refresh_every : int, optional
+        Compute the scores afresh only after so many moves; meanwhile the largest, the second largest and so on move.
+        Default: every score is true at every move.
+    """
+
+    score: str = "gs-s"
+    refresh_every: int | None = None
+    name: ClassVar[str] = "greedy"
+
+    def __post_init__(self):
+        _known_score(self.score)
+        if self.refresh_every is not None:
+            count("refresh_every", self.refresh_every, 1)
+
+    @property
+    def follows(self) -> bool:
+        return self.refresh_every is None
+
+    def core(self, problem, side, seed):
+        _refuse_score(self.score, problem, side)
+        return _core.Rule("greedy", GREEDY_SCORES[self.score], self.refresh_every or 0), {}
+
+
+@dataclass(frozen=True)
+class Hybrid(Rule):
+    """One uniform candidate from each block; the best of them moves (Fang, Fang, Yu and Li 2021).
+
+    With blocks of coordinates that are alike, it follows the greedy rule at the price of ``blocks`` readings a move.
+
+    Parameters
+    ----------
+    blocks : int, optional
+        How many. Default: 8, or as many as there are coordinates, or as many as ``partition`` has.
+    partition : {"kmeans", "minibatch-kmeans", "spectral"}, array or list of arrays
+        How coordinates are grouped: a clustering by scikit-learn of the columns (rows, on the dual side) of A; or the
+        block of each coordinate; or the coordinates of each block. An intercept is a block of its own.
+    score : {"gs-s", "gs", "gs-r", "gs-q"}
+        How candidates are compared; see ``Greedy``.
+    """
+
+    blocks: int | None = None
+    partition: object = "kmeans"
+    score: str = "gs-s"
+    name: ClassVar[str] = "hybrid"
+
+    def __post_init__(self):
+        _known_score(self.score)
+        if self.blocks is not None:
+            count("blocks", self.blocks, 1)
+        if isinstance(self.partition, str) and self.partition not in _partition.CLUSTERINGS:
+            raise unknown("partition", self.partition, _partition.CLUSTERINGS)
+
+    def core(self, problem, side, seed):
+        _refuse_score(self.score, problem, side)
+        begun = time.perf_counter()
+        block_of = _partition.blocks(problem, side, self.blocks, self.partition, seed)
+        seconds = time.perf_counter() - begun
+        return _core.Rule("hybrid", GREEDY_SCORES[self.score], block_of=block_of), {"partition": seconds}
+
+    def __repr__(self) -> str:
+        partition = self.partition if isinstance(self.partition, str) else "given"
+        return f"Hybrid(blocks={self.blocks}, partition={partition!r}, score={self.score!r})"
+
+
+@dataclass(frozen=True)
+class MaxInnerProduct(Rule):
+    """Approximate greedy by maximum inner product search; needs ``pip install southwell[search]``.
+
+    The columns (rows, on the dual side) of A are indexed once by hnswlib, as dense float32 vectors. Each move asks for
+    those whose product with the residual (the coefficients, on the dual side) is largest in size, reads them exactly
+    and moves the best. The index knows nothing of the penalty or of the dual's loss: where those balance a large
+    product, it returns the same satisfied coordinates again and again. ``explore`` is what gets it going again.
+    (Dhillon, Ravikumar and Tewari 2011; Karimireddy et al. 2019.)
+
+    Parameters
+    ----------
+    candidates : int
+        How many to ask for and read. 1 is the method of the papers.
+    explore : float
+        The share of moves, from 0 to 1, whose candidates are drawn uniformly instead. With 0 the method may stall.
+    score : {"gs-s", "gs", "gs-r", "gs-q"}
+        How candidates are compared; see ``Greedy``.
+    breadth : int
+        The breadth of the search (``ef`` of hnswlib): higher finds the largest more often, and takes longer.
+    links : int
+        Links of each vector in the index (``M``).
+    """
+
+    candidates: int = 8
+    explore: float = 0.1
+    score: str = "gs-s"
+    breadth: int = 64
+    links: int = 16
+    name: ClassVar[str] = "max_inner_product"
+
+    def __post_init__(self):
+        _known_score(self.score)
+        for name, least in (("candidates", 1), ("breadth", 1), ("links", 2)):
+            count(name, getattr(self, name), least)
+        if positive("explore", self.explore, zero=True) > 1:
+            raise ValueError(f"explore is a share, between 0 and 1; got {self.explore!r}.")
+
+    def core(self, problem, side, seed):
+        _refuse_score(self.score, problem, side)
+        begun = time.perf_counter()
+        find = _search.index(problem, side, seed, self.breadth, self.links)
+        seconds = time.perf_counter() - begun
+        coordinates = _coordinates(problem, side)
+        rule = _core.Rule(
+            "search", GREEDY_SCORES[self.score], candidates=min(self.candidates, coordinates), explore=self.explore,
+            search=find, coordinates=coordinates,
+        )  # fmt: skip
+        return rule, {"index": seconds}
+
+
+ALL: dict[str, type[Rule]] = {
+    rule.name: rule
+    for rule in (
+        Cyclic, Shuffled, Uniform, Importance, SupportSet, Adaptive, AdaUniform, AdaGap, GapPerEpoch, Greedy, Hybrid,
+        MaxInnerProduct,
+    )
+}  # fmt: skip
 
 
 def get(given: str | Rule) -> Rule:
     """A rule from its name or itself."""
     return resolve("rule", given, ALL, Rule)
+
+
+def _coordinates(problem: Problem, side: str) -> int:
+    return problem.n_features + problem.intercept if side == "primal" else problem.n_samples
+
+
+def _known_score(score: object) -> None:
+    if score not in GREEDY_SCORES:
+        raise unknown("score", score, GREEDY_SCORES)
+
+
+def _refuse_score(score: str, problem: Problem, side: str) -> None:
+    if score == "gs" and not smooth(problem, side):
+        kinks = "l1 = 0 and no bounds" if side == "primal" else "the squared loss"
+        raise ValueError(f"The score 'gs' looks at gradients alone and needs {kinks} on the {side} side; use 'gs-s'.")
+    if score in ("gs-r", "gs-q") and side == "primal" and not np.isfinite(problem.loss.smoothness):
+        raise ValueError(
+            f"The score {score!r} needs a bound on the loss's curvature; {problem.loss.name} has none. Use 'gs-s'."
+        )
+
+
+def smooth(problem: Problem, side: str) -> bool:
+    """Is the coordinates' own part of the objective a smooth function on the whole line?"""
+    if side == "dual":
+        return problem.loss.name == "squared"
+    penalty = problem.penalty
+    return penalty.l1 == 0 and penalty.lower is None and penalty.upper is None

@@ -11,9 +11,9 @@ from dataclasses import replace
 import numpy as np
 
 from . import _core, _data, methods
-from ._names import finite, flag, positive
+from ._names import count, finite, flag, positive
 from .losses import Loss
-from .methods import Method, Start
+from .methods import Method, Prepared, Start
 from .penalties import ElasticNet
 from .problem import Problem
 from .result import HISTORY_FIELDS, Result, history_arrays
@@ -141,22 +141,22 @@ def solve(
         )  # fmt: skip
     tol = positive("tol", tol, zero=True)
     limits = (
-        _count("max_epochs", max_epochs, 0),
+        count("max_epochs", max_epochs, 0),
         np.inf if max_seconds is None else positive("max_seconds", max_seconds),
-        0 if check_every is None else _count("check_every", check_every, 1),
+        0 if check_every is None else count("check_every", check_every, 1),
     )
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
     chosen = methods.get(method)
     start = _start(problem, warm_start)
-    algorithm, description = chosen.prepare(problem, start, _count("seed", seed, 0))
+    prepared = chosen.prepare(problem, start, count("seed", seed, 0))
 
     before = time.perf_counter() - begun
     outcome = _core.drive(
-        algorithm, tol, limits[0], max(limits[1] - before, 0.0), limits[2],
+        prepared.algorithm, tol, limits[0], max(limits[1] - before, 0.0), limits[2],
         None if callback is None else _Reporter(callback, problem, before), flag("record_history", record_history),
     )  # fmt: skip
-    result = _result(problem, outcome, tol, description, before)
+    result = _result(problem, outcome, tol, prepared, before)
     if outcome["error"] is not None:
         _raise(outcome["error"], replace(result, status=Status.INTERRUPTED))
     _warn(result)
@@ -175,12 +175,12 @@ class _Reporter:
         return bool(self.callback(Progress(epoch, seconds + self.before, *rest, x, intercept, scale)))
 
 
-def _result(problem: Problem, outcome: dict, tol: float, description: str, before: float) -> Result:
+def _result(problem: Problem, outcome: dict, tol: float, prepared: Prepared, before: float) -> Result:
     x, intercept = problem.from_inner(outcome["x"])
     return Result(
         x=x, intercept=intercept, y=outcome["y"], primal=outcome["primal"], dual=outcome["dual"], gap=outcome["gap"],
         scale=outcome["scale"], tol=tol, status=Status[outcome["status"]], epochs=outcome["epochs"],
-        seconds=outcome["seconds"] + before, method=description,
+        seconds=outcome["seconds"] + before, method=prepared.description, setup=prepared.setup,
         history=history_arrays(outcome["history"], before), problem=problem,
     )  # fmt: skip
 
@@ -207,12 +207,6 @@ def _warn(result: Result) -> None:
         ConvergenceWarning,
         stacklevel=3,
     )
-
-
-def _count(name: str, given, least: int) -> int:
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not least <= given < 2**63:
-        raise ValueError(f"{name} must be an integer >= {least} (and below 2**63); got {given!r}.")
-    return int(given)
 
 
 def _start(problem: Problem, given) -> Start:

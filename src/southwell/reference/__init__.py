@@ -5,15 +5,28 @@ Each file is a transcription of formulas, with nothing kept that can be computed
 the order of coordinates is a sequence, so that a test can lead the core and its twin through the same moves.
 """
 
+from .accelerated import accelerated_dual, accelerated_primal
+from .bounded import level
 from .certificate import best_shift, brackets, certificate
 from .coordinate_descent import dual_coordinate_ascent, primal_coordinate_descent
 from .elastic_net import ElasticNet
+from .rules import greedy, greedy_in_turn, hybrid_probabilities, probabilities
+from .scores import dual_scores, primal_scores
 
 __all__ = [
     "ElasticNet",
+    "accelerated_dual",
+    "accelerated_primal",
     "best_shift",
     "brackets",
     "certificate",
     "dual_coordinate_ascent",
+    "dual_scores",
+    "greedy",
+    "greedy_in_turn",
+    "hybrid_probabilities",
+    "level",
     "primal_coordinate_descent",
+    "primal_scores",
+    "probabilities",
 ]

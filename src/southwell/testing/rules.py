@@ -42,7 +42,10 @@ def check_rule(rule, draw: Callable | None = None) -> None:
     rule = rules.get(rule)
 
     def stream(n: int, seed: int, count: int) -> list[int]:
-        return [int(k) for k in (_core.draw(rule.name, n, seed, count) if draw is None else draw(n, seed, count))]
+        return [
+            int(k)
+            for k in (_core.draw(_core.Rule(rule.name), n, seed, count) if draw is None else draw(n, seed, count))
+        ]
 
     _any_rule(rule, stream)
     if rule.name == "cyclic":

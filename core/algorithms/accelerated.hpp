@@ -1,0 +1,181 @@
+// Accelerated coordinate descent: random, greedy and hybrid (Fang, Fang, Yu, Li 2021, algorithm 3), on either
+// side.
+//
+//   v = (1 - theta) x + theta z                                      where gradients are taken
+//   several candidates (f + h smooth):  x = v - (grad_j1 / C_j1) e_j1,       j1 the largest grad^2/C
+//                                       z = z - (grad_j2 / (d theta C_j2)) e_j2,  j2 a uniform coordinate
+//   one candidate j (any h_j):          z_j = argmin_u  r_j u + (d theta L_j/2)(u - z_j)^2 + h_j(u)
+//                                       x   = v + d theta (z_new - z_old)
+//   (1 - theta_new) / theta_new^2 = 1 / theta^2
+//
+// The second form is APPROX (Fercoq and Richtarik 2015); where h_j is zero both are the same. For several
+// candidates and an h that is not smooth no theory holds, so that is refused. theta begins at 1/d, as APPROX
+// must for x to stay in the domain of h; the paper's theta_0 = 1 spends its first d steps on z-steps d times
+// too short.
+//
+// Nothing of length d or n is touched in a step. With x = theta_{t-1}^2 u + z, and hence v = theta_t^2 u + z,
+// a step on x by dx and on z by dz is  z += dz,  u += (dx - dz) / theta_t^2,  one coordinate each (Lee and
+// Sidford 2013). theta is about 2/t, so theta^2 is far from underflow in any run that ends.
+//
+// Restarts, looked for after each epoch:
+//   at x  when the objective rose; and, where h is mu-strongly convex in the norm of the L_j, when the bound
+//         F(x_t) - F* <= (theta_{t-1} / theta_0)^2 (1 + 1/mu) (F(x_0) - F*)  has fallen below 1/e^2, which
+//         gives the linear rate of an accelerated method that knows mu (Fercoq and Qu 2019);
+//   at z  where that is lower than x: an average of all past z, x clings to coordinates that long ago reached
+//         their bounds, and decays like 1/t^2 with never a rise. Not before 2, 4, 8, ..., 64 epochs: each
+//         time less eagerly, so that momentum has its chance.
+#pragma once
+#include "core/coupling/pair.hpp"
+#include "core/drive.hpp"
+#include "core/rules/rule.hpp"
+#include <memory>
+
+namespace southwell {
+
+template <class Pair, class Step> class Accelerated final : public Algorithm {
+public:
+  Accelerated(Pair pair, Step step, std::unique_ptr<Rule> rule, bool restarts)
+      : pair_(std::move(pair)), step_(std::move(step)), rule_(std::move(rule)), restarts_(restarts),
+        d_(Real(step_.coordinates())), theta_(1 / d_), u_(step_.coordinates()), z_(u_.size()),
+        group_(rule_->candidates()) {
+    for (Index k = 0; k < step_.coordinates(); ++k) {
+      mu_ = std::min(mu_, step_.convexity(k));
+      z_[k] = step_.at(k);
+    }
+  }
+
+  void epoch(Pulse& pulse) override {
+    for (Index left = step_.coordinates(); left > 0; --left)
+      if (pulse.beat(advance())) return;
+    if (!restarts_) return;
+    const std::vector<Real> x = here();
+    const Real at_x = pair_.value(step_, x, weight_) + step_.own_value(x);
+    const Real at_z = pair_.value(step_, z_, 0) + step_.own_value(z_);
+    const Real shrunk = theta_ * d_;
+    const bool rose = at_x > std::exchange(last_, at_x);
+    if (++epochs_ >= patience_ && at_z < at_x) {
+      patience_ = std::min<Index>(2 * patience_, 64);
+      last_ = at_z;
+      restart(0);
+    } else if (rose || shrunk * shrunk * (1 + 1 / mu_) < 0.135) {
+      restart(weight_);
+    }
+  }
+
+  void locate(Point& point) override {
+    const std::vector<Real> x = here();
+    for (Index k = 0; k < step_.coordinates(); ++k) step_.place(k, x[k]);
+    step_.locate(point, pair_);
+  }
+  // The first time takes everything from the point. Later the product of u is set right, so that x has the
+  // fresh one; with an intercept the point has moved on from x, and rounding is left to the next restart.
+  void resync(const Point& point) override {
+    if (!begun_) {
+      step_.resync(point, pair_);
+      for (Index k = 0; k < step_.coordinates(); ++k) z_[k] = step_.at(k);
+      if constexpr (!Pair::keeps_potential) pair_.set_origin(step_);
+      begun_ = true;
+    } else if (!step_.has_intercept()) {
+      pair_.correct(Pair::keeps_potential ? Step::product(point) : Step::readings(point), weight_);
+    }
+  }
+
+  std::vector<Index> draw(Index count) override { // the steepest of the candidates
+    std::vector<Index> drawn(count);
+    for (Index& k : drawn) {
+      rule_->next(group_);
+      k = group_.size() == 1 ? group_[0] : group_[best().first];
+    }
+    return drawn;
+  }
+  std::vector<Index> lead(Index moves) override { // j1 and j2 of each move
+    std::vector<Index> led;
+    for (; moves > 0; --moves) {
+      advance();
+      led.insert(led.end(), {steepest_, uniform_});
+    }
+    return led;
+  }
+
+private:
+  void restart(Real weight) { // at weight u + z
+    pair_.fold(weight);
+    for (std::size_t k = 0; k < z_.size(); ++k) z_[k] += weight * std::exchange(u_[k], 0.0);
+    theta_ = 1 / d_;
+    weight_ = 0;
+    epochs_ = 0;
+  }
+
+  Index advance() {
+    rule_->next(group_);
+    const Real square = theta_ * theta_;
+    Index cost = 0;
+    if (group_.size() == 1) {
+      const Index k = steepest_ = uniform_ = group_[0];
+      const Real dz = step_.prox(k, pair_.read(k, square), z_[k], d_ * theta_) - z_[k];
+      cost = pair_.cost(k);
+      if (dz != 0) cost += shift(k, d_ * theta_ * dz, dz, square);
+    } else {
+      const auto [winner, read] = best();
+      const Index other = rule_->anyone();
+      steepest_ = group_[winner];
+      uniform_ = group_[other];
+      cost = read;
+      const auto [g1, c1] = gradients_[winner];
+      const auto [g2, c2] = gradients_[other];
+      cost += shift(steepest_, c1 > 0 ? -g1 / c1 : 0, 0, square);
+      cost += shift(uniform_, 0, c2 > 0 ? -g2 / (d_ * theta_ * c2) : 0, square);
+    }
+    weight_ = square;
+    theta_ *= (std::sqrt(square + 4) - theta_) / 2;
+    return cost;
+  }
+  // Gradients at v of all candidates: the place of the steepest, and the entries read.
+  std::pair<Index, Index> best() {
+    const Real square = theta_ * theta_;
+    const Index size = Index(group_.size());
+    gradients_.resize(size);
+    Index winner = 0, cost = 0;
+    Real most = -1;
+    for (Index t = 0; t < size; ++t) {
+      if (t + 8 < size) pair_.prefetch_start(group_[t + 8]);
+      if (t + 3 < size) pair_.prefetch(group_[t + 3]);
+      const Index k = group_[t];
+      gradients_[t] = step_.smooth(k, pair_.read(k, square), square * u_[k] + z_[k]);
+      cost += Pair::keeps_potential ? pair_.cost(k) : 1;
+      const auto [g, c] = gradients_[t];
+      if (const Real steepness = c > 0 ? step_.share(k) * g * g / c : 0; steepness > most) {
+        most = steepness;
+        winner = t;
+      }
+    }
+    return {winner, cost};
+  }
+  Index shift(Index k, Real dx, Real dz, Real square) {
+    const Real du = (dx - dz) / square;
+    u_[k] += du;
+    z_[k] += dz;
+    pair_.move(k, step_.share(k) * du, step_.share(k) * dz);
+    return pair_.cost(k);
+  }
+
+  std::vector<Real> here() const {
+    std::vector<Real> x(z_);
+    for (std::size_t k = 0; k < x.size(); ++k) x[k] += weight_ * u_[k];
+    return x;
+  }
+
+  Pair pair_;
+  Step step_;
+  std::unique_ptr<Rule> rule_;
+  bool restarts_, begun_ = false;
+  Real d_, theta_, weight_ = 0; // x = weight u + z, weight = theta_{t-1}^2; at first u = 0
+  Real mu_ = infinity, last_ = infinity;
+  Index epochs_ = 0, patience_ = 2; // since the last restart; before the next at z
+  std::vector<Real> u_, z_;
+  std::vector<Index> group_;
+  std::vector<std::pair<Real, Real>> gradients_;
+  Index steepest_ = 0, uniform_ = 0; // j1 and j2
+};
+
+} // namespace southwell

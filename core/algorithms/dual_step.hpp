@@ -1,0 +1,144 @@
+// The scalar problem of one sample: maximise  y m_i - phi_i*(y) - (q_i/2)(y - y_i)^2,
+// q_i = s_i sum_j a_ij^2 / l2_j  (SDCA).
+//
+// The questions are those of PrimalStep.
+#pragma once
+#include "core/problem.hpp"
+#include "core/rules/score.hpp"
+#include <utility>
+
+namespace southwell {
+
+template <Loss L> class DualStep {
+public:
+  static constexpr Real direction =
+      -1; // a reading is minus the gradient of the coupled part, for a share of one
+
+  // `norms` holds sum_j a_ij^2 / l2_j for each sample.
+  DualStep(const Problem& problem, L loss, CVec norms, CVec start) : problem_(problem), loss_(loss) {
+    const CVec s = problem.loss.weights(), b = problem.loss.targets();
+    samples_.reserve(start.size());
+    for (std::size_t i = 0; i < start.size(); ++i)
+      samples_.push_back({clip(start[i], loss.domain(b[i])), s[i] * norms[i], s[i], b[i]});
+  }
+
+  Index coordinates() const { return Index(samples_.size()); }
+  void prefetch(Index i) const { SOUTHWELL_PREFETCH(&samples_[i]); }
+
+  template <class C> SOUTHWELL_INLINE Real operator()(Index i, Real margin, C&) {
+    Sample& sample = samples_[i];
+    if (sample.s == 0) return 0;
+    const Real before = sample.y;
+    sample.y = loss_.maximise(margin, before, sample.q, sample.b);
+    return sample.s * (sample.y - before);
+  }
+
+  void prepare_scores() {
+    largest_ = level_ = 0;
+    for (const Sample& sample : samples_) {
+      largest_ = std::max(largest_, std::sqrt(sample.s * sample.q));
+      level_ += sample.s > 0 ? sample.s * (loss_.value(0, sample.b) + loss_.conjugate(0, sample.b)) : 0;
+    }
+  }
+  Real score(Score kind, Index i, Real m) const {
+    const auto [y, q, s, b] = samples_[i];
+    if (s == 0) return 0;
+    const auto size = [&, s = s, q = q] { return q > 0 ? std::sqrt(s * q) : largest_; };
+    switch (kind) {
+    case Score::none:
+      return 0;
+    case Score::reach:
+      return std::max(-end(i, -1), end(i, 1)) * size();
+    case Score::residual: { // kinks within rounding of m count as met
+      const Real slack = 1e-12 * (1 + std::abs(m));
+      return Interval{loss_.derivative(m - slack, b), loss_.derivative(m + slack, b)}.distance(y) * size();
+    }
+    case Score::bracket:
+      return s * std::max(loss_.value(m, b) + loss_.conjugate(y, b) - y * m, 0.0);
+    case Score::violation:
+      return s * loss_.conjugate_subdifferential(y, b).distance(m);
+    case Score::step:
+    case Score::decrease:
+      break;
+    }
+    const Real next = loss_.maximise(m, y, q, b), d = next - y;
+    if (kind == Score::step) return std::abs(d);
+    return s * std::max(d * m - loss_.conjugate(next, b) + loss_.conjugate(y, b) - q / 2 * d * d, 0.0);
+  }
+
+  Real prox(Index i, Real m, Real from, Real stretch) const {
+    const Sample& sample = samples_[i];
+    return sample.s == 0 ? from : loss_.maximise(m, from, stretch * sample.q, sample.b);
+  }
+  std::pair<Real, Real> smooth(Index i, Real m, Real y) const { // for a phi* that is a parabola
+    const Sample& sample = samples_[i];
+    return {loss_.conjugate_subdifferential(y, sample.b).lo - m, sample.q + 1 / loss_.smoothness()};
+  }
+  Real convexity(Index i) const {
+    const Sample& sample = samples_[i];
+    return sample.s > 0 && sample.q > 0 ? 1 / (loss_.smoothness() * sample.q) : infinity;
+  }
+  Real share(Index i) const { return samples_[i].s; }
+  Real coupled_value(CVec slopes) const {
+    Real total = 0;
+    for (Index j = 0; j < Index(slopes.size()); ++j) total += problem_.penalty[j].conjugate(-slopes[j]);
+    return total;
+  }
+  Real own_value(CVec y) const { return problem_.loss.conjugate(y, 1); }
+  Real at(Index i) const { return samples_[i].y; }
+  void place(Index i, Real y) { samples_[i].y = y; }
+
+  bool has_intercept() const { return problem_.has_intercept(); }
+  static CVec readings(const Point& point) { return point.margins; }
+  static CVec product(const Point& point) { return point.slopes; }
+  template <class C> void locate(Point& point, C& coupling) {
+    for (std::size_t i = 0; i < samples_.size(); ++i) point.y[i] = samples_[i].y;
+    complete_from_dual(problem_, point, [&](CVec z, Vec x) {
+      for (Index j = 0; j < Index(x.size()); ++j) x[j] = coupling.map().at(j, z[j]);
+    });
+  }
+  template <class C> void resync(const Point& point, C& coupling) {
+    Real shift = 0;
+    if (problem_.has_intercept()) { // its anchor goes where its own problem put it
+      const Index last = problem_.design.cols() - 1;
+      coupling.map().recentre(last, point.x.back());
+      shift = coupling.map().at(last, point.slopes.back()) - point.x.back();
+    }
+    if constexpr (C::keeps_potential) {
+      coupling.reset(point.slopes);
+    } else {
+      std::vector<Real> margins = point.margins;
+      for (Real& m : margins) m += shift;
+      coupling.reset(margins, point.slopes.back());
+    }
+  }
+
+private:
+  // How far y_i can go: to the end of its domain, or, where there is none, to where phi*(y) + phi(0) exceeds
+  // what any ascent from y = 0 allows, s_i (phi_i*(y_i) + phi_i(0)) <= P(0) - D(0). By bisection: phi* is
+  // convex.
+  Real end(Index i, Real sign) const {
+    const Sample& sample = samples_[i];
+    const Interval dom = loss_.domain(sample.b);
+    if (const Real limit = sign > 0 ? dom.hi : dom.lo; std::isfinite(limit)) return limit;
+    const Real most = level_ / sample.s - loss_.value(0, sample.b);
+    Real far = sign;
+    while (std::abs(far) < 1e150 && loss_.conjugate(far, sample.b) <= most) far *= 2;
+    Real near = 0;
+    for (int k = 0; k < 60; ++k) {
+      const Real middle = near + (far - near) / 2;
+      (loss_.conjugate(middle, sample.b) <= most ? near : far) = middle;
+    }
+    return far;
+  }
+
+  struct Sample { // what one step needs, on one cache line
+    Real y, q, s, b;
+  };
+  const Problem& problem_;
+  L loss_;
+  std::vector<Sample> samples_;
+  Real largest_ = 0, level_ = 0;
+};
+
+} // namespace southwell

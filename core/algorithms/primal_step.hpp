@@ -1,0 +1,184 @@
+// The scalar problem of one feature: minimise  slope d + (H/2) d^2 + g_j(x_j + d).
+//
+// H is the bound L_j = sum_i s_i a_ij^2 / gamma, exact for the squared loss. Where |phi'''| <= M phi''
+// (logistic, Poisson) the true curvature h serves instead, made safe without a line search: for |d| <= r / (M
+// max_i |a_ij|)
+//
+//     f(x_j + d) <= f + slope d + kappa(r) h d^2/2,       kappa(r) = 2 (e^r - r - 1) / r^2        (Bach 2010,
+//     lemma 1)
+//
+// and the step with curvature h itself is never shorter than the one with kappa(r) h, which settles r.
+//
+// A step answers by how much the coordinate's share of the product moves, how wrong the coordinate is (its
+// scores), and how its side of the problem becomes a point.
+#pragma once
+#include "core/problem.hpp"
+#include "core/rules/score.hpp"
+#include <utility>
+
+namespace southwell {
+
+template <SmoothLoss L> class PrimalStep {
+public:
+  static constexpr Real direction = 1; // a reading is the gradient of the coupled part
+
+  template <class D>
+  PrimalStep(const Problem& problem, L loss, const D& design, CVec start)
+      : problem_(problem), norms_(design.cols()) {
+    problem.design.column_squared_norms(problem.loss.weights(), norms_);
+    features_.reserve(norms_.size());
+    for (Index j = 0; j < design.cols(); ++j)
+      features_.push_back({clip(start[j], problem.penalty[j].lo, problem.penalty[j].hi),
+                           norms_[j] > 0 ? norms_[j] * loss.smoothness() : 0});
+    if constexpr (L::self_concordance > 0)
+      for (Index j = 0; j < design.cols(); ++j)
+        reach_.push_back(L::self_concordance * design.largest_entry(j, problem.loss.weights()));
+  }
+
+  Index coordinates() const { return Index(features_.size()); }
+  void prefetch(Index j) const { SOUTHWELL_PREFETCH(&features_[j]); }
+
+  template <class C> SOUTHWELL_INLINE Real operator()(Index j, Real slope, C& coupling) {
+    const ScalarElasticNet g = problem_.penalty[j];
+    auto& [x, bound] = features_[j];
+    const Real before = x;
+    if (before == 0 && std::abs(slope) <= g.l1 && g.lo <= 0 && g.hi >= 0) return 0;
+    x = bound == 0 ? g.minimiser(before) // an empty column: only the penalty speaks
+                   : clip(before + newton(j, slope, g, before, bound, coupling), g.lo, g.hi);
+    return x - before;
+  }
+
+  // Scores. Where l2 = 0, g* has no finite values beyond l1 to speak of; but no iterate of a descent method
+  // leaves g_j(x_j) <= P(start) - D(0) = level, so g may be bounded there (Perekrestenko et al.,
+  // section 4.1).
+  void prepare_scores() {
+    std::vector<Real> x(features_.size()), margins(problem_.design.rows()), y(margins.size());
+    Real least = 0;
+    for (Index j = 0; j < coordinates(); ++j) {
+      x[j] = features_[j].x;
+      least -= problem_.penalty[j].conjugate(0);
+    }
+    problem_.design.apply(x, margins);
+    level_ = problem_.loss.value(margins) + problem_.penalty_value(x) + problem_.loss.conjugate(y, 0) - least;
+    const Real largest = *std::max_element(norms_.begin(), norms_.end());
+    scales_.clear();
+    for (Index j = 0; j < coordinates(); ++j) {
+      const ScalarElasticNet g = problem_.penalty[j];
+      const bool free = g.l1 == 0 && g.l2 == 0;
+      const Real norm = norms_[j];
+      scales_.push_back({std::sqrt(norm > 0 ? norm : largest),
+                         !free      ? g.reach(level_ - g.conjugate(0))
+                         : norm > 0 ? std::sqrt(2 * level_ / norm)
+                                    : 1,
+                         g.l2 > 0 ? 0 : 1e-12 * (g.l1 + std::sqrt(norm * level_))});
+    }
+  }
+  Real score(Score kind, Index j, Real slope) const {
+    const ScalarElasticNet g = problem_.penalty[j];
+    const auto [x, bound] = features_[j];
+    switch (kind) {
+    case Score::none:
+      return 0;
+    case Score::reach: {
+      const ScalarElasticNet h = g.within(-scales_[j].reach, scales_[j].reach);
+      return std::max(std::abs(h.lo), std::abs(h.hi)) * scales_[j].size;
+    }
+    case Score::residual:
+      return bounded(j, g, x, slope).conjugate_subdifferential(-slope, scales_[j].kink).distance(x) *
+             scales_[j].size;
+    case Score::bracket: {
+      const ScalarElasticNet h = bounded(j, g, x, slope);
+      return std::max(h.value(x) + h.conjugate(-slope) + slope * x, 0.0);
+    }
+    case Score::violation:
+      return g.subdifferential(x).distance(-slope);
+    case Score::step:
+    case Score::decrease:
+      break;
+    }
+    const Real d = bound == 0 ? g.minimiser(x) - x : towards(slope, bound, g, x);
+    if (kind == Score::step) return std::abs(d);
+    return std::max(-(slope * d + bound / 2 * d * d + g.value(x + d) - g.value(x)), 0.0);
+  }
+
+  // What accelerated descent asks: the proximal step from `from` with curvature `stretch` L_j, and, where g
+  // is smooth, gradient and curvature of f + g_j.
+  Real prox(Index j, Real slope, Real from, Real stretch) const {
+    const Real bound = stretch * features_[j].bound;
+    const ScalarElasticNet g = problem_.penalty[j];
+    return bound == 0 ? g.minimiser(from) : g.prox(from - slope / bound, 1 / bound);
+  }
+  std::pair<Real, Real> smooth(Index j, Real slope, Real x) const {
+    const Real l2 = problem_.penalty[j].l2;
+    return {slope + l2 * x, features_[j].bound + l2};
+  }
+  Real convexity(Index j) const { // of g_j, in units of L_j
+    return features_[j].bound > 0 ? problem_.penalty[j].l2 / features_[j].bound : infinity;
+  }
+  Real share(Index) const { return 1; }
+  Real coupled_value(CVec margins) const { return problem_.loss.value(margins); }
+  Real own_value(CVec x) const { return problem_.penalty_value(x); }
+  Real at(Index j) const { return features_[j].x; }
+  void place(Index j, Real x) { features_[j].x = x; }
+
+  bool has_intercept() const { return problem_.has_intercept(); }
+  static CVec readings(const Point& point) { return point.slopes; }
+  static CVec product(const Point& point) { return point.margins; }
+  template <class C> void locate(Point& point, C&) {
+    for (std::size_t j = 0; j < features_.size(); ++j) point.x[j] = features_[j].x;
+    complete_from_primal(problem_, point);
+  }
+  template <class C> void resync(const Point& point, C& coupling) {
+    for (std::size_t j = 0; j < features_.size(); ++j) features_[j].x = point.x[j];
+    coupling.reset(C::keeps_potential ? point.margins : point.slopes);
+  }
+
+private:
+  static Real towards(Real slope, Real curvature, const ScalarElasticNet& g, Real x) {
+    return g.prox(x - slope / curvature, 1 / curvature) - x;
+  }
+  template <class C>
+  Real newton(Index j, Real slope, const ScalarElasticNet& g, Real x, Real bound, C& coupling) const {
+    if constexpr (L::self_concordance > 0) {
+      const Real h = coupling.curvature(j);
+      if (h > 0) {
+        constexpr Real widest = 2; // trust region, in units of r
+        const Real longest = std::abs(towards(slope, h, g, x)) * reach_[j], r = std::min(longest, widest);
+        const Real kappa = r < 1e-3 ? 1 + r / 3 + r * r / 10 : 2 * (std::exp(r) - r - 1) / (r * r);
+        if (kappa * h < bound) {
+          const Real d = towards(slope, kappa * h, g, x);
+          return longest > widest ? clip(d, -widest / reach_[j], widest / reach_[j]) : d;
+        }
+      } else if (bound == infinity) { // flat to rounding: walk downhill by the trust region
+        return clip(slope == 0 ? 0 : -std::copysign(2 / reach_[j], slope), g.lo - x, g.hi - x);
+      }
+    }
+    return towards(slope, bound, g, x);
+  }
+  ScalarElasticNet bounded(Index j, const ScalarElasticNet& g, Real x, Real slope) const {
+    if (g.l2 > 0) return g;
+    if (g.l1 ==
+        0) { // unpenalised: as far as a gradient step goes, or it would outweigh all others near the optimum
+      const Real curvature = std::isfinite(features_[j].bound) ? features_[j].bound : norms_[j];
+      const Real reach = curvature > 0 ? std::abs(slope) / curvature : 0;
+      return g.within(x - reach, x + reach);
+    }
+    const Real far = std::max(scales_[j].reach, std::abs(x));
+    return g.within(-far, far);
+  }
+
+  struct Feature {
+    Real x, bound; // bound = L_j
+  };
+  struct Scale {
+    Real size, reach, kink;
+  };
+  const Problem& problem_;
+  Real level_ = 0;
+  std::vector<Real> norms_; // sum_i s_i a_ij^2
+  std::vector<Feature> features_;
+  std::vector<Real> reach_; // M max_i |a_ij|
+  std::vector<Scale> scales_;
+};
+
+} // namespace southwell

@@ -1,0 +1,95 @@
+"""Partitions of the coordinates into blocks that are alike, for ``Hybrid``."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse as sp
+
+if TYPE_CHECKING:
+    from .problem import Problem
+
+CLUSTERINGS = ("kmeans", "minibatch-kmeans", "spectral")
+
+
+def blocks(problem: Problem, side: str, number: int | None, partition, seed: int) -> np.ndarray:
+    """The block of each coordinate; the intercept, last on the primal side, gets one of its own."""
+    what, size = ("features", problem.n_features) if side == "primal" else ("samples", problem.n_samples)
+    if number is not None and number > size:
+        raise ValueError(f"blocks must lie between 1 and the number of {what}, {size}; got {number}.")
+    if isinstance(partition, str):
+        number = min(8, size) if number is None else number
+        labels = problem.keep(
+            ("partition", side, number, partition, seed), lambda: _cluster(problem, side, number, partition, seed)
+        )
+    else:
+        labels = _given(partition, size, what)
+        found = int(labels.max()) + 1
+        if number is not None and number != found:
+            raise ValueError(f"blocks is {number}, but partition has {found}; leave blocks out.")
+    if side == "primal" and problem.intercept:
+        labels = np.append(labels, labels.max() + 1)
+    return labels
+
+
+def _cluster(problem: Problem, side: str, number: int, clustering: str, seed: int) -> np.ndarray:
+    from sklearn.cluster import KMeans, MiniBatchKMeans, SpectralClustering
+
+    data = problem.data
+    points = data.columns.T if side == "primal" else data.rows
+    size = points.shape[0]
+    if number == 1 or number == size:
+        return np.arange(size) % number
+    if problem.shifts is not None and not data.sparse:
+        points = points + (problem.shifts[:, None] if side == "primal" else problem.shifts)
+    if sp.issparse(points) and points.indices.dtype != np.int32:  # scikit-learn wants them narrow
+        points = sp.csr_matrix(
+            (points.data, points.indices.astype(np.int32), points.indptr.astype(np.int32)), points.shape
+        )
+    state = seed % 2**32
+    method = {
+        "kmeans": lambda: KMeans(number, n_init=1, random_state=state),
+        "minibatch-kmeans": lambda: MiniBatchKMeans(number, n_init=1, random_state=state),
+        "spectral": lambda: SpectralClustering(
+            number, affinity="nearest_neighbors", n_neighbors=min(10, size - 1), random_state=state
+        ),
+    }[clustering]()
+    with warnings.catch_warnings():  # equal points, or a graph in several pieces: a partition all the same
+        warnings.simplefilter("ignore")
+        labels = method.fit_predict(points)
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+
+
+def _given(partition, size: int, what: str) -> np.ndarray:
+    """Block labels from labels, or from lists of members; each coordinate once."""
+    try:
+        parts = [np.asarray(part) for part in partition]
+    except TypeError:
+        raise TypeError(
+            f"partition must be one of {', '.join(CLUSTERINGS)}, or an array; got {type(partition).__name__}."
+        ) from None
+    if all(part.ndim == 0 for part in parts):
+        labels = np.asarray(partition)
+        if labels.dtype.kind not in "iu" or labels.size != size:
+            raise ValueError(
+                f"A partition by labels must hold {size} integers, the block of each of the {what}; got {labels.size} "
+                f"of type {labels.dtype}."
+            )
+        return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    if not all(part.ndim == 1 and (part.size == 0 or part.dtype.kind in "iu") for part in parts):
+        raise ValueError(f"A partition by members must be a list of one-dimensional arrays of {what}.")
+    parts = [part.astype(np.int64) for part in parts if part.size]
+    members = np.concatenate(parts) if parts else np.empty(0, np.int64)
+    if members.size and not 0 <= members.min() <= members.max() < size:
+        raise ValueError(f"The partition has {what} outside 0..{size - 1}.")
+    times = np.bincount(members, minlength=size)
+    for word, wrong in (("misses", np.flatnonzero(times == 0)), ("repeats", np.flatnonzero(times > 1))):
+        if wrong.size:
+            shown = ", ".join(map(str, wrong[:5])) + (", ..." if wrong.size > 5 else "")
+            raise ValueError(f"The partition {word} {wrong.size} of {size} {what}: {shown}. Each must be in one block.")
+    labels = np.empty(size, np.int64)
+    for block, part in enumerate(parts):
+        labels[part] = block
+    return labels

@@ -1,0 +1,322 @@
+"""Label propagation as scikit-learn users know it."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from numbers import Integral
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .. import methods
+from .._names import count, positive, unknown
+from ..result import Result
+from ..solve import ConvergenceWarning, solve
+from ..status import Status
+from . import _affinity
+from ._harmonic import Harmonic, classes_met
+
+
+class LabelPropagation(ClassifierMixin, BaseEstimator):
+    """Labels spread over a graph, from the nodes that have one to those that have none, with a proof.
+
+    Labelled nodes keep their label. For each class the rest minimise ``1/2 sum_{i<j} w_ij (f_i - f_j)^2``, so that each
+    is the weighted mean of its neighbours: ``f_i`` is the probability that a random walk from i meets that class first.
+    Each class is a least-squares problem in the box [0, 1], solved until its duality gap is within ``tol``.
+
+    Parameters
+    ----------
+    affinity : {"knn", "precomputed"}
+        "knn" joins two points where either is among the ``n_neighbors`` nearest of the other. "precomputed" takes ``X``
+        as the symmetric matrix of weights ``w_ij >= 0``, dense or sparse; self loops change nothing.
+    n_neighbors : int
+    gamma : float, optional
+        Edges of "knn" weigh ``exp(-gamma * distance**2)``. Default: all weigh 1.
+    unlabelled : int, float, str or None
+        What marks an unlabelled node in ``y``. Among strings its string form does: NumPy makes '-1' of -1 there.
+    rule : str or Rule
+        Which node moves next: a name known to ``southwell.rules`` or a rule.
+    method : str or Method, optional
+        Any method of ``southwell.methods``; it takes the place of coordinate descent with ``rule``.
+    tol : float
+        Duality gap to reach, relative to the objective where every free node is 0.
+    max_epochs, max_seconds : int, float
+        Limits: epochs for each class, seconds for all of them. The graph and the error bound are not
+        counted; the bound may take 1000 steps more than the solves took epochs.
+    random_state : int, RandomState or None
+        For rules that draw. Same integer, same numbers.
+    n_jobs : int, optional
+        For the search for neighbours.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    label_distributions_ : array of shape (n_nodes, n_classes)
+        The probabilities above. Rows sum to one, but for nodes no label reaches: a walk from there meets no class, and
+        their rows are zero.
+    transduction_ : array of shape (n_nodes,)
+        The likeliest class of each node; ``unlabelled`` where no label reaches.
+    error_bound_ : float
+        No entry of ``label_distributions_`` is further from the exact one; proven, rounding included.
+    node_error_bound_ : array of shape (n_nodes,)
+        The same for each node, over its classes; 0 where there was nothing to solve. A label is proven where the
+        likeliest class leads by more than twice this bound.
+    gap_ : float
+        The largest relative duality gap of the solves.
+    n_iter_ : int
+        The most epochs any of them took.
+    results_ : list of Result
+        One for each class; for two classes one alone, of ``classes_[1]``. Only nodes from which walks can meet several
+        classes are solved for; the others are known, and where that is all, the list is empty.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Warns
+    -----
+    UserWarning
+        Where unlabelled nodes are not joined to any label: it says which.
+    ConvergenceWarning
+        Where epochs or seconds ran out: it says how far the answer can be off.
+
+    References
+    ----------
+    X. Zhu, Z. Ghahramani and J. Lafferty, Semi-supervised learning using Gaussian fields and harmonic functions, 2003.
+    Y. Bengio, O. Delalleau and N. Le Roux, Label propagation and quadratic criterion, 2006.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> from southwell.graph import LabelPropagation
+    >>> X, digits = load_digits(return_X_y=True)
+    >>> y = np.where(np.arange(digits.size) % 10 == 0, digits, -1)  # one in ten keeps its label
+    >>> model = LabelPropagation(tol=1e-8).fit(X, y)
+    >>> bool(np.mean(model.transduction_ == digits) > 0.95)
+    True
+    >>> model.error_bound_ < 1e-4
+    True
+    """
+
+    def __init__(self, affinity="knn", *, n_neighbors=7, gamma=None, unlabelled=-1, rule="cyclic", method=None,
+                 tol=1e-6, max_epochs=10_000, max_seconds=None, random_state=0, n_jobs=None):  # fmt: skip
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.gamma = gamma
+        self.unlabelled = unlabelled
+        self.rule = rule
+        self.method = method
+        self.tol = tol
+        self.max_epochs = max_epochs
+        self.max_seconds = max_seconds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y):
+        """Spread the labels of ``y`` over the graph of ``X``.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_nodes, n_features), or (n_nodes, n_nodes) if precomputed
+        y : array of shape (n_nodes,)
+            Labels, and ``unlabelled`` for nodes without.
+
+        Returns
+        -------
+        self
+        """
+        method = self._checked_method()
+        X = self._checked(X, reset=True)
+        y = self._checked_labels(y, X.shape[0])
+        labelled = ~self._marked(y)
+        self.classes_, codes = np.unique(y[labelled], return_inverse=True)
+        W = self._graph(X)
+
+        nodes, free = np.flatnonzero(labelled), np.flatnonzero(~labelled)
+        held = sp.csr_array((np.ones(nodes.size), (nodes, codes)), shape=(y.size, self.classes_.size))
+        component, met = classes_met(W, free, held)
+        choices = np.diff(met.indptr)
+        alone, several = (np.flatnonzero(many[component]) for many in (choices == 1, choices > 1))
+        self.label_distributions_ = held.toarray()
+        self.label_distributions_[free[alone], met.indices[met.indptr[component[alone]]]] = 1.0
+        self.node_error_bound_ = np.zeros(y.size)
+        self.results_ = []
+        if several.size:
+            harmonic = Harmonic(W, free[several], held)
+            self.results_ = self._solve(harmonic, method)
+            F = _distributions([result.x for result in self.results_])
+            epochs = sum(result.epochs for result in self.results_)
+            self.label_distributions_[free[several]] = F
+            self.node_error_bound_[free[several]] = harmonic.error_bounds(F, patience=1000 + epochs)
+        self.error_bound_ = float(self.node_error_bound_.max())
+        self.gap_ = max((result.relative_gap for result in self.results_), default=0.0)
+        self.n_iter_ = max((result.epochs for result in self.results_), default=0)
+        self.transduction_ = self._likeliest(self.label_distributions_)
+        self._warn(free[choices[component] == 0], np.count_nonzero(choices == 0))
+        return self
+
+    def predict_proba(self, X):
+        """Class probabilities of new points: the weighted mean over their neighbours among the nodes of the fit.
+
+        That is the harmonic value at a new point while the nodes keep theirs (Bengio, Delalleau and Le Roux 2006).
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_points, n_features), or (n_points, n_nodes) if precomputed: the
+            affinities of the new points to the nodes
+
+        Returns
+        -------
+        array of shape (n_points, n_classes)
+            Rows sum to one; a row is zero where no neighbour is decided.
+        """
+        check_is_fitted(self)
+        X = self._checked(X, reset=False)
+        if self.affinity == "precomputed":
+            _affinity.refuse_negative(X)
+            mass = X @ self.label_distributions_
+        else:
+            distances, near = self._neighbours.kneighbors(X)
+            if self.gamma is not None:  # only ratios matter: far from all nodes, the nearest still counts
+                distances = np.sqrt(distances**2 - distances[:, :1] ** 2)
+            weights = _affinity.closeness(distances, self.gamma)
+            mass = np.einsum("pk,pkc->pc", weights, self.label_distributions_[near])
+        total = mass.sum(axis=1, keepdims=True)
+        return np.divide(mass, total, out=np.zeros_like(mass), where=total > 0)
+
+    def predict(self, X):
+        """The likeliest class of each new point; ``unlabelled`` where no neighbour is decided.
+
+        Parameters
+        ----------
+        X : as for ``predict_proba``
+
+        Returns
+        -------
+        array of shape (n_points,)
+        """
+        return self._likeliest(self.predict_proba(X))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = tags.input_tags.positive_only = self.affinity == "precomputed"
+        return tags
+
+    def _checked_method(self) -> methods.Method:
+        """The method, once all that can be refused before looking at the data has been."""
+        if self.affinity not in ("knn", "precomputed"):
+            raise unknown("affinity", self.affinity, ("knn", "precomputed"))
+        if self.gamma is not None:
+            positive("gamma", self.gamma)
+        if self.max_seconds is not None:
+            positive("max_seconds", self.max_seconds)
+        positive("tol", self.tol, zero=True)
+        count("max_epochs", self.max_epochs, 0)
+        if isinstance(self.random_state, Integral):
+            count("random_state", self.random_state, 0)
+        if self.method is not None:
+            return methods.get(self.method)
+        return methods.CoordinateDescent(side="primal", rule=self.rule)
+
+    def _checked(self, X, *, reset: bool):
+        least = 2 if reset and self.affinity == "knn" else 1  # one point has no neighbour
+        floats = [np.float64, np.float32]
+        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=floats, ensure_min_samples=least)
+
+    def _checked_labels(self, y, size: int) -> np.ndarray:
+        if y is None:
+            raise ValueError(
+                "LabelPropagation requires y to be passed, but the target y is None. Give labels, and "
+                f"{self.unlabelled!r} for nodes without."
+            )
+        y = column_or_1d(y, warn=True)
+        if y.size != size:
+            raise ValueError(
+                f"y must have {size} entries, one for each row of X; got {y.size}. "
+                f"Mark nodes without a label by {self.unlabelled!r}."
+            )
+        assert_all_finite(y, input_name="y")
+        labels = y[~self._marked(y)]
+        if not labels.size:
+            raise ValueError(
+                f"y marks all {y.size} nodes as unlabelled ({self.unlabelled!r}). Give at least one node its label, "
+                "or set unlabelled= to the mark that y uses."
+            )
+        check_classification_targets(labels)
+        return y
+
+    def _marked(self, y: np.ndarray) -> np.ndarray:
+        return y == (str(self.unlabelled) if y.dtype.kind == "U" else self.unlabelled)
+
+    def _graph(self, X) -> sp.csr_array:
+        if self.affinity == "precomputed":
+            return _affinity.precomputed(X)
+        if count("n_neighbors", self.n_neighbors, 1) >= X.shape[0]:
+            raise ValueError(
+                f"n_neighbors must be less than the number of samples, {X.shape[0]}; got {self.n_neighbors}. "
+                "Lower it or bring more samples, labelled or not."
+            )
+        self._neighbours = NearestNeighbors(n_neighbors=self.n_neighbors, n_jobs=self.n_jobs).fit(X)
+        return _affinity.nearest(self._neighbours, self.gamma)
+
+    def _solve(self, harmonic: Harmonic, method: methods.Method) -> list[Result]:
+        """One solve for each class, but that the second of two is the complement of the first."""
+        given = self.random_state
+        seed = given if isinstance(given, Integral) else check_random_state(given).randint(2**31 - 1)
+        begun, results = time.perf_counter(), []
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # said once for all classes, in terms of the graph
+            for label in [1] if harmonic.n_classes == 2 else range(harmonic.n_classes):
+                left = self.max_seconds
+                if left is not None:
+                    left = max(left - (time.perf_counter() - begun), 1e-9)
+                results.append(
+                    solve(
+                        harmonic.problem(label), method=method, tol=self.tol, max_epochs=self.max_epochs,
+                        max_seconds=left, seed=seed,
+                    )
+                )  # fmt: skip
+        return results
+
+    def _likeliest(self, distributions: np.ndarray) -> np.ndarray:
+        best = distributions.argmax(axis=1)
+        nowhere = ~distributions.any(axis=1)
+        if not nowhere.any():
+            return self.classes_[best]
+        return np.append(self.classes_, self.unlabelled)[np.where(nowhere, -1, best)]
+
+    def _warn(self, undecided: np.ndarray, islands: int) -> None:
+        if undecided.size:
+            more = f" and {undecided.size - 10} more" if undecided.size > 10 else ""
+            advice = "add edges" if self.affinity == "precomputed" else "raise n_neighbors"
+            warnings.warn(
+                f"{undecided.size} of {self.node_error_bound_.size} nodes are not joined to any label and stay marked "
+                f"{self.unlabelled!r}: {', '.join(map(str, undecided[:10]))}{more}. Components without a label: "
+                f"{islands}. Label a node in each, or {advice}.",
+                UserWarning,
+                stacklevel=3,
+            )
+        short = sum(result.status is not Status.CONVERGED for result in self.results_)
+        if short:
+            warnings.warn(
+                f"{short} of {len(self.results_)} solves did not reach the tolerance: the largest relative gap is "
+                f"{self.gap_:.3g}, tol is {self.tol:.3g}, and probabilities may be off by {self.error_bound_:.3g}. "
+                "To go on, raise max_epochs or max_seconds, or loosen tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+
+def _distributions(values: list[np.ndarray]) -> np.ndarray:
+    """Rows that sum to one, from one function for each class, or one for the second of two."""
+    if len(values) == 1:
+        return np.column_stack([1.0 - values[0], values[0]])
+    F = np.column_stack(values)
+    total = F.sum(axis=1, keepdims=True)
+    return np.divide(F, total, out=np.full_like(F, 1.0 / len(values)), where=total > 0)  # nothing known yet: all alike

@@ -1,0 +1,89 @@
+"""Accelerated coordinate descent: random, hybrid and greedy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from .. import rules
+from .._names import flag
+from ..problem import Problem
+from ..rules import Greedy, Hybrid, Rule, Uniform
+from .base import Prepared, Start
+from .coordinate_descent import Descent
+from .side import firmness, weights_positive
+
+
+@dataclass(frozen=True)
+class AcceleratedCD(Descent):
+    """Coordinate descent with Nesterov's momentum, without any work of length n or d in a step.
+
+    Parameters
+    ----------
+    side : {"auto", "primal", "dual"}
+        As for ``CoordinateDescent``. The dual side needs l2 > 0 and no intercept.
+    rule : str or Rule
+        "uniform" (accelerated randomised, proximal: Fercoq and Richtarik 2015), ``Hybrid(...)`` or ``Greedy(...)``
+        (Fang, Fang, Yu and Li 2021, algorithm 3; Lu, Freund and Mirrokni 2018). With several candidates the theory
+        covers smooth objectives alone: l1 = 0 and no bounds on the primal side, the squared loss on the dual.
+    coupling : {"auto", "mirror", "gram"}
+        As for ``CoordinateDescent``. A greedy step looks at all gradients, since momentum changes them all: one number
+        each with a Gram matrix, a pass over the data without.
+    restart : bool
+        Restart the momentum when the objective has risen over an epoch, and, with l2 > 0 (or a strongly convex phi* on
+        the dual side), as often as the strong convexity warrants.
+    """
+
+    rule: str | Rule = "uniform"
+    restart: bool = True
+    name: ClassVar[str] = "accelerated_cd"
+
+    def __post_init__(self):
+        super().__post_init__()
+        flag("restart", self.restart)
+        self._rule()
+
+    def _rule(self) -> Rule:
+        rule = Uniform() if isinstance(self.rule, str) and self.rule == "auto" else rules.get(self.rule)
+        if not isinstance(rule, Uniform | Hybrid | Greedy):
+            raise ValueError(f"AcceleratedCD takes the rules uniform, hybrid and greedy; got {rule.name}.")
+        if isinstance(rule, Greedy) and rule.refresh_every is not None:
+            raise ValueError("AcceleratedCD has no use for refresh_every: momentum changes every gradient.")
+        return rule
+
+    def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
+        side, rule = self._side(problem), self._rule()
+        _refuse(problem, side, rule)
+        gram = self._use_gram(problem, side)
+        options = {"seed": seed, "accelerated": True, "restarts": self.restart}
+        if side == "dual":
+            options["firmness"], options["intercept_firmness"] = firmness(problem, False)
+        chosen = rule
+        if isinstance(rule, Greedy):  # every coordinate is a block of its own
+            chosen = Hybrid(partition=np.arange(problem.n_features if side == "primal" else problem.n_samples))
+        core_rule, setup = chosen.core(problem, side, seed)
+        algorithm = self._begin(problem, start, side, core_rule, gram, False, **options)
+        description = f"accelerated coordinate descent, {side} side, {rule.name}" + (", Gram matrix" if gram else "")
+        return Prepared(algorithm, description, setup)
+
+
+def _refuse(problem: Problem, side: str, rule: Rule) -> None:
+    several = not isinstance(rule, Uniform)
+    if several and not rules.smooth(problem, side):
+        allowed = "l1 = 0 and no bounds" if side == "primal" else "the squared loss"
+        raise ValueError(
+            f"AcceleratedCD with the rule {rule.name} is only known to converge for smooth objectives: {allowed} on "
+            f"the {side} side. Use rule='uniform', which takes any penalty, or CoordinateDescent."
+        )
+    if side == "primal" and not np.isfinite(problem.loss.smoothness):
+        raise ValueError(
+            f"AcceleratedCD needs a bound on the loss's curvature on the primal side; {problem.loss.name} has none. "
+            "Use CoordinateDescent, or side='dual'."
+        )
+    if side == "dual" and (problem.intercept or problem.penalty.l2 == 0 or not weights_positive(problem)):
+        raise ValueError(
+            "AcceleratedCD on the dual side needs l2 > 0 on every coefficient and no intercept. "
+            "Use side='primal' with a smooth loss, or CoordinateDescent."
+        )

@@ -1,0 +1,120 @@
+"""The two sides of a problem: which to take, and what each needs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..problem import Problem
+from .base import Start
+
+
+def quadratic(problem: Problem) -> bool:
+    penalty = problem.penalty
+    unbounded = penalty.lower is None and penalty.upper is None
+    return penalty.l1 == 0 and penalty.l2 > 0 and unbounded and weights_positive(problem)
+
+
+def weights_positive(problem: Problem) -> bool:
+    return problem.penalty.weights is None or bool(np.min(problem.penalty.weights) > 0)
+
+
+def _mean_squared_row(problem: Problem) -> float:
+    """sum_i s_i ||a_i||^2 over the features, the intercept apart; a pass over the data, so it is kept."""
+
+    def measure() -> float:
+        return float(problem.ready_layout().column_squared_norms(problem.weights)[: problem.n_features].sum())
+
+    return problem.keep("mean squared row", measure)
+
+
+def choose_side(problem: Problem) -> str:
+    """Dual if it must be, or if l2 makes it well conditioned: an epoch of SDCA takes off about 1/(1 + kappa) of the
+    gap, with kappa = mean ||a_i||^2 / (l2 gamma n)."""
+    if not problem.loss.smooth:
+        return "dual"
+    if problem.penalty.l2 == 0 or not np.isfinite(problem.loss.smoothness):
+        return "primal"
+    wide = problem.n_features > problem.n_samples
+    kappa = _mean_squared_row(problem) * problem.loss.smoothness / (problem.penalty.l2 * problem.n_samples)
+    if quadratic(problem):  # each dual step is exact: measured ahead wherever d > n, and for margins up to a limit,
+        limit = 20 if problem.loss.name == "logistic" else 300  # lower where primal steps use the true curvature
+        return "dual" if wide or (problem.loss.targets == "signs" and kappa <= limit) else "primal"
+    return "dual" if kappa <= 5 and (wide or problem.loss.name != "squared") else "primal"
+
+
+def refuse_impossible(problem: Problem, side: str) -> None:
+    if side == "primal" and not problem.loss.smooth:
+        raise ValueError(
+            f"Coordinate descent on the primal needs a smooth loss; got {problem.loss.name}. Use side='dual', "
+            "or a smooth relative: smooth_hinge or squared_hinge for hinge, huber for quantile and epsilon_insensitive."
+        )
+    if side == "dual" and problem.penalty.l1 == 0 and problem.penalty.l2 == 0:
+        advice = "side='primal'" if problem.loss.smooth else "a small l2, say 1e-6"
+        raise ValueError(f"Coordinate descent on the dual needs a penalty; got l1 = 0 and l2 = 0. Use {advice}.")
+
+
+def firmness(problem: Problem, anchored: bool) -> tuple[float, float]:
+    """What l2 + mu should be at least on the dual side, for features and for the intercept.
+
+    The first is mean ||a_i||^2 / (2 sqrt(n d)), found by trial on dense and sparse data of all shapes: within a
+    factor of 3 of the best constant in most cases. The second treats the intercept as a column of typical size,
+    within reason when l2 is huge."""
+    row = _mean_squared_row(problem)
+    row = row if row > np.finfo(float).tiny else 1.0  # no data to speak of: any firmness will do
+    shape = np.clip(np.sqrt(problem.n_samples / problem.n_features), 0.1, 10.0)
+    natural = float(0.5 * shape * row / problem.n_samples)
+    feature = natural if anchored else 0.0
+    return feature, min(max(problem.penalty.l2, feature), 1e4 * natural) / row
+
+
+def dual_start(problem: Problem, start: Start) -> np.ndarray:
+    if start.y is not None:
+        return start.y
+    if not start.x.any():
+        return np.zeros(problem.n_samples)
+    return problem.loss.derivative(problem.ready_layout().apply(start.x), problem.targets)
+
+
+def gram(problem: Problem, side: str, intercept_firmness: float) -> np.ndarray:
+    """The inner products of the coordinates: A'SA on the primal side, -A L^-1 A' on the dual, for A with its frame."""
+    dense = None if problem.data.sparse else problem.shifts  # added as the slabs are read
+    shifts = np.zeros(problem.n_features) if problem.shifts is None or dense is not None else problem.shifts
+    if side == "primal":
+        products = problem.data.weighted_gram(problem.weights, True, dense)
+        means = problem.data.ready_layout(dense, False).adjoint(problem.weights)
+        products += np.outer(means, shifts) + np.outer(shifts, means) + np.outer(shifts, shifts)
+        if problem.intercept:
+            border = means + shifts
+            products = np.block([[products, border[:, None]], [border[None, :], np.ones((1, 1))]])
+        return np.ascontiguousarray(products)
+    weights = 1.0 if problem.penalty.weights is None else np.asarray(problem.penalty.weights, dtype=float)
+    inverse = np.broadcast_to(1.0 / (problem.penalty.l2 * weights), (problem.n_features,))
+    products = problem.data.weighted_gram(inverse, False, dense)
+    along = problem.data.ready_layout(dense, False).apply(np.ascontiguousarray(inverse * shifts))
+    products += along[:, None] + along[None, :] + (inverse * shifts) @ shifts
+    if problem.intercept:
+        products += 1.0 / intercept_firmness
+    return -products
+
+
+def may_use_gram(problem: Problem, side: str) -> bool:
+    """Is what coordinates do to each other's readings a fixed matrix?"""
+    return problem.loss.name == "squared" if side == "primal" else quadratic(problem)
+
+
+def gram_pays(problem: Problem, side: str) -> bool:
+    """An epoch costs few^2 against the stored entries; the matrix itself costs as much as few (dense, by BLAS) or as
+    stored/many (sparse) entries for every stored one, repaid over tens of epochs."""
+    few, many = problem.n_features, problem.n_samples
+    if side == "dual":
+        few, many = many, few
+    stored = problem.data.stored
+    repaid = stored / many <= 200 if problem.data.sparse else few <= 2000
+    return 20 * few <= many and 4 * few * few <= stored and repaid
+
+
+def kept_gram(problem: Problem, side: str, intercept_firmness: float) -> np.ndarray:
+    """The matrix; on the primal side it does not depend on the penalty, so it is kept."""
+    if side == "primal":
+        return problem.keep("gram", lambda: gram(problem, side, 0.0))
+    return gram(problem, side, intercept_firmness)

@@ -1,0 +1,70 @@
+"""From scores to the coordinate that moves.
+
+Papers     Perekrestenko, Cevher, Jaggi, AISTATS 2017, eq. (16)-(18) and theorem 3.7, with c_k a score:
+
+           p_k = sigma / |{l : c_l > 0}| + (1 - sigma) c_k / sum_l c_l   where c_k > 0, else 0
+
+           rule             score      sigma    in the paper             computed
+           importance       reach      0        section 3.4              once
+           support_set      residual   1        (16)                     at every step
+           adaptive         residual   0        (17)                     at every step
+           ada_uniform      residual   "mix"    (18)                     at every step
+           ada_gap          bracket    0        theorem 3.7              at every step
+           gap_per_epoch    bracket    0        algorithms 3 and 5       at the start of every epoch
+
+           Fang, Fang, Yu, Li, "Efficient Greedy Coordinate Descent via Variable Partitioning", UAI 2021, algorithm 2:
+           of one uniform candidate a block the best moves. One block is uniform sampling, d blocks are greedy.
+
+           Southwell, "Relaxation Methods in Engineering Science", 1940: the largest of all moves.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+SCORES = {
+    "importance": "reach",
+    "support_set": "residual",
+    "adaptive": "residual",
+    "ada_uniform": "residual",
+    "ada_gap": "bracket",
+    "gap_per_epoch": "bracket",
+}
+
+
+def probabilities(rule: str, scores, mix: float = 0.5) -> np.ndarray:
+    """The probability that each coordinate moves next; ``scores`` are of the kind ``SCORES[rule]``."""
+    scores = np.asarray(scores, dtype=float)
+    if rule == "uniform" or not scores.any():
+        return np.full(scores.size, 1 / scores.size)
+    support, share = (scores > 0) / np.count_nonzero(scores > 0), scores / scores.sum()
+    sigma = {"support_set": 1.0, "ada_uniform": mix}.get(rule, 0.0 if rule in SCORES else None)
+    if sigma is None:
+        raise ValueError(f"no sampled rule {rule!r}")
+    return sigma * support + (1 - sigma) * share
+
+
+def greedy(scores) -> int:
+    """The largest score, the first of equals."""
+    return int(np.argmax(scores))
+
+
+def greedy_in_turn(scores, moves: int) -> list[int]:
+    """Greedy while scores are not refreshed: the largest, the second largest, and so on."""
+    return np.argsort(-np.asarray(scores), kind="stable")[:moves].tolist()
+
+
+def hybrid_probabilities(scores, labels) -> np.ndarray:
+    """The probability that each coordinate is the best candidate, the first block (by label) winning ties.
+
+    k in block B is its candidate with probability 1/|B|, and beats the candidate of block C with the share of C that
+    it beats; blocks draw independently.
+    """
+    scores, labels = np.asarray(scores, dtype=float), np.asarray(labels)
+    p = np.empty(scores.size)
+    for k, (score, label) in enumerate(zip(scores, labels, strict=True)):
+        p[k] = 1 / np.count_nonzero(labels == label)
+        for other in set(labels.tolist()) - {label}:
+            rivals = scores[labels == other]
+            p[k] *= np.mean(rivals < score if other < label else rivals <= score)
+    return p

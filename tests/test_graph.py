@@ -1,0 +1,465 @@
+"""Label propagation finds the harmonic function, its bounds hold exactly, and it is at home in scikit-learn."""
+
+import pickle
+import warnings
+from fractions import Fraction
+
+import hypothesis
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import strategies as st
+from scipy.sparse.linalg import spsolve
+from sklearn.base import clone
+from sklearn.datasets import make_blobs, make_moons
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import cross_val_score
+from sklearn.neighbors import kneighbors_graph
+from sklearn.semi_supervised import LabelPropagation as ScikitLabelPropagation
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import southwell as sw
+from southwell.graph import LabelPropagation
+
+PATH = np.diag(np.ones(4), k=1) + np.diag(np.ones(4), k=-1)  # five nodes in a row
+ENDS = np.array([0, -1, -1, -1, 1])
+
+
+def propagate(W, y, **options):
+    return LabelPropagation("precomputed", **options).fit(W, y)
+
+
+def random_graph(n, n_classes, seed=0, unlabelled=0.7, spread=1.0):
+    """A connected weighted graph and labels of every class, some missing."""
+    rng = np.random.default_rng(seed)
+    W = np.where(rng.random((n, n)) < 4.0 / n, 10.0 ** rng.uniform(-spread, spread, (n, n)), 0.0)
+    ring = np.arange(n)
+    W[ring, (ring + 1) % n] = 10.0 ** rng.uniform(-spread, spread, n)
+    W = np.triu(W + W.T, k=1)
+    y = rng.integers(n_classes, size=n)
+    y[:n_classes] = np.arange(n_classes)
+    y[n_classes:][rng.random(n - n_classes) < unlabelled] = -1
+    return sp.csr_array(W + W.T), y
+
+
+def harmonic(W, y):
+    """The label distributions, by a direct sparse solve."""
+    W, y = sp.csr_array(W), np.asarray(y)
+    L = sp.csr_array(sp.diags_array(np.asarray(W.sum(axis=1)).ravel())) - W
+    free, held = np.flatnonzero(y == -1), np.flatnonzero(y != -1)
+    classes = np.unique(y[held])
+    F = (y[:, None] == classes[None, :]).astype(float)
+    right = -(L[free][:, held] @ F[held])
+    F[free] = np.column_stack([spsolve(L[free][:, free].tocsc(), column) for column in right.T])
+    return F
+
+
+def exactly_harmonic(W, y):
+    """The same in rational numbers: no rounding at all."""
+    W = [[Fraction(w) for w in row] for row in sp.csr_array(W).toarray().tolist()]
+    classes = sorted(set(y.tolist()) - {-1})
+    rows = []
+    for i, label in enumerate(y.tolist()):
+        if label != -1:
+            left = [Fraction(int(i == j)) for j in range(y.size)]
+            rows.append(left + [Fraction(int(label == c)) for c in classes])
+        else:
+            left = [sum(W[i]) * int(i == j) - W[i][j] for j in range(y.size)]
+            rows.append(left + [Fraction(0)] * len(classes))
+    for k in range(y.size):  # Gauss and Jordan; a pivot cannot vanish
+        rows[k] = [entry / rows[k][k] for entry in rows[k]]
+        for i in range(y.size):
+            if i != k and rows[i][k]:
+                rows[i] = [a - rows[i][k] * b for a, b in zip(rows[i], rows[k], strict=True)]
+    return [row[y.size :] for row in rows]
+
+
+def quietly(make):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sw.ConvergenceWarning)
+        return make()
+
+
+# The answer
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("seed", range(3))
+def test_equals_a_direct_solve(n_classes, seed):
+    W, y = random_graph(120, n_classes, seed)
+    model = propagate(W, y, tol=1e-13)
+    expected = harmonic(W, y)
+    np.testing.assert_allclose(model.label_distributions_, expected, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(model.label_distributions_.sum(axis=1), 1.0, rtol=1e-14)
+    np.testing.assert_array_equal(model.transduction_, expected.argmax(axis=1))
+    assert model.gap_ <= 1e-13
+    assert len(model.results_) == (1 if n_classes == 2 else n_classes)
+    assert model.n_iter_ == max(result.epochs for result in model.results_)
+
+
+def test_a_path_by_hand():
+    model = propagate(PATH, ENDS, tol=1e-14)
+    np.testing.assert_allclose(model.label_distributions_[:, 1], [0, 0.25, 0.5, 0.75, 1], atol=1e-10)
+    assert model.transduction_[[0, 1, 3, 4]].tolist() == [0, 0, 1, 1]
+
+
+def test_agrees_with_scikit_learn():
+    """Its iteration, run long enough, ends at the harmonic function too; loops of the kernel change nothing."""
+    X, labels = make_blobs(60, centers=3, random_state=0)
+    y = np.where(np.arange(60) % 6 == 0, labels, -1)
+    theirs = ScikitLabelPropagation(kernel="rbf", gamma=0.3, tol=1e-13, max_iter=100_000).fit(X, y)
+    ours = propagate(rbf_kernel(X, gamma=0.3), y, tol=1e-13)
+    np.testing.assert_allclose(ours.label_distributions_, theirs.label_distributions_, atol=1e-8)
+    np.testing.assert_array_equal(ours.transduction_, theirs.transduction_)
+
+
+def without_arguments(known):
+    for name, kind in known.items():
+        try:
+            kind()
+        except TypeError:
+            continue
+        yield name
+
+
+@pytest.mark.parametrize("rule", list(without_arguments(sw.rules.ALL)))
+def test_every_rule_reaches_the_same_answer(rule):
+    W, y = random_graph(60, 3, seed=1)
+    model = propagate(W, y, rule=rule, tol=1e-12)
+    np.testing.assert_allclose(model.label_distributions_, harmonic(W, y), rtol=0, atol=1e-8)
+    again = propagate(W, y, rule=sw.rules.ALL[rule](), tol=1e-12)
+    np.testing.assert_array_equal(again.label_distributions_, model.label_distributions_)
+
+
+def test_a_method_takes_the_place_of_the_rule():
+    W, y = random_graph(60, 3, seed=1)
+    plain = sw.methods.CoordinateDescent(side="primal", rule="shuffled", shrinking=False)
+    model = propagate(W, y, method=plain, tol=1e-12)
+    assert "shuffled" in model.results_[0].method
+    np.testing.assert_allclose(model.label_distributions_, harmonic(W, y), rtol=0, atol=1e-8)
+    assert "primal" in propagate(W, y, method="auto").results_[0].method
+    with pytest.raises(ValueError, match="needs a penalty"):
+        propagate(W, y, method=sw.methods.CoordinateDescent(side="dual"))
+
+
+# The proof
+
+
+@hypothesis.given(seed=st.integers(0, 10**6), n_classes=st.integers(2, 3), digits=st.integers(0, 16),
+                  spread=st.sampled_from([0.0, 1.0, 4.0]))  # fmt: skip
+def test_bounds_hold_in_exact_arithmetic(seed, n_classes, digits, spread):
+    W, y = random_graph(10, n_classes, seed, spread=spread)
+    model = quietly(lambda: propagate(W, y, tol=10.0**-digits, max_epochs=3000))
+    exact = exactly_harmonic(W, y)
+    for row, truth, bound in zip(model.label_distributions_, exact, model.node_error_bound_, strict=True):
+        assert max(abs(Fraction(f) - t) for f, t in zip(row, truth, strict=True)) <= Fraction(bound)
+    assert model.error_bound_ == model.node_error_bound_.max() <= 1
+    assert (model.node_error_bound_[y != -1] == 0).all()
+
+
+@pytest.mark.parametrize("max_epochs", [0, 1, 5, 50])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_bounds_hold_before_convergence(max_epochs, n_classes):
+    W, y = random_graph(200, n_classes, seed=3, unlabelled=0.95)
+    with pytest.warns(sw.ConvergenceWarning, match=r"relative gap is .*may be off by .*raise max_epochs"):
+        model = propagate(W, y, tol=1e-14, max_epochs=max_epochs)
+    error = abs(model.label_distributions_ - harmonic(W, y)).max(axis=1)
+    assert (error <= model.node_error_bound_ + 1e-12).all()
+    np.testing.assert_allclose(model.label_distributions_.sum(axis=1), 1.0, rtol=1e-14)
+
+
+def test_bounds_are_useful():
+    W, y = random_graph(200, 3, seed=4)
+    for tol, wanted in [(1e-4, 1e-1), (1e-8, 1e-5), (1e-12, 1e-8)]:
+        model = propagate(W, y, tol=tol)
+        error = abs(model.label_distributions_ - harmonic(W, y)).max()
+        assert error <= model.error_bound_ <= wanted
+        assert model.error_bound_ <= 100 * error + 1e-10
+
+
+def test_a_node_that_hardly_hangs_on_is_not_promised():
+    """Held by less than rounding, two nodes may be anywhere; the bound says so."""
+    W = np.array([[0, 1e-40, 0, 0], [1e-40, 0, 1, 0], [0, 1, 0, 1e-40], [0, 0, 1e-40, 0]])
+    y = np.array([0, -1, -1, 1])
+    model = quietly(lambda: propagate(W, y, max_epochs=100))
+    np.testing.assert_array_equal(model.node_error_bound_, [0, 1, 1, 0])
+
+
+def test_seconds_are_shared_by_the_classes():
+    n = 3000
+    path = sp.diags_array([np.ones(n - 1), np.ones(n - 1)], offsets=[-1, 1], format="csr")
+    y = np.full(n, -1)
+    y[[0, n // 2, n - 1]] = 0, 1, 2
+    with pytest.warns(sw.ConvergenceWarning, match="3 of 3 solves"):
+        model = propagate(path, y, tol=1e-12, max_epochs=10**9, max_seconds=0.06)
+    assert all(result.status is sw.Status.MAX_SECONDS for result in model.results_)
+
+
+# What must not matter
+
+
+@pytest.mark.parametrize("factor", [2.0**-900, 0.25, 1e-5, 7.0, 1e300])
+def test_the_scale_of_the_weights(factor):
+    W, y = random_graph(50, 3, seed=6)
+    one, other = (propagate(weights, y, tol=1e-12) for weights in (W, W * factor))
+    np.testing.assert_allclose(other.label_distributions_, one.label_distributions_, rtol=0, atol=1e-9)
+    assert other.error_bound_ == pytest.approx(one.error_bound_, rel=1e-3, abs=1e-9)
+
+
+def test_the_order_of_the_nodes():
+    W, y = random_graph(50, 3, seed=7)
+    order = np.random.default_rng(0).permutation(50)
+    one, other = propagate(W, y, tol=1e-13), propagate(W[order][:, order], y[order], tol=1e-13)
+    np.testing.assert_allclose(other.label_distributions_, one.label_distributions_[order], rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_names_of_the_classes(n_classes):
+    W, y = random_graph(50, n_classes, seed=8)
+    one, other = propagate(W, y, tol=1e-13), propagate(W, np.where(y == -1, -1, 10 - y), tol=1e-13)
+    np.testing.assert_array_equal(other.transduction_, 10 - one.transduction_)
+    np.testing.assert_allclose(other.label_distributions_[:, ::-1], one.label_distributions_, rtol=0, atol=1e-8)
+
+
+def test_the_form_of_the_affinity():
+    W, y = random_graph(40, 3, seed=9)
+    expected = propagate(W, y).label_distributions_
+    loops = W + sp.diags_array(np.arange(40.0))
+    zeros = sp.csr_array(W.toarray() + 1.0)
+    zeros.data -= 1.0  # every edge stored, most of weight zero
+    twice = sp.coo_array((np.tile(W.tocoo().data / 2, 2), np.tile([W.tocoo().row, W.tocoo().col], 2)), shape=W.shape)
+    wide = W.copy()
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    for form in (W.toarray(), np.asfortranarray(W.toarray()), W.tocsc(), sp.csr_matrix(W), loops, zeros, twice, wide):
+        before = form.copy()
+        np.testing.assert_allclose(propagate(form, y).label_distributions_, expected, rtol=0, atol=1e-12)
+        assert abs(form - before).max() == 0, "what was given is not changed"
+    rounded = np.float32(W.toarray())
+    np.testing.assert_allclose(propagate(rounded, y).label_distributions_, expected, atol=1e-4)
+
+
+def test_asymmetry_by_rounding_is_forgiven():
+    W, y = random_graph(40, 3, seed=9)
+    skewed = sp.csr_array(sp.triu(W) * (1 + 1e-15) + sp.tril(W))
+    np.testing.assert_allclose(propagate(skewed, y).label_distributions_, propagate(W, y).label_distributions_)
+
+
+def test_same_seed_same_numbers():
+    W, y = random_graph(60, 3, seed=10)
+    runs = [propagate(W, y, rule="uniform", tol=1e-3, random_state=seed) for seed in (3, 3, 4)]
+    runs += [propagate(W, y, rule="uniform", random_state=state) for state in (None, np.random.RandomState(0))]
+    values = [model.label_distributions_ for model in runs]
+    np.testing.assert_array_equal(values[0], values[1])
+    assert (values[0] != values[2]).any()
+    assert runs[0].error_bound_ == runs[1].error_bound_
+
+
+# Nothing, little, or too little to decide
+
+
+def test_a_component_without_labels_stays_undecided():
+    W = sp.block_diag([PATH, PATH[:3, :3], [[0.0]]], format="csr")
+    y = np.concatenate([ENDS, [-1, -1, -1, -1]])
+    with pytest.warns(UserWarning, match=r"4 of 9 nodes .* -1: 5, 6, 7, 8\. Components without a label: 2"):
+        model = propagate(W, y, tol=1e-12)
+    np.testing.assert_array_equal(model.transduction_[5:], -1)
+    np.testing.assert_array_equal(model.label_distributions_[5:], 0.0)
+    np.testing.assert_array_equal(model.node_error_bound_[5:], 0.0)
+    np.testing.assert_allclose(model.label_distributions_[:5], harmonic(PATH, ENDS), atol=1e-8)
+    to_decided, to_undecided, to_both, to_none = np.eye(9)[1], np.eye(9)[5], np.eye(9)[[1, 5]].sum(0), np.zeros(9)
+    new = np.array([to_decided, to_undecided, to_both, to_none])
+    assert model.predict(new).tolist() == [0, -1, 0, -1]
+    np.testing.assert_allclose(model.predict_proba(new), [[0.75, 0.25], [0, 0], [0.75, 0.25], [0, 0]], atol=1e-8)
+
+
+def test_many_undecided_nodes_are_not_all_listed():
+    with pytest.warns(UserWarning, match=r"39 of 40 .*: 1, 2, 3, .* 10 and 29 more\.") as caught:
+        propagate(np.zeros((40, 40)), np.where(np.arange(40) == 0, 1, -1))
+    assert len(caught) == 1
+    assert caught[0].filename == __file__, "it points at the call of fit"
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 3])
+def test_all_labelled(n_classes):
+    y = np.arange(5) % n_classes
+    model = propagate(PATH, y)
+    np.testing.assert_array_equal(model.transduction_, y)
+    np.testing.assert_array_equal(model.label_distributions_, np.eye(n_classes)[y])
+    assert (model.results_, model.n_iter_, model.gap_, model.error_bound_) == ([], 0, 0.0, 0.0)
+
+
+def test_one_class_only():
+    model = propagate(PATH, [-1, -1, 7, -1, -1])
+    assert model.classes_.tolist() == [7]
+    assert model.transduction_.tolist() == [7] * 5
+    np.testing.assert_array_equal(model.label_distributions_, 1.0)
+    assert (model.results_, model.error_bound_) == ([], 0.0)
+
+
+def test_where_only_one_class_is_met_nothing_is_solved():
+    """Labels end walks: nodes 1 to 3 meet class 0 alone, 5 and 6 both."""
+    W = np.diag(np.ones(7), k=1)
+    model = propagate(W + W.T, [0, -1, -1, -1, 0, -1, -1, 1], tol=1e-12)
+    np.testing.assert_array_equal(model.label_distributions_[:5, 0], 1.0)
+    np.testing.assert_array_equal(model.node_error_bound_ > 0, np.isin(np.arange(8), [5, 6]))
+    assert model.results_[0].x.size == 2
+
+
+def test_a_class_no_free_node_touches():
+    """Class 2 lives apart: its function is zero wherever something is free, and the zero model says so at once."""
+    W = sp.block_diag([PATH, np.ones((2, 2))], format="csr")
+    model = propagate(W, [*ENDS, 2, 2], tol=1e-12)
+    np.testing.assert_array_equal(model.label_distributions_[:5, 2], 0.0)
+    assert model.results_[2].epochs == 0
+
+
+def test_one_node():
+    assert propagate([[0.0]], [3]).transduction_.tolist() == [3]
+
+
+# Labels of all kinds
+
+
+@pytest.mark.parametrize(("names", "mark", "options"), [
+    (np.array([2.0, 5.0]), -1.0, {}),
+    (np.array([-1, 1]), 0, {"unlabelled": 0}),
+    (np.array(["no", "yes"]), "-1", {}),
+    (np.array(["no", "yes"]), "?", {"unlabelled": "?"}),
+    (np.array(["no", "yes"], dtype=object), -1, {}),
+    (np.array(["no", "yes"], dtype=object), None, {"unlabelled": None}),
+])  # fmt: skip
+def test_labels_and_marks(names, mark, options):
+    W = sp.block_diag([PATH, [[0.0]]], format="csr")
+    y = np.append(names, mark if names.dtype != object else np.array([mark], dtype=object))[[0, -1, -1, -1, 1, -1]]
+    with pytest.warns(UserWarning, match="1 of 6 nodes"):
+        model = propagate(W, y, **options)
+    np.testing.assert_array_equal(model.classes_, names)
+    assert model.transduction_[[0, 1, 3, 4, 5]].tolist() == [*names[[0, 0, 1, 1]].tolist(), mark]
+
+
+def test_lists_of_names_and_marks():
+    assert propagate(PATH, ["a", -1, -1, "b", "b"]).transduction_.tolist() == ["a", "a", "b", "b", "b"]
+
+
+@pytest.mark.parametrize(("y", "mark"), [([0, 1, 0, 1, 1], "?"), ([True, False, True, True, False], -1)])
+def test_marks_that_cannot_occur(y, mark):
+    assert propagate(PATH, y, unlabelled=mark).transduction_.tolist() == y
+
+
+# Points
+
+
+def moons(n=200, noise=0.2, seed=0):
+    X, labels = make_moons(n, noise=noise, random_state=seed)
+    return X, labels, np.where(np.arange(n) % 4 == 0, labels, -1)
+
+
+@pytest.mark.parametrize("gamma", [None, 20.0])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_matrix, np.float32])
+def test_points(gamma, form):
+    X, labels, y = moons()
+    model = LabelPropagation(n_neighbors=6, gamma=gamma, tol=1e-10).fit(form(X), y)
+    assert np.mean(model.transduction_ == labels) > 0.9
+    assert model.results_[0].x.size > 30
+    W = kneighbors_graph(X, 6, mode="connectivity" if gamma is None else "distance")
+    if gamma is not None:
+        W.data = np.exp(-gamma * W.data**2)
+    W = W.maximum(W.T)
+    np.testing.assert_allclose(model.label_distributions_, harmonic(W, y), atol=1e-4 if form is np.float32 else 1e-6)
+    assert model.n_features_in_ == 2
+    new, truth, _ = moons(50, seed=1)
+    assert np.mean(model.predict(form(new)) == truth) > 0.9
+    np.testing.assert_allclose(model.predict_proba(form(new)).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("gamma", [None, 2.0, 300.0])
+def test_a_new_point_is_the_mean_of_its_neighbours(gamma):
+    X, _, y = moons()
+    model = LabelPropagation(n_neighbors=5, gamma=gamma).fit(X, y)
+    new = np.array([[0.5, 0.5], [-1.0, 0.2], [30.0, 40.0]])
+    for point, row in zip(new, model.predict_proba(new), strict=True):
+        squared = ((X - point) ** 2).sum(axis=1)
+        near = np.argsort(squared)[:5]
+        weights = np.ones(5) if gamma is None else np.exp(-gamma * (squared[near] - squared[near[0]]))
+        np.testing.assert_allclose(row, weights @ model.label_distributions_[near] / weights.sum(), atol=1e-7)
+
+
+def test_points_that_coincide_are_close():
+    X = np.repeat([[0.0], [1.0], [5.0]], 4, axis=0)
+    y = np.array([0, -1, -1, -1, -1, -1, -1, -1, 1, -1, -1, -1])
+    model = LabelPropagation(n_neighbors=5, gamma=0.1, tol=1e-12).fit(X, y)
+    np.testing.assert_array_equal(model.transduction_, np.repeat([0, 0, 1], 4))
+
+
+# At home in scikit-learn
+
+
+def no_graph(estimator):
+    why = "a linear kernel, dense and of nearly equal weights, is not a graph to learn from"
+    return {"check_classifiers_train": why} if estimator.affinity == "precomputed" else {}
+
+
+@parametrize_with_checks(
+    [LabelPropagation(), LabelPropagation(gamma=0.5), LabelPropagation("precomputed")], expected_failed_checks=no_graph
+)
+def test_scikit_learn(estimator, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        check(estimator)
+
+
+def test_clone_pickle_and_cross_validation():
+    X, labels, y = moons()
+    model = LabelPropagation(gamma=3.0, rule="shuffled").fit(X, y)
+    assert clone(model).get_params() == model.get_params()
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert again.results_[0].gap == model.results_[0].gap
+    assert cross_val_score(model, X, labels).mean() > 0.9
+    assert cross_val_score(LabelPropagation("precomputed"), rbf_kernel(X, gamma=50.0), labels).mean() > 0.9
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(("change", "match"), [
+    ({"W": -PATH}, r"affinities must be >= 0.*smallest is -1\. Turn distances"),
+    ({"W": sp.csr_array(-PATH)}, "affinities must be >= 0"),
+    ({"W": np.triu(PATH * 3)}, r"symmetric; .* up to 3 \(its largest weight is 3\)\. Symmetrise it"),
+    ({"W": sp.csr_array(np.triu(PATH))}, r"W\.maximum\(W\.T\)"),
+    ({"W": PATH[:, :4]}, r"square.*\(5, 4\)"),
+    ({"W": PATH + np.diag([np.nan] * 5)}, "NaN"),
+    ({"W": np.where(PATH > 0, np.inf, 0)}, "infinity"),
+    ({"y": -np.ones(5)}, r"all 5 nodes as unlabelled \(-1\)"),
+    ({"y": ENDS, "unlabelled": 7, "W": PATH[:4]}, "square|entries"),
+    ({"y": ENDS[:4]}, "y must have 5 entries, one for each row of X; got 4"),
+    ({"y": None}, "y is None. Give labels, and -1"),
+    ({"y": [0, np.nan, -1, -1, 1]}, "y contains NaN"),
+    ({"y": [0.5, -1, -1, -1, 1.25]}, "Unknown label type"),
+    ({"y": np.ones((5, 2))}, "1d array"),
+    ({"affinity": "rbf"}, "Unknown affinity 'rbf'.*knn, precomputed"),
+    ({"rule": "cyclicc"}, "Unknown rule 'cyclicc'. Did you mean 'cyclic'"),
+    ({"method": "newton"}, "Unknown method 'newton'"),
+    ({"tol": -1.0}, "tol must be >= 0"),
+    ({"max_epochs": -1}, "max_epochs must be an integer >= 0"),
+    ({"max_epochs": 2.5}, r"max_epochs must be an integer.*got 2\.5"),
+    ({"max_seconds": 0}, "max_seconds must be > 0"),
+    ({"random_state": -1}, "random_state must be an integer >= 0"),
+    ({"affinity": "knn", "n_neighbors": 5}, "n_neighbors must be less than the number of samples, 5; got 5"),
+    ({"affinity": "knn", "n_neighbors": 0}, "n_neighbors must be an integer >= 1"),
+    ({"affinity": "knn", "gamma": 0.0}, "gamma must be > 0"),
+])  # fmt: skip
+def test_refusals(change, match):
+    given = {"affinity": "precomputed", "W": PATH, "y": ENDS} | change
+    W, y = given.pop("W"), given.pop("y")
+    with pytest.raises(ValueError, match=match) as caught:
+        LabelPropagation(**given).fit(W, y)
+    assert len(str(caught.value)) < 700
+
+
+def test_refusals_of_new_points():
+    model = propagate(PATH, ENDS)
+    with pytest.raises(ValueError, match="affinities must be >= 0"):
+        model.predict([[0, -1, 0, 0, 0]])
+    with pytest.raises(ValueError, match="expecting 5 features"):
+        model.predict([[0, 1, 0]])
