@@ -13,6 +13,7 @@
 #include "core/algorithms/dual_step.hpp"
 #include "core/algorithms/primal_step.hpp"
 #include "core/algorithms/rest.hpp"
+#include "core/algorithms/scoreboard.hpp"
 #include "core/coupling/all_readings.hpp"
 #include "core/drive.hpp"
 #include "core/rules/rule.hpp"
@@ -28,9 +29,8 @@ public:
   CoordinateDescent(C coupling, Step step, std::unique_ptr<Rule> rule, bool shrinking,
                     std::unique_ptr<Crossing> crossing, Index room)
       : coupling_(std::move(coupling)), step_(std::move(step)), rule_(std::move(rule)),
-        rest_(step_.coordinates(), shrinking) {
+        rest_(step_.coordinates(), shrinking), board_(rule_->keeps_scores() ? step_.coordinates() : 0) {
     if (rule_->score() != Score::none) step_.prepare_scores();
-    if (rule_->keeps_scores()) scores_.resize(step_.coordinates());
     if (rule_->keeps_scores() && rule_->refresh_every() == 0)
       readings_.emplace(coupling_, std::move(crossing), room);
     group_.resize(rule_->candidates());
@@ -49,7 +49,10 @@ public:
       return;
     }
     if constexpr (requires { coupling_.recentre(); })
-      if (coupling_.recentre() && readings_) rescore(readings_->refresh());
+      if (coupling_.recentre() && readings_) {
+        readings_->refresh();
+        rescore();
+      }
   }
 
   void locate(Point& point) override { step_.locate(point, coupling_); }
@@ -58,7 +61,7 @@ public:
     if (!rule_->keeps_scores()) return;
     if (readings_) {
       readings_->refresh(Step::readings(point));
-      rescore(0);
+      rescore();
     } else if (until_refresh_ == 0 &&
                !step_.has_intercept()) { // scores are due, and here the readings are, for nothing
       refresh_scores([&, readings = Step::readings(point)](Index k) { return readings[k]; });
@@ -120,8 +123,8 @@ private:
     return coupling_.read_cost(k) + coupling_.move_cost(k);
   }
   template <class Reading> void refresh_scores(Reading&& reading) {
-    for (Index k = 0; k < step_.coordinates(); ++k) scores_[k] = step_.score(rule_->score(), k, reading(k));
-    rule_->refresh(scores_);
+    for (Index k = 0; k < step_.coordinates(); ++k) score(k, reading(k));
+    rule_->refresh(board_.scores());
     until_refresh_ = rule_->refresh_every();
   }
   Index refresh_scores() { // by a pass over the data
@@ -179,15 +182,34 @@ private:
       return 1;
     }
     const Index cost = readings_->move(k, delta);
-    if (readings_->all_changed()) return rescore(cost);
-    for (const Index l : readings_->changed())
-      scores_[l] = step_.score(rule_->score(), l, readings_->read(l));
-    rule_->update(readings_->changed(), scores_);
+    stale_.assign(1, k);
+    if (step_.has_intercept())
+      stale_.push_back(step_.coordinates() - 1); // a sample on the dual side: no harm
+    const CVec plain = readings_->plain();
+    const auto look = [&](Index l) {
+      if (board_.restless(l, readings_->read(l)))
+        stale_.push_back(l);
+      else
+        readings_->settle(l, board_.quiet(l));
+    };
+    if (!readings_->all_changed())
+      for (const Index l : readings_->changed()) look(l);
+    else if (!plain.empty())
+      board_.visit_restless(plain, [&](Index l) { stale_.push_back(l); });
+    else
+      for (Index l = 0; l < step_.coordinates(); ++l) look(l);
+    for (const Index l : stale_) score(l, readings_->read(l));
+    rule_->update(stale_, board_.scores());
     return cost;
   }
-  Index rescore(Index cost) {
+  void rescore() {
     refresh_scores([&](Index k) { return readings_->read(k); });
-    return cost;
+  }
+  void score(Index k, Real reading) {
+    const Real score = step_.score(rule_->score(), k, reading);
+    const Interval quiet = score == 0 ? step_.quiet(k) : Interval{1, -1};
+    board_.set(k, score, quiet);
+    if (readings_) readings_->settle(k, quiet);
   }
 
   Index choose() {
@@ -201,8 +223,8 @@ private:
   Step step_;
   std::unique_ptr<Rule> rule_;
   Rest rest_;
-  std::vector<Index> group_;
-  std::vector<Real> scores_;
+  std::vector<Index> group_, stale_;
+  Scoreboard board_;
   std::optional<AllReadings<C>> readings_;
   Index until_refresh_ = 0; // moves
 };

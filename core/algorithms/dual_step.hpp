@@ -66,6 +66,12 @@ public:
     return s * std::max(d * m - loss_.conjugate(next, b) + loss_.conjugate(y, b) - q / 2 * d * d, 0.0);
   }
 
+  Interval quiet(Index i) const {
+    const Sample& sample = samples_[i];
+    if (sample.s == 0) return {-infinity, infinity};
+    return loss_.conjugate_subdifferential(sample.y, sample.b);
+  }
+
   Real prox(Index i, Real m, Real from, Real stretch) const {
     const Sample& sample = samples_[i];
     return sample.s == 0 ? from : loss_.maximise(m, from, stretch * sample.q, sample.b);

@@ -101,6 +101,12 @@ public:
     return std::max(-(slope * d + bound / 2 * d * d + g.value(x + d) - g.value(x)), 0.0);
   }
 
+  // Readings for which the score is zero while x_j stays where it is.
+  Interval quiet(Index j) const {
+    const Interval by_penalty = problem_.penalty[j].subdifferential(features_[j].x);
+    return {-by_penalty.hi, -by_penalty.lo};
+  }
+
   // What accelerated descent asks: the proximal step from `from` with curvature `stretch` L_j, and, where g
   // is smooth, gradient and curvature of f + g_j.
   Real prox(Index j, Real slope, Real from, Real stretch) const {

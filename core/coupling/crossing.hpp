@@ -10,7 +10,7 @@ namespace southwell {
 struct Ripple {
   std::vector<Real> values;
   std::vector<std::uint32_t> seen; // the round in which a number last changed
-  std::vector<Index> changed;
+  std::vector<std::uint32_t> changed;
   std::uint32_t round = 1;
 
   explicit Ripple(Index n) : values(n), seen(n) {}
@@ -24,7 +24,7 @@ struct Ripple {
   void mark(Index k) {
     if (seen[k] == round) return;
     seen[k] = round;
-    changed.push_back(k);
+    changed.push_back(std::uint32_t(k));
   }
 };
 
@@ -32,7 +32,15 @@ class Crossing {
 public:
   virtual ~Crossing() = default;
   virtual Index size(Index position) const = 0;
-  virtual void add(Index position, Real factor, Ripple& to) const = 0; // to += factor * (fiber at position)
+  // to += factor * (the fiber at the position), noting which change, or not
+  virtual void add(Index position, Real factor, Ripple& to) const = 0;
+  virtual void add(Index position, Real factor, Vec to) const = 0;
+
+  template <class F> Index cost(const F& fiber) const { // of all that cross a fiber
+    Index total = 0;
+    fiber.visit([&](Index i, Real) { total += size(i); });
+    return total;
+  }
 };
 
 template <class D> class CrossingOf final : public Crossing {
@@ -45,6 +53,7 @@ public:
       to.mark(k);
     });
   }
+  void add(Index position, Real factor, Vec to) const override { design_.fiber(position).add_to(to, factor); }
 
 private:
   const D& design_;

@@ -19,6 +19,7 @@ public:
     along_ = along;
   }
   Real read(Index k) const { return kept_[k]; }
+  CVec all() const { return kept_; }
   void move(Index k, Real delta) {
     DenseFiber<Real>(products_ + k * size(), size()).add_to(kept_, delta);
     along_ += delta;

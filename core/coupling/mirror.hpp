@@ -60,9 +60,7 @@ public:
         fiber.add_to(kept_, delta * uniform_rate_);
       else
         fiber.visit([&](Index i, Real a) { kept_[i] += delta * a * map_.rate(i); });
-      if (!shifted_) return;
-      along_ += delta * (cross_[k] + design_.gamma(k) * common_curvature_);
-      tau_ += delta * design_.gamma(k);
+      move_frame(k, delta);
     } else {
       const auto change = [&](Index i, Real a) {
         const Real before = std::exchange(kept_[i], map_.at(i, potential_[i] += delta * a));
@@ -75,6 +73,14 @@ public:
       if (const Real gamma = design_.gamma(k); gamma != 0)
         design_.common().visit([&](Index i, Real w) { change_along(i, gamma * w); });
     }
+  }
+  // The part of a move that is not along the stored fiber, where the map is linear.
+  void move_frame(Index k, Real delta)
+    requires(Map::linear)
+  {
+    if (!shifted_) return;
+    along_ += delta * (cross_[k] + design_.gamma(k) * common_curvature_);
+    tau_ += delta * design_.gamma(k);
   }
   // f(i, d kept_i / d delta) along stored fiber k, where the map is linear.
   template <class F>

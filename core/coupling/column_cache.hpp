@@ -1,0 +1,48 @@
+// Columns of the matrix of products between coordinates, kept while there is room. When there is not, columns
+// picked by chance make way: then the share that is found is the share that fits.
+#pragma once
+#include "core/support/random.hpp"
+#include <utility>
+#include <vector>
+
+namespace southwell {
+
+class ColumnCache {
+public:
+  struct Column {
+    std::vector<std::uint32_t> positions; // in order; empty: all of them
+    std::vector<Real> values;
+  };
+
+  ColumnCache(Index coordinates, Index room) : room_(room), slot_of_(coordinates, -1) {}
+
+  const Column* find(Index k) const { return slot_of_[k] < 0 ? nullptr : &slots_[slot_of_[k]].second; }
+  const Column* keep(Index k, Column column) { // the newest is kept even if it alone is too large
+    while (used_ + size(column) > room_ && !slots_.empty()) evict(random_.below(Index(slots_.size())));
+    used_ += size(column);
+    slot_of_[k] = std::int32_t(slots_.size());
+    slots_.emplace_back(k, std::move(column));
+    return &slots_.back().second;
+  }
+
+private:
+  static Index size(const Column& column) {
+    return Index(column.values.size() + column.positions.size() / 2);
+  }
+  void evict(Index slot) {
+    used_ -= size(slots_[slot].second);
+    slot_of_[slots_[slot].first] = -1;
+    if (slot + 1 < Index(slots_.size())) {
+      slots_[slot] = std::move(slots_.back());
+      slot_of_[slots_[slot].first] = std::int32_t(slot);
+    }
+    slots_.pop_back();
+  }
+
+  Index room_, used_ = 0; // numbers
+  Random random_{0};
+  std::vector<std::pair<Index, Column>> slots_;
+  std::vector<std::int32_t> slot_of_;
+};
+
+} // namespace southwell
