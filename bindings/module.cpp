@@ -97,24 +97,50 @@ struct BoundProblem {
   const AnyLayout& layout() const { return nb::cast<const BoundLayout&>(layout_object).layout; }
 };
 
+// What went wrong in a search, to be raised when the work has come to rest.
+using Failure = std::shared_ptr<nb::object>;
+
+// What `work` gives, or the failure that ended it.
+template <class Work> auto or_raise(const Failure& failure, Work&& work) {
+  try {
+    return work();
+  } catch (const Abandoned&) {
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(failure->ptr())), failure->ptr());
+    throw nb::python_error();
+  }
+}
+
+// A rule as Python states it.
+struct BoundRule {
+  RuleSpec spec;
+  Failure failure;
+};
+
 // An algorithm, and what it looks into.
 struct BoundAlgorithm {
   nb::object problem_object, gram_object, across_object;
+  Failure failure;
   std::unique_ptr<Algorithm> algorithm;
 };
 
 // A rule that asks Python where to look: `search(image, count)` gives the indices of so many coordinates.
-Search::Find asking(nb::object search, Index coordinates) {
-  return [search = std::make_shared<nb::object>(std::move(search)), coordinates](CVec image,
-                                                                                 std::span<Index> found) {
+Search::Find asking(nb::object search, Index coordinates, Failure failure) {
+  return [search = std::make_shared<nb::object>(std::move(search)), coordinates,
+          failure](CVec image, std::span<Index> found) {
     nb::gil_scoped_acquire acquire;
-    const auto answer = nb::cast<Array<Index>>((*search)(to_numpy(image), found.size()));
-    if (answer.shape(0) != found.size()) throw std::invalid_argument("a search found too few or too many");
-    for (std::size_t t = 0; t < found.size(); ++t) {
-      found[t] = answer.data()[t];
-      if (found[t] < 0 || found[t] >= coordinates)
-        throw std::invalid_argument("a search found what is not there");
+    try {
+      const auto answer = nb::cast<Array<Index>>((*search)(to_numpy(image), found.size()));
+      bool sound = answer.shape(0) == found.size();
+      for (std::size_t t = 0; sound && t < found.size(); ++t)
+        sound = answer.data()[t] >= 0 && answer.data()[t] < coordinates;
+      if (!sound) throw nb::cast_error();
+      std::copy_n(answer.data(), found.size(), found.begin());
+      return;
+    } catch (nb::python_error& raised) { *failure = nb::borrow(raised.value()); } catch (std::exception&) {
+      *failure = nb::module_::import_("builtins")
+                     .attr("TypeError")("A search must answer with as many coordinates as it was asked for.");
     }
+    throw Abandoned();
   };
 }
 
@@ -127,7 +153,7 @@ struct DescentOptions {
   Index room;
 };
 
-BoundAlgorithm coordinate_descent(nb::object problem, const RuleSpec& rule, const DescentOptions& options,
+BoundAlgorithm coordinate_descent(nb::object problem, const BoundRule& rule, const DescentOptions& options,
                                   Array<Real> start, Array<Real> anchor, std::optional<Matrix<Real>> gram,
                                   nb::object across) {
   const auto& bound = nb::cast<const BoundProblem&>(problem);
@@ -142,7 +168,7 @@ BoundAlgorithm coordinate_descent(nb::object problem, const RuleSpec& rule, cons
     throw std::invalid_argument("a layout of the wrong size");
   const DescentSpec spec{bound.core,
                          bound.any_loss,
-                         rule,
+                         rule.spec,
                          options.seed,
                          options.shrinking,
                          view(start),
@@ -154,7 +180,7 @@ BoundAlgorithm coordinate_descent(nb::object problem, const RuleSpec& rule, cons
                          options.room,
                          options.accelerated,
                          options.restarts};
-  BoundAlgorithm result{problem, gram ? nb::cast(*gram) : nb::object(), across, nullptr};
+  BoundAlgorithm result{problem, gram ? nb::cast(*gram) : nb::object(), across, rule.failure, nullptr};
   nb::gil_scoped_release release;
   if (gram) {
     result.algorithm = primal ? primal_gram_descent(spec) : dual_gram_descent(spec);
@@ -220,6 +246,7 @@ nb::dict run(BoundAlgorithm& algorithm, Real tol, Index max_epochs, Real max_sec
     outcome = drive(bound.core, *algorithm.algorithm, {tol, max_epochs, max_seconds, check_every}, watch,
                     record_history);
   }
+  if (!algorithm.failure->is_none()) watch.error = *algorithm.failure;
   nb::dict result;
   nb::list history;
   for (const Record& record : outcome.history) history.append(to_tuple(record));
@@ -313,21 +340,28 @@ NB_MODULE(_core, m) {
   nb::class_<BoundProblem>(m, "Problem", "Design, loss and penalty.")
       .def(nb::init<nb::object, const AnyLoss&, Array<Real>, Array<Real>, const ElasticNet&>(), "layout"_a,
            "loss"_a, "targets"_a, "weights"_a, "penalty"_a);
-  nb::class_<RuleSpec>(m, "Rule", "Whom to move next, by name and numbers.")
+  nb::class_<BoundRule>(m, "Rule", "Whom to move next, by name and numbers.")
       .def(
           "__init__",
-          [](RuleSpec* self, const std::string& name, const std::string& score, Index refresh_every, Real mix,
-             const std::vector<Index>& block_of, Index candidates, Real explore, nb::object search,
+          [](BoundRule* self, const std::string& name, const std::string& score, Index refresh_every,
+             Real mix, const std::vector<Index>& block_of, Index candidates, Real explore, nb::object search,
              Index coordinates) {
-            new (self)
-                RuleSpec{name,          score_named(score),
-                         refresh_every, mix,
-                         block_of,      candidates,
-                         explore,       search.is_none() ? Search::Find() : asking(search, coordinates)};
+            const Failure failure = std::make_shared<nb::object>(nb::none());
+            new (self) BoundRule{{name, score_named(score), refresh_every, mix, block_of, candidates, explore,
+                                  search.is_none() ? Search::Find() : asking(search, coordinates, failure)},
+                                 failure};
           },
           "name"_a, "score"_a = "none", "refresh_every"_a = 0, "mix"_a = 0.0,
           "block_of"_a = std::vector<Index>(), "candidates"_a = 1, "explore"_a = 0.0,
-          "search"_a.none() = nb::none(), "coordinates"_a = 0);
+          "search"_a.none() = nb::none(), "coordinates"_a = 0)
+      .def(
+          "draw",
+          [](const BoundRule& self, Index n, std::uint64_t seed, Index count) {
+            std::vector<Index> out(count);
+            make_rule(self.spec, n, seed)->next(out);
+            return out;
+          },
+          "n"_a, "seed"_a, "count"_a, "The first coordinates it hands out, if it needs no scores for that.");
   nb::class_<DescentOptions>(m, "Descent", "How coordinates move.")
       .def(nb::init<std::string, std::uint64_t, bool, bool, bool, Real, Real, Index>(), nb::kw_only(),
            "side"_a, "seed"_a, "shrinking"_a = false, "accelerated"_a = false, "restarts"_a = true,
@@ -335,11 +369,17 @@ NB_MODULE(_core, m) {
   nb::class_<BoundAlgorithm>(m, "Algorithm", "An algorithm at work on a problem.")
       .def("settle", &settle, "Renew products and scores.")
       .def(
-          "draw", [](BoundAlgorithm& self, Index count) { return self.algorithm->draw(count); }, "count"_a,
-          "Coordinates its rule would choose here and now.")
+          "draw",
+          [](BoundAlgorithm& self, Index count) {
+            return or_raise(self.failure, [&] { return self.algorithm->draw(count); });
+          },
+          "count"_a, "Coordinates its rule would choose here and now.")
       .def(
-          "lead", [](BoundAlgorithm& self, Index moves) { return self.algorithm->lead(moves); }, "moves"_a,
-          "Move, and tell which coordinates moved.")
+          "lead",
+          [](BoundAlgorithm& self, Index moves) {
+            return or_raise(self.failure, [&] { return self.algorithm->lead(moves); });
+          },
+          "moves"_a, "Move, and tell which coordinates moved.")
       .def(
           "point",
           [](BoundAlgorithm& self) {

@@ -1,8 +1,6 @@
 #include "bindings/parts.hpp"
-#include "core/rules/all.hpp"
 #include "core/support/simd.hpp"
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -182,14 +180,6 @@ std::string check_sparse(const std::int64_t* indices, Index entries, const std::
 void def_parts(nb::module_& m) {
   def_losses(m);
   def_penalties(m);
-  m.def(
-      "draw",
-      [](const RuleSpec& rule, Index n, std::uint64_t seed, Index count) {
-        std::vector<Index> out(count);
-        make_rule(rule, n, seed)->next(out);
-        return out;
-      },
-      "rule"_a, "n"_a, "seed"_a, "count"_a, "The first coordinates a rule hands out.");
 }
 
 } // namespace southwell

@@ -67,10 +67,13 @@ concept Loss = requires(const L l, Real m, Real y, Real y0, Real q, Real b) {
   { l.curvature(y, b) } -> std::same_as<Real>;  // phi'' at the margin whose derivative is y
   { l.conjugate(y, b) } -> std::same_as<Real>;
   { l.conjugate_subdifferential(y, b) } -> std::same_as<Interval>;
-  { l.domain(b) } -> std::same_as<Interval>;                // dom phi*; contains 0
-  { l.maximise(m, y0, q, b) } -> std::same_as<Real>;        // argmax_y  y m - phi*(y) - (q/2) (y - y0)^2
-  { l.smoothness() } -> std::same_as<Real>;                 // 1/gamma >= phi''; infinity if there is no bound
-  { L::self_concordance } -> std::convertible_to<Real>;     // M with |phi'''| <= M phi''; 0 if there is none
+  {
+    l.conjugate_bregman(y, y0, m, b)
+  } -> std::same_as<Real>;                              // phi*(y) - phi*(y0) - m (y - y0), m a slope at y0
+  { l.domain(b) } -> std::same_as<Interval>;            // dom phi*; contains 0
+  { l.maximise(m, y0, q, b) } -> std::same_as<Real>;    // argmax_y  y m - phi*(y) - (q/2) (y - y0)^2
+  { l.smoothness() } -> std::same_as<Real>;             // 1/gamma >= phi''; infinity if there is no bound
+  { L::self_concordance } -> std::convertible_to<Real>; // M with |phi'''| <= M phi''; 0 if there is none
   { l.targets() } -> std::convertible_to<std::string_view>; // "real", "signs" or "counts"
 };
 
@@ -88,6 +91,7 @@ concept ScalarPenalty = requires(const G g, Real x, Real v, Real step) {
   { g.conjugate_gradient(v, step, x) } -> std::same_as<Real>; // argmax_u  v u - g(u) - (step/2) (u - x)^2
   { g.minimiser(x) } -> std::same_as<Real>;                   // argmin g, the one nearest x
   { g.subdifferential(x) } -> std::same_as<Interval>;
+  { g.bregman(x, v, step) } -> std::same_as<Real>; // g(x) - g(v) - step (x - v), step a slope at v
   { g.conjugate_subdifferential(v, step) } -> std::same_as<Interval>; // kinks within `step` of v count as met
 };
 

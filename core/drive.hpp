@@ -2,6 +2,7 @@
 // Ctrl-C.
 #pragma once
 #include "core/certificate.hpp"
+#include "core/rules/rule.hpp"
 #include <chrono>
 #include <tuple>
 #include <vector>
@@ -66,7 +67,10 @@ public:
 
   SOUTHWELL_INLINE bool beat(Index entries) { // after each move; true: leave the epoch now
     ++moves_;
-    entries_ += entries + 1;
+    return spend(entries + 1);
+  }
+  SOUTHWELL_INLINE bool spend(Index entries) { // on something that is not a move
+    entries_ += entries;
     return entries_ >= next_look_ && look();
   }
   bool look() {                      // at the clock, and at the outside world
@@ -172,7 +176,12 @@ inline Outcome drive(const Problem& problem, Algorithm& algorithm, const Stop& s
       algorithm.resync(point);
       schedule.checked(epoch, pulse.work());
     }
-    algorithm.epoch(pulse);
+    try {
+      algorithm.epoch(pulse);
+    } catch (const Abandoned&) {
+      outcome.status = Status::interrupted;
+      break;
+    }
   }
   outcome.epochs = epoch;
   outcome.proof = certifier.best();

@@ -44,9 +44,11 @@ inline Shift best_shift(const SampleLoss& loss, CVec margins) {
   Slope at = loss.slope(margins, 0);
   if (at.first == 0 || !std::isfinite(at.first)) return {};
   const Real direction = at.first > 0 ? -1 : 1;
-  Real near = 0, far = direction;
+  Real near = 0, far = direction, size = 1; // the size of the numbers at play
+  for (std::size_t i = 0; i < margins.size(); ++i)
+    size = std::max({size, std::abs(margins[i]), std::abs(loss.targets()[i])});
   while (loss.slope(margins, far).first * direction < 0) { // until the derivative changes sign
-    if (std::abs(far) > 1e15) return {};                   // it never does: there is no finite minimiser
+    if (std::abs(far) > 1e15 * size) return {};            // it never does: there is no finite minimiser
     near = far;
     far *= 4;
   }

@@ -28,7 +28,7 @@ def close(got, want):
 
 
 def order(rule, size, epochs, seed=0):
-    return _core.draw(_core.Rule(rule), size, seed, epochs * size)
+    return _core.Rule(rule).draw(size, seed, epochs * size)
 
 
 def primal_twin(p, penalty, rule, k, A=None, **options):

@@ -19,12 +19,12 @@ def test_laws(rule):
 @pytest.mark.parametrize("rule", BLIND)
 def test_seeds_of_any_size(rule):
     for seed in (0, 2**31, 2**63, 2**64 - 1):
-        assert sorted(set(_core.draw(_core.Rule(rule), 3, seed, 200))) == [0, 1, 2]
+        assert sorted(set(_core.Rule(rule).draw(3, seed, 200))) == [0, 1, 2]
 
 
 def test_unknown_rule_is_refused():
     with pytest.raises(ValueError, match="unknown rule 'cyclical'"):
-        _core.draw(_core.Rule("cyclical"), 3, 0, 3)
+        _core.Rule("cyclical").draw(3, 0, 3)
 
 
 def forgetful(n, seed, count):

@@ -19,8 +19,9 @@
 //
 // Restarts, looked for after each epoch:
 //   at x  when the objective rose; and, where h is mu-strongly convex in the norm of the L_j, when the bound
-//         F(x_t) - F* <= (theta_{t-1} / theta_0)^2 (1 + 1/mu) (F(x_0) - F*)  has fallen below 1/e^2, which
-//         gives the linear rate of an accelerated method that knows mu (Fercoq and Qu 2019);
+//         F(x_t) - F* <= (theta_{t-1} / theta_0)^2 (1 + 1/mu) (F(x_0) - F*), which holds for one candidate,
+//         has fallen below 1/e^2: the linear rate of a method that knows mu (Fercoq and Qu 2018,
+//         arXiv:1803.05771);
 //   at z  where that is lower than x: an average of all past z, x clings to coordinates that long ago reached
 //         their bounds, and decays like 1/t^2 with never a rise. Not before 2, 4, 8, ..., 64 epochs: each
 //         time less eagerly, so that momentum has its chance.
@@ -47,19 +48,6 @@ public:
   void epoch(Pulse& pulse) override {
     for (Index left = step_.coordinates(); left > 0; --left)
       if (pulse.beat(advance())) return;
-    if (!restarts_) return;
-    const std::vector<Real> x = here();
-    const Real at_x = pair_.value(step_, x, weight_) + step_.own_value(x);
-    const Real at_z = pair_.value(step_, z_, 0) + step_.own_value(z_);
-    const Real shrunk = theta_ * d_;
-    const bool rose = at_x > std::exchange(last_, at_x);
-    if (++epochs_ >= patience_ && at_z < at_x) {
-      patience_ = std::min<Index>(2 * patience_, 64);
-      last_ = at_z;
-      restart(0);
-    } else if (rose || shrunk * shrunk * (1 + 1 / mu_) < 0.135) {
-      restart(weight_);
-    }
   }
 
   void locate(Point& point) override {
@@ -98,6 +86,20 @@ public:
   }
 
 private:
+  void consider_restart() {
+    steps_ = 0;
+    const std::vector<Real> x = here();
+    const Real at_x = pair_.value(step_, x, weight_) + step_.own_value(x);
+    const Real at_z = pair_.value(step_, z_, 0) + step_.own_value(z_);
+    const bool rose = at_x > std::exchange(last_, at_x);
+    if (++epochs_ >= patience_ && at_z < at_x) {
+      patience_ = std::min<Index>(2 * patience_, 64);
+      last_ = at_z;
+      restart(0);
+    } else if (rose || weight_ * d_ * d_ * (1 + 1 / mu_) < 0.135) {
+      restart(weight_);
+    }
+  }
   void restart(Real weight) { // at weight u + z
     pair_.fold(weight);
     for (std::size_t k = 0; k < z_.size(); ++k) z_[k] += weight * std::exchange(u_[k], 0.0);
@@ -128,6 +130,7 @@ private:
     }
     weight_ = square;
     theta_ *= (std::sqrt(square + 4) - theta_) / 2;
+    if (restarts_ && ++steps_ == step_.coordinates()) consider_restart();
     return cost;
   }
   // Gradients at v of all candidates: the place of the steepest, and the entries read.
@@ -144,7 +147,7 @@ private:
       gradients_[t] = step_.smooth(k, pair_.read(k, square), square * u_[k] + z_[k]);
       cost += Pair::keeps_potential ? pair_.cost(k) : 1;
       const auto [g, c] = gradients_[t];
-      if (const Real steepness = c > 0 ? step_.share(k) * g * g / c : 0; steepness > most) {
+      if (const Real steepness = c > 0 ? std::abs(g) * std::sqrt(step_.share(k) / c) : 0; steepness > most) {
         most = steepness;
         winner = t;
       }
@@ -171,6 +174,7 @@ private:
   bool restarts_, begun_ = false;
   Real d_, theta_, weight_ = 0; // x = weight u + z, weight = theta_{t-1}^2; at first u = 0
   Real mu_ = infinity, last_ = infinity;
+  Index steps_ = 0;                 // of this epoch
   Index epochs_ = 0, patience_ = 2; // since the last restart; before the next at z
   std::vector<Real> u_, z_;
   std::vector<Index> group_;

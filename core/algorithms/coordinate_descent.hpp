@@ -7,8 +7,9 @@
 // Both are min over alpha of f(A alpha) + sum_k h_k(alpha_k) (Perekrestenko, Cevher, Jaggi 2017, eq. 1), so
 // one class serves both: the coupling reads the slope of coordinate k, the step solves k's own scalar
 // problem, the coupling moves. An epoch is as many moves as coordinates. With rules that know nothing of the
-// state, or learn of it once an epoch, it costs at most three passes over the stored entries; a rule with
-// several candidates reads each of them; a rule that follows every move costs what AllReadings says.
+// state, or learn of it once an epoch, it costs at most three passes over the stored entries (four where
+// steps look at the curvature); a rule with several candidates reads each of them; a rule that follows every
+// move costs what AllReadings says.
 #pragma once
 #include "core/algorithms/dual_step.hpp"
 #include "core/algorithms/primal_step.hpp"
@@ -44,7 +45,7 @@ public:
         if (const auto [k, cost] = follow(); pulse.beat(cost)) return;
     } else if (rule_->candidates() > 1 || rule_->aims()) {
       for (Index left = step_.coordinates(); left > 0; --left)
-        if (const auto [k, cost] = compete(); pulse.beat(cost)) return;
+        if (const auto [k, cost] = compete(); pulse.beat(cost) || (rule_->aims() && pulse.look())) return;
     } else if (sweep(pulse)) {
       return;
     }
@@ -92,7 +93,7 @@ private:
   bool sweep(Pulse& pulse) {
     std::array<Index, 64> batch;
     for (Index left = step_.coordinates(); left > 0;) {
-      if (rule_->keeps_scores() && until_refresh_ == 0 && pulse.beat(refresh_scores())) return true;
+      if (rule_->keeps_scores() && until_refresh_ == 0 && pulse.spend(refresh_scores())) return true;
       const Index take = std::min({left, rule_->lookahead(), until_refresh_, Index(batch.size())});
       rule_->next({batch.data(), std::size_t(take)});
       for (Index t = 0; t < take; ++t) {

@@ -50,7 +50,7 @@ public:
     case Score::reach:
       return std::max(-end(i, -1), end(i, 1)) * size();
     case Score::residual: { // kinks within rounding of m count as met
-      const Real slack = 1e-12 * (1 + std::abs(m));
+      const Real slack = 1e-12 * (std::abs(b) + std::abs(m));
       return Interval{loss_.derivative(m - slack, b), loss_.derivative(m + slack, b)}.distance(y) * size();
     }
     case Score::bracket:
@@ -63,7 +63,8 @@ public:
     }
     const Real next = loss_.maximise(m, y, q, b), d = next - y;
     if (kind == Score::step) return std::abs(d);
-    return s * std::max(d * m - loss_.conjugate(next, b) + loss_.conjugate(y, b) - q / 2 * d * d, 0.0);
+    // d m - phi*(next) + phi*(y) - (q/2) d^2; m - q d is a subgradient of phi* at next
+    return s * (q / 2 * d * d + loss_.conjugate_bregman(y, next, m - q * d, b));
   }
 
   Interval quiet(Index i) const {
@@ -128,7 +129,7 @@ private:
     const Interval dom = loss_.domain(sample.b);
     if (const Real limit = sign > 0 ? dom.hi : dom.lo; std::isfinite(limit)) return limit;
     const Real most = level_ / sample.s - loss_.value(0, sample.b);
-    Real far = sign;
+    Real far = sample.b == 0 ? sign : sign * std::abs(sample.b);
     while (std::abs(far) < 1e150 && loss_.conjugate(far, sample.b) <= most) far *= 2;
     Real near = 0;
     for (int k = 0; k < 60; ++k) {

@@ -49,7 +49,7 @@ public:
   }
 
   // Scores. Where l2 = 0, g* has no finite values beyond l1 to speak of; but no iterate of a descent method
-  // leaves g_j(x_j) <= P(start) - D(0) = level, so g may be bounded there (Perekrestenko et al.,
+  // has g_j(x_j) > level - g_j*(0), level = P(start) - D(0), so g may be bounded there (Perekrestenko et al.,
   // section 4.1).
   void prepare_scores() {
     std::vector<Real> x(features_.size()), margins(problem_.design.rows()), y(margins.size());
@@ -68,9 +68,9 @@ public:
       const Real norm = norms_[j];
       scales_.push_back({std::sqrt(norm > 0 ? norm : largest),
                          !free      ? g.reach(level_ - g.conjugate(0))
-                         : norm > 0 ? std::sqrt(2 * level_ / norm)
+                         : norm > 0 ? std::sqrt(2 * std::max(level_, 0.0) / norm)
                                     : 1,
-                         g.l2 > 0 ? 0 : 1e-12 * (g.l1 + std::sqrt(norm * level_))});
+                         g.l2 > 0 ? 0 : 1e-12 * (g.l1 + std::sqrt(norm) * std::sqrt(std::max(level_, 0.0)))});
     }
   }
   Real score(Score kind, Index j, Real slope) const {
@@ -98,7 +98,8 @@ public:
     }
     const Real d = bound == 0 ? g.minimiser(x) - x : towards(slope, bound, g, x);
     if (kind == Score::step) return std::abs(d);
-    return std::max(-(slope * d + bound / 2 * d * d + g.value(x + d) - g.value(x)), 0.0);
+    // -(slope d + (L/2) d^2 + g(x + d) - g(x)); -slope - L d is a subgradient of g at x + d
+    return bound / 2 * d * d + g.bregman(x, x + d, -slope - bound * d);
   }
 
   // Readings for which the score is zero while x_j stays where it is.

@@ -23,6 +23,11 @@ struct Logistic {
     const Interval in_t{t <= 1e-300 ? -infinity : slope, t >= 1 - 1e-16 ? infinity : slope};
     return b > 0 ? Interval{-in_t.hi, -in_t.lo} : in_t;
   }
+  Real conjugate_bregman(Real y, Real u, Real r, Real b) const { // close together it is a square
+    const Real t = -b * u, d = u - y, room = std::min(t, 1 - t);
+    if (std::abs(d) < 1e-4 * room) return d * d / (2 * t * (1 - t));
+    return std::max(conjugate(y, b) - conjugate(u, b) + r * d, 0.0);
+  }
   Interval domain(Real b) const { return b > 0 ? Interval{-1, 0} : Interval{0, 1}; }
 
   // t solves u + q (t - t0) = -b m with u = logit t. In u the equation is increasing with slope between 1 and

@@ -6,6 +6,7 @@
 // kappa > 0 makes phi (1/kappa)-smooth; kappa = 0 gives kinks. A member supplies kappa(), eps() and
 // domain(b).
 #pragma once
+#include "core/penalties/elastic_net.hpp"
 #include "core/support/math.hpp"
 
 namespace southwell {
@@ -31,11 +32,10 @@ template <class Self> struct PiecewiseQuadratic {
     return b * y + self().eps() * std::abs(y) + self().kappa() / 2 * y * y;
   }
   Interval conjugate_subdifferential(Real y, Real b) const {
-    const Interval dom = self().domain(b);
-    const Real at = b + self().kappa() * y, eps = self().eps();
-    return {y <= dom.lo ? -infinity : at + (y > 0 ? eps : -eps),
-            y >= dom.hi ? infinity : at + (y < 0 ? -eps : eps)};
+    const Interval without_b = net(b).subdifferential(y);
+    return {b + without_b.lo, b + without_b.hi};
   }
+  Real conjugate_bregman(Real y, Real u, Real r, Real b) const { return net(b).bregman(y, u, r - b); }
   // A weight q + kappa of zero leaves a linear function: its maximiser is an end of the domain, or y0 if it
   // is flat.
   SOUTHWELL_INLINE Real maximise(Real m, Real y0, Real q, Real b) const {
@@ -47,6 +47,10 @@ template <class Self> struct PiecewiseQuadratic {
   Real smoothness() const { return 1 / self().kappa(); }
 
 private:
+  ScalarElasticNet net(Real b) const { // phi* but for b y
+    const Interval dom = self().domain(b);
+    return {self().eps(), self().kappa(), dom.lo, dom.hi};
+  }
   const Self& self() const { return static_cast<const Self&>(*this); }
 };
 

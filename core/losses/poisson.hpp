@@ -21,6 +21,11 @@ struct Poisson {
     const Real slope = std::log(std::max(y + b, 1e-300));
     return {y + b <= 1e-300 ? -infinity : slope, slope};
   }
+  Real conjugate_bregman(Real y, Real u, Real r, Real b) const { // close together it is a square
+    const Real d = u - y;
+    if (std::abs(d) < 1e-4 * (u + b)) return d * d / (2 * (u + b));
+    return std::max(conjugate(y, b) - conjugate(u, b) + r * d, 0.0);
+  }
   Interval domain(Real b) const { return {-b, infinity}; }
 
   // v = log u solves v + q e^v = c with c = m + q (y0 + b). The left side is convex and increasing, so Newton

@@ -50,9 +50,18 @@ struct ScalarElasticNet {
   }
   // The largest |x| with l1 |x| + (l2/2) x^2 <= level, the box apart.
   Real reach(Real level) const {
-    return level > 0 ? 2 * level / (l1 + std::sqrt(l1 * l1 + 2 * l2 * level)) : 0;
+    return level > 0 ? 2 * level / (l1 + std::hypot(l1, std::sqrt(2 * l2) * std::sqrt(level))) : 0;
   }
   ScalarElasticNet within(Real from, Real to) const { return {l1, l2, std::max(lo, from), std::min(hi, to)}; }
+  // g(x) - g(u) - r (x - u) for a subgradient r of g at u, as a sum of terms >= 0: nothing cancels.
+  Real bregman(Real x, Real u, Real r) const {
+    const Real d = u - x, rest = r - l2 * u; // the part of r that belongs to |u| and to the box
+    const Real sign = u > 0   ? l1
+                      : u < 0 ? -l1
+                              : clip(rest, -l1, l1),
+               push = u <= lo || u >= hi ? rest - sign : 0;
+    return l2 / 2 * d * d + std::max(l1 * std::abs(x) - sign * x, 0.0) + std::max(push * d, 0.0);
+  }
   Real minimiser(Real x) const { return clip(l1 > 0 || l2 > 0 ? 0 : x, lo, hi); }
 };
 

@@ -10,6 +10,9 @@
 
 namespace southwell {
 
+// Thrown by a rule that cannot go on, before anything has moved.
+struct Abandoned {};
+
 class Rule {
 public:
   static constexpr Index never = std::numeric_limits<Index>::max();

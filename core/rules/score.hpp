@@ -1,4 +1,5 @@
-// How wrong is a coordinate? What each score means on either side is written in algorithms/steps.hpp.
+// How wrong is a coordinate? What each score means on either side is written in
+// algorithms/primal_step.hpp and dual_step.hpp.
 #pragma once
 #include <stdexcept>
 #include <string>

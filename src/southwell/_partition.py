@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,15 +63,22 @@ def _cluster(problem: Problem, side: str, number: int, clustering: str, seed: in
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
+def frozen(partition):
+    """Arrays, lists and other collections as tuples, all else as it is."""
+    if isinstance(partition, np.ndarray):
+        partition = partition.tolist()
+    if isinstance(partition, str) or not isinstance(partition, Iterable):
+        return partition
+    return tuple(frozen(part) for part in partition)
+
+
 def _given(partition, size: int, what: str) -> np.ndarray:
     """Block labels from labels, or from lists of members; each coordinate once."""
-    try:
-        parts = [np.asarray(part) for part in partition]
-    except TypeError:
+    if not isinstance(partition, tuple):
         raise TypeError(
             f"partition must be one of {', '.join(CLUSTERINGS)}, or an array; got {type(partition).__name__}."
-        ) from None
-    if all(part.ndim == 0 for part in parts):
+        )
+    if not any(isinstance(part, tuple) for part in partition):
         labels = np.asarray(partition)
         if labels.dtype.kind not in "iu" or labels.size != size:
             raise ValueError(
@@ -78,6 +86,10 @@ def _given(partition, size: int, what: str) -> np.ndarray:
                 f"of type {labels.dtype}."
             )
         return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    try:
+        parts = [np.asarray(part) for part in partition]
+    except ValueError:
+        parts = [np.empty((0, 0))]  # ragged
     if not all(part.ndim == 1 and (part.size == 0 or part.dtype.kind in "iu") for part in parts):
         raise ValueError(f"A partition by members must be a list of one-dimensional arrays of {what}.")
     parts = [part.astype(np.int64) for part in parts if part.size]

@@ -38,7 +38,8 @@ class Result:
         Wall-clock time, with the building of layouts.
     history : dict of arrays
         ``epoch, seconds, primal, dual, gap, nonzeros, moves, entries`` at each certificate, ready for a DataFrame.
-        ``moves`` counts visits to coordinates, resting ones too; ``entries`` the stored numbers read or written.
+        ``moves`` counts visits to coordinates, resting ones too; ``entries`` the stored numbers read or written (a
+        logistic or Poisson step on the primal side reads its column twice, and counts it once).
     method : str
         What was run.
     setup : dict

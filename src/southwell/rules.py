@@ -240,6 +240,7 @@ class Hybrid(Rule):
             count("blocks", self.blocks, 1)
         if isinstance(self.partition, str) and self.partition not in _partition.CLUSTERINGS:
             raise unknown("partition", self.partition, _partition.CLUSTERINGS)
+        object.__setattr__(self, "partition", _partition.frozen(self.partition))  # so that rules can be compared
 
     def core(self, problem, side, seed):
         _refuse_score(self.score, problem, side)
@@ -259,8 +260,8 @@ class MaxInnerProduct(Rule):
 
     The columns (rows, on the dual side) of A are indexed once by hnswlib, as dense float32 vectors. Each move asks for
     those whose product with the residual (the coefficients, on the dual side) is largest in size, reads them exactly
-    and moves the best. The index knows nothing of the penalty or of the dual's loss: where those balance a large
-    product, it returns the same satisfied coordinates again and again. ``explore`` is what gets it going again.
+    and moves the best. The index knows nothing of the penalty, of the dual's loss or of an intercept: where those
+    balance a large product, it returns the same satisfied coordinates again and again. ``explore`` gets it going again.
     (Dhillon, Ravikumar and Tewari 2011; Karimireddy et al. 2019.)
 
     Parameters
@@ -323,7 +324,7 @@ def _coordinates(problem: Problem, side: str) -> int:
 
 
 def _known_score(score: object) -> None:
-    if score not in GREEDY_SCORES:
+    if not isinstance(score, str) or score not in GREEDY_SCORES:
         raise unknown("score", score, GREEDY_SCORES)
 
 

@@ -28,12 +28,14 @@ class AcceleratedCD(Descent):
         "uniform" (accelerated randomised, proximal: Fercoq and Richtarik 2015), ``Hybrid(...)`` or ``Greedy(...)``
         (Fang, Fang, Yu and Li 2021, algorithm 3; Lu, Freund and Mirrokni 2018). With several candidates the theory
         covers smooth objectives alone: l1 = 0 and no bounds on the primal side, the squared loss on the dual.
+        Candidates are compared by |gradient| / sqrt(curvature), whatever ``score`` the rule has.
     coupling : {"auto", "mirror", "gram"}
         As for ``CoordinateDescent``. A greedy step looks at all gradients, since momentum changes them all: one number
         each with a Gram matrix, a pass over the data without.
     restart : bool
-        Restart the momentum when the objective has risen over an epoch, and, with l2 > 0 (or a strongly convex phi* on
-        the dual side), as often as the strong convexity warrants.
+        Look after each epoch whether to restart the momentum: where the objective has risen; where the sequence that
+        carries the momentum is lower than the answer, which clings to coordinates that reached a bound long ago; and,
+        with l2 > 0 (or a strongly convex phi* on the dual side), as often as the strong convexity warrants.
     """
 
     rule: str | Rule = "uniform"
@@ -64,6 +66,7 @@ class AcceleratedCD(Descent):
         if isinstance(rule, Greedy):  # every coordinate is a block of its own
             chosen = Hybrid(partition=np.arange(problem.n_features if side == "primal" else problem.n_samples))
         core_rule, setup = chosen.core(problem, side, seed)
+        setup = {} if isinstance(rule, Greedy) else setup
         algorithm = self._begin(problem, start, side, core_rule, gram, False, **options)
         description = f"accelerated coordinate descent, {side} side, {rule.name}" + (", Gram matrix" if gram else "")
         return Prepared(algorithm, description, setup)

@@ -95,7 +95,8 @@ class CoordinateDescent(Descent):
     -----
     Rules that follow every move (``SupportSet``, ``Adaptive``, ``AdaUniform``, ``AdaGap``, ``Greedy``) read sparse data
     along both axes. Where the coupling is linear (the squared loss on the primal side, l1 = 0 without bounds on the
-    dual) they keep the columns of inner products of coordinates that moved, in at most 256 MiB.
+    dual) they keep the columns of inner products of coordinates that moved, in at most 256 MiB (or one column, if that
+    is more).
     """
 
     shrinking: bool = True
@@ -114,7 +115,7 @@ class CoordinateDescent(Descent):
         gram = self._use_gram(problem, side) and not self._keeps_mirror(problem, side, rule)
         options = {"seed": seed, "shrinking": self.shrinking and rule.blind, "room": COLUMN_ROOM}
         if side == "dual":
-            anchored = not gram and self._anchored(problem)
+            anchored = not gram and self._anchored(problem, rule)
             options["firmness"], options["intercept_firmness"] = firmness(problem, anchored)
         core_rule, setup = rule.core(problem, side, seed)
         algorithm = self._begin(problem, start, side, core_rule, gram, rule.follows, **options)
@@ -125,11 +126,13 @@ class CoordinateDescent(Descent):
             description += f", Gram columns within {COLUMN_ROOM // 2**17} MiB"
         return Prepared(algorithm, description, setup)
 
-    def _anchored(self, problem: Problem) -> bool:
+    def _anchored(self, problem: Problem, rule: Rule) -> bool:
         """Do coefficients get a proximal term on the dual side? They must where l2 = 0; it pays where grad g* bends and
-        where the loss pulls both ways, and costs epochs for margin losses under a plain square."""
+        where the loss pulls both ways, and costs epochs for margin losses under a plain square. A search hits satisfied
+        coordinates so often that the anchors would run ahead of it."""
         must = problem.penalty.l2 == 0 or not weights_positive(problem)
-        return must or (self.proximal and (not quadratic(problem) or problem.loss.targets == "real"))
+        pays = not quadratic(problem) or problem.loss.targets == "real"
+        return must or (self.proximal and pays and not isinstance(rule, rules.MaxInnerProduct))
 
     def _keeps_mirror(self, problem: Problem, side: str, rule: Rule) -> bool:
         """Searches look at the image, and proximal terms on the dual side change it."""
@@ -137,7 +140,7 @@ class CoordinateDescent(Descent):
             if self.coupling == "gram":
                 raise ValueError("MaxInnerProduct looks at what the mirror keeps; use coupling='mirror'.")
             return True
-        return self.coupling == "auto" and side == "dual" and self._anchored(problem)
+        return self.coupling == "auto" and side == "dual" and self._anchored(problem, rule)
 
 
 @dataclass(frozen=True)

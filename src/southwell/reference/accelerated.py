@@ -11,8 +11,9 @@ Papers     One candidate j: APPROX. Fercoq and Richtarik, "Accelerated, Parallel
                z_j^+ = argmin_u  r_j u + (d theta L_j / 2)(u - z_j)^2 + h_j(u),     x^+ = v + d theta (z^+ - z)
 
            Several: Fang, Fang, Yu, Li, "Efficient Greedy Coordinate Descent via Variable Partitioning", UAI 2021,
-           algorithm 3, with theta_0 = 1. Smooth h only, as a part of f. Each coordinate has its own curvature in the
-           place of L_max, as in Lu, Freund, Mirrokni, "Accelerating Greedy Coordinate Descent Methods", 2018:
+           algorithm 3, which has theta_0 = 1 (the core takes 1/d). Smooth h only, as a part of f. Each coordinate has
+           its own curvature in the place of L_max, as in Lu, Freund, Mirrokni, "Accelerating Greedy Coordinate
+           Descent Methods", 2018:
 
                G_k = r_k + h_k'(v_k),   C_k = L_k + h_k'',   j1 = argmax over candidates of |G_k| / sqrt(C_k)
                x^+ = v - G_j1 / C_j1 e_j1,     z^+ = z - G_j2 / (d theta C_j2) e_j2,     j2 uniform over all coordinates

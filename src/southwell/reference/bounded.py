@@ -28,7 +28,7 @@ def radii(net, norms, level: float):
     """R_j: the largest |x| with g_j(x) <= level - g_j*(0); sqrt(2 level / N_j) where nothing is penalised."""
     top = level - net.conjugate(0 * net.l1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        R = np.where(top > 0, 2 * top / (net.l1 + np.sqrt(net.l1**2 + 2 * net.l2 * top)), 0.0)
+        R = np.where(top > 0, 2 * top / (net.l1 + np.hypot(net.l1, np.sqrt(2 * net.l2 * top))), 0.0)
         free = np.where(norms > 0, np.sqrt(2 * level / norms), 1.0)
     return np.where((net.l1 == 0) & (net.l2 == 0), free, R)
 

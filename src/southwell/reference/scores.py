@@ -20,7 +20,7 @@ Papers     Perekrestenko, Cevher, Jaggi, "Faster Coordinate Descent via Adaptive
            a sample without weight scores 0.
 
 Rounding   The residual of an exact optimum must be 0, so kinks are met to within 1e-12: dg_j*(v) is taken over
-           |v + z_j| <= 1e-12 (l1_j + sqrt(N_j level)) if l2_j = 0, dphi_i(m) over |m - m_i| <= 1e-12 (1 + |m_i|).
+           |v + z_j| <= 1e-12 (l1_j + sqrt(N_j level)) if l2_j = 0, dphi_i(m) over |m - m_i| <= 1e-12 (|b_i| + |m_i|).
 """  # fmt: skip
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def primal_scores(kind: str, A, b, s, loss, net, x, level: float = 0.0) -> np.nd
     if kind == "reach":
         return size * np.abs(np.clip([-R, R], net.lo, net.hi)).max(axis=0)
     if kind == "residual":
-        return size * distance(x, *maximisers(g, -z, 1e-12 * (net.l1 + np.sqrt(norms * level))))
+        return size * distance(x, *maximisers(g, -z, 1e-12 * (net.l1 + np.sqrt(norms) * np.sqrt(level))))
     if kind == "bracket":
         return np.maximum(g.value(x) + g.conjugate(-z) + z * x, 0.0)
     if kind in ("gs", "gs-s"):
@@ -76,7 +76,7 @@ def dual_scores(kind: str, A, b, s, loss, net, y, mu=0.0, centre=0.0) -> np.ndar
         total = s @ (loss.value(0 * b, b) + loss.conjugate(0 * b, b))
         scores = size * [farthest(loss, b_i, total / s_i) if s_i > 0 else 0.0 for b_i, s_i in zip(b, s, strict=True)]
     elif kind == "residual":
-        e = 1e-12 * (1 + np.abs(m))
+        e = 1e-12 * (np.abs(b) + np.abs(m))
         scores = size * distance(y, loss.derivative(m - e, b), loss.derivative(m + e, b))
     elif kind == "bracket":
         scores = weight * np.maximum(loss.value(m, b) + loss.conjugate(y, b) - y * m, 0.0)

@@ -25,7 +25,7 @@ def check_rule(rule, draw: Callable | None = None) -> None:
     Parameters
     ----------
     rule : str or Rule
-        Rules with another name than these three are held to the first two laws.
+        One that looks at no score. Rules with another name than these three are held to the first two laws.
     draw : callable, optional
         ``draw(n, seed, count)`` gives the first ``count`` coordinates. Default: the compiled rule of that name.
 
@@ -42,10 +42,7 @@ def check_rule(rule, draw: Callable | None = None) -> None:
     rule = rules.get(rule)
 
     def stream(n: int, seed: int, count: int) -> list[int]:
-        return [
-            int(k)
-            for k in (_core.draw(_core.Rule(rule.name), n, seed, count) if draw is None else draw(n, seed, count))
-        ]
+        return [int(k) for k in (_core.Rule(rule.name).draw(n, seed, count) if draw is None else draw(n, seed, count))]
 
     _any_rule(rule, stream)
     if rule.name == "cyclic":

@@ -1,0 +1,88 @@
+"""What rules cost: an epoch of sampled rules, and a step of rules that follow every move."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+import southwell as sw
+from _sampling_study import lasso_on_mushrooms
+from _study import descent
+from _timing import best, table
+from southwell.testing.datasets import load_binary
+
+
+def costs(out: Path | None) -> None:  # nothing to plot
+    news, labels = load_binary("20news")
+    leukemia, types = load_binary("leukemia")
+    ionosphere, signs = load_binary("ionosphere")
+    net = sw.penalties.ElasticNet
+    mushrooms, _ = lasso_on_mushrooms()
+    cases = {
+        "Lasso, mushrooms": (mushrooms, "primal"),
+        "Lasso, leukemia": (sw.Problem(leukemia, types, penalty=net(0.1 * sw.lambda_max(leukemia, types))), "primal"),
+        "ridge, leukemia": (sw.Problem(leukemia, types, penalty=net(l2=0.1)), "primal"),
+        "SVM, ionosphere": (sw.Problem(ionosphere, signs, "hinge", net(l2=0.1)), "dual"),
+        "logistic, ionosphere": (sw.Problem(ionosphere, signs, "logistic", net(l2=0.1)), "dual"),
+        "Lasso 0.1, 20news": (sw.Problem(news, labels, penalty=net(0.1 * sw.lambda_max(news, labels))), "primal"),
+        "SVM, 20news": (sw.Problem(news, labels, "hinge", net(l2=1e-4)), "dual"),
+    }
+    print("\nAn epoch against an epoch of uniform, and an entry touched against one touched by uniform")
+    rows = []
+    for name, (problem, side) in cases.items():
+        first, last = (2, 7) if problem.data.stored > 10**6 else (2, 102)
+        seconds, entries = {}, {}
+        for rule in ("uniform", "importance", "gap_per_epoch"):
+
+            def run(epochs, rule=rule, problem=problem, side=side):
+                return sw.solve(problem, method=descent(side, rule), tol=0, max_epochs=epochs, check_every=10**9)
+
+            long, short = (best(lambda run=run, epochs=epochs: run(epochs), 3) for epochs in (last, first))
+            seconds[rule] = long - short
+            entries[rule] = run(last).history["entries"][-1] - run(first).history["entries"][-1]
+        row = {"problem": name, "uniform ms": f"{1e3 * seconds['uniform'] / (last - first):.3f}"}
+        for rule in ("importance", "gap_per_epoch"):
+            time, work = seconds[rule] / seconds["uniform"], entries[rule] / entries["uniform"]
+            row |= {rule: f"{time:.2f}", "entries" if rule == "importance" else "entries ": f"{work:.2f}"}
+            row |= {"an entry" if rule == "importance" else "an entry ": f"{time / work:.2f}"}
+        rows.append(row)
+    print(table(rows), flush=True)
+
+    logistic = sw.Problem(news, labels, "logistic", net(0.1 * sw.lambda_max(news, labels, loss="logistic")))
+    deep = sw.Problem(news, labels, penalty=net(0.01 * sw.lambda_max(news, labels)))
+    cases = {
+        "Lasso, mushrooms": (_slow(mushrooms), "primal", 300, 2000),
+        "Lasso 0.1, 20news": (*cases["Lasso 0.1, 20news"], 20_000, 20_000),
+        "Lasso 0.01, 20news": (deep, "primal", 20_000, 20_000),
+        "L1 logistic 0.1, 20news": (logistic, "primal", 2000, 2000),
+        "SVM, 20news": (*cases["SVM, 20news"], 11_314, 45_000),
+    }
+    print("\nMicroseconds a step: scores that follow every move against all scores afresh; from the start, and later")
+    rows = []
+    for name, (problem, side, early, late) in cases.items():
+        for follow, full in (
+            (sw.rules.AdaGap(), sw.rules.AdaGap(refresh_every=1)),
+            (sw.rules.Greedy(), sw.rules.Greedy(refresh_every=1)),
+        ):
+            first, then = _pace(problem, descent(side, follow, coupling="auto"), early, late)
+            afresh, _ = _pace(problem, descent(side, full), 200, 1)
+            rows.append(
+                {
+                    "problem": name, "rule": follow.name, "follow": f"{then:.1f}", "afresh": f"{afresh:.1f}",
+                    "ratio": f"{afresh / then:.0f}", "ratio at first": f"{afresh / first:.0f}",
+                }
+            )  # fmt: skip
+    print(table(rows), flush=True)
+
+
+def _slow(problem: sw.Problem) -> sw.Problem:
+    """A smaller l1, so that there is something to do for thousands of moves."""
+    return problem.with_penalty(sw.penalties.ElasticNet(problem.penalty.l1 / 50))
+
+
+def _pace(problem: sw.Problem, method, early: int, late: int) -> tuple[float, float]:
+    """Microseconds a move over the first moves, set-up of kept columns included, and over the next."""
+    algorithm = method.prepare(problem, sw.methods.Start(np.zeros(problem.n_features)), 0).algorithm
+    algorithm.settle()
+    return tuple(1e6 * best(lambda n=n: algorithm.lead(n), 1) / n for n in (early, late))

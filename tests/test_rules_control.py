@@ -1,0 +1,115 @@
+"""Whoever may stop a solve may do so within any kind of epoch."""
+
+import os
+import signal
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import southwell as sw
+from southwell import _search, rules
+from southwell.methods import AcceleratedCD, CoordinateDescent
+from twins import exact_index
+
+SIZE = 2000
+LONG = {  # an epoch of each takes seconds
+    "follow, linear": CoordinateDescent("primal", rules.Greedy(), "mirror"),
+    "follow, curved": CoordinateDescent("primal", rules.AdaGap(), "mirror"),
+    "compete": CoordinateDescent("primal", rules.Hybrid(partition=np.arange(SIZE) // 2), "mirror"),
+    "search": CoordinateDescent("primal", rules.MaxInnerProduct(SIZE // 2, explore=0.0), "mirror"),
+    "sweep": CoordinateDescent("primal", rules.Adaptive(refresh_every=1), "mirror"),
+    "accelerated": AcceleratedCD("primal", "greedy", "mirror"),
+}
+
+
+@pytest.fixture(scope="module")
+def alike():
+    """Columns nearly alike: no method ends soon."""
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(SIZE, 1)) + 0.05 * rng.normal(size=(SIZE, SIZE)), np.sign(rng.normal(size=SIZE))
+
+
+@pytest.fixture
+def long(alike, monkeypatch):
+    """``long(case, **limits)`` solves what takes long."""
+    monkeypatch.setattr(_search, "index", lambda *_: lambda image, number: np.arange(number))
+    monkeypatch.setattr("southwell.methods.coordinate_descent.COLUMN_ROOM", 0)
+
+    def run(case, **limits):
+        loss = "logistic" if case == "follow, curved" else "squared"
+        return sw.solve(*alike, loss=loss, l2=1e-8, method=LONG[case], tol=0, max_epochs=10**9, **limits)
+
+    return run
+
+
+@pytest.mark.parametrize("case", LONG)
+def test_max_seconds_within_an_epoch(case, long):
+    begun = time.perf_counter()
+    with pytest.warns(sw.ConvergenceWarning):
+        r = long(case, max_seconds=0.4)
+    assert r.status is sw.Status.MAX_SECONDS
+    assert time.perf_counter() - begun < 0.8
+    assert r.history["moves"][-1] < SIZE, "choose a longer epoch"
+
+
+@pytest.mark.parametrize("case", LONG)
+def test_ctrl_c_within_an_epoch(case, long):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        begun = time.perf_counter()
+        with pytest.raises(KeyboardInterrupt) as caught, warnings.catch_warnings():
+            warnings.simplefilter("ignore", sw.ConvergenceWarning)
+            long(case, max_seconds=5)
+        assert time.perf_counter() - begun < 0.8
+    finally:
+        timer.cancel()
+        timer.join()
+        signal.signal(signal.SIGINT, before)
+    assert isinstance(caught.value, sw.Interrupted), "the best point so far is lost"
+    assert caught.value.result.status is sw.Status.INTERRUPTED and np.isfinite(caught.value.result.x).all()
+
+
+@pytest.mark.parametrize("rule", rules.ALL)
+@pytest.mark.parametrize("method", [CoordinateDescent, AcceleratedCD])
+def test_callbacks(method, rule, monkeypatch):
+    if method is AcceleratedCD and rule not in ("uniform", "hybrid", "greedy"):
+        return
+    monkeypatch.setattr(_search, "index", exact_index)
+    A = np.random.default_rng(0).normal(size=(12, 6))
+    b, seen = A @ np.arange(6.0), []
+
+    def stop(progress):
+        seen.append(progress.gap)
+        return len(seen) == 3
+
+    options = {"l2": 0.001, "method": method("primal", rule), "tol": 0.0, "check_every": 1}
+    r = sw.solve(A, b, callback=stop, **options)
+    assert r.status is sw.Status.STOPPED and r.epochs == 2 and len(seen) == 3
+
+    def fall(progress):
+        raise LookupError("enough")
+
+    with pytest.raises(LookupError, match="enough"):
+        sw.solve(A, b, callback=fall, **options)
+
+
+def test_a_slow_search_keeps_to_max_seconds(monkeypatch):
+    """Python takes its time, however few entries are touched."""
+
+    def slow(image, number):
+        time.sleep(0.001)
+        return np.arange(number)
+
+    monkeypatch.setattr(_search, "index", lambda *_: slow)
+    method = CoordinateDescent("primal", rules.MaxInnerProduct(3, explore=0.0))
+    limits = {"tol": 0, "max_epochs": 10**9, "max_seconds": 0.2}
+    begun = time.perf_counter()
+    with pytest.warns(sw.ConvergenceWarning):
+        sw.solve(sp.eye_array(2000, format="csc"), np.ones(2000), l1=1e-9, method=method, **limits)
+    assert time.perf_counter() - begun < 0.6
