@@ -1,0 +1,240 @@
+// Rules and algorithms as Python sees them, and the loop that drives them.
+#include "bindings/bound.hpp"
+#include "bindings/coordinate_descent.hpp"
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace southwell {
+
+namespace {
+
+// What went wrong in a search, to be raised when the work has come to rest.
+using Failure = std::shared_ptr<nb::object>;
+
+// What `work` gives, or the failure that ended it.
+template <class Work> auto or_raise(const Failure& failure, Work&& work) {
+  try {
+    return work();
+  } catch (const Abandoned&) {
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(failure->ptr())), failure->ptr());
+    throw nb::python_error();
+  }
+}
+
+// A rule as Python states it.
+struct BoundRule {
+  RuleSpec spec;
+  Failure failure;
+};
+
+// An algorithm, and what it looks into.
+struct BoundAlgorithm {
+  nb::object problem_object, gram_object, across_object;
+  Failure failure;
+  std::unique_ptr<Algorithm> algorithm;
+};
+
+// A rule that asks Python where to look: `search(image, count)` gives the indices of so many coordinates.
+Search::Find asking(nb::object search, Index coordinates, Failure failure) {
+  return [search = std::make_shared<nb::object>(std::move(search)), coordinates,
+          failure](CVec image, std::span<Index> found) {
+    nb::gil_scoped_acquire acquire;
+    try {
+      const auto answer = nb::cast<Array<Index>>((*search)(to_numpy(image), found.size()));
+      bool sound = answer.shape(0) == found.size();
+      for (std::size_t t = 0; sound && t < found.size(); ++t)
+        sound = answer.data()[t] >= 0 && answer.data()[t] < coordinates;
+      if (!sound) throw nb::cast_error();
+      std::copy_n(answer.data(), found.size(), found.begin());
+      return;
+    } catch (nb::python_error& raised) { *failure = nb::borrow(raised.value()); } catch (std::exception&) {
+      *failure = nb::module_::import_("builtins")
+                     .attr("TypeError")("A search must answer with as many coordinates as it was asked for.");
+    }
+    throw Abandoned();
+  };
+}
+
+// How coordinates move: all that coordinate descent, plain or accelerated, can be told.
+struct DescentOptions {
+  std::string side;
+  std::uint64_t seed;
+  bool shrinking, accelerated, restarts;
+  Real firmness, intercept_firmness;
+  Index room;
+};
+
+BoundAlgorithm coordinate_descent(nb::object problem, const BoundRule& rule, const DescentOptions& options,
+                                  Array<Real> start, Array<Real> anchor, std::optional<Matrix<Real>> gram,
+                                  nb::object across) {
+  const auto& bound = nb::cast<const BoundProblem&>(problem);
+  const bool primal = options.side == "primal";
+  const Design& design = bound.core.design;
+  const Index size = primal ? design.cols() : design.rows();
+  sized(start, size);
+  if (gram && (Index(gram->shape(0)) != size || Index(gram->shape(1)) != size))
+    throw std::invalid_argument("a Gram matrix of the wrong size");
+  const AnyLayout* other = across.is_none() ? nullptr : &nb::cast<const BoundLayout&>(across).layout;
+  if (other && (as_design(*other).rows() != design.rows() || as_design(*other).cols() != design.cols()))
+    throw std::invalid_argument("a layout of the wrong size");
+  const DescentSpec spec{bound.core,
+                         bound.any_loss,
+                         rule.spec,
+                         options.seed,
+                         options.shrinking,
+                         view(start),
+                         sized(anchor, design.cols()),
+                         options.firmness,
+                         options.intercept_firmness,
+                         gram ? gram->data() : nullptr,
+                         other,
+                         options.room,
+                         options.accelerated,
+                         options.restarts};
+  BoundAlgorithm result{problem, gram ? nb::cast(*gram) : nb::object(), across, rule.failure, nullptr};
+  nb::gil_scoped_release release;
+  if (gram) {
+    result.algorithm = primal ? primal_gram_descent(spec) : dual_gram_descent(spec);
+  } else if (primal) {
+    const auto& columns = std::get<Stores<Axis::columns>>(bound.layout());
+    result.algorithm = std::visit([&](const auto& design) { return primal_descent(design, spec); }, columns);
+  } else {
+    const auto& rows = std::get<Stores<Axis::rows>>(bound.layout());
+    result.algorithm = std::visit([&](const auto& design) { return dual_descent(design, spec); }, rows);
+  }
+  return result;
+}
+
+// Brings an algorithm to its own present point, as a certificate would, so that its scores are true.
+void settle(BoundAlgorithm& algorithm) {
+  Point point(nb::cast<const BoundProblem&>(algorithm.problem_object).core);
+  algorithm.algorithm->locate(point);
+  algorithm.algorithm->resync(point);
+}
+
+nb::object to_tuple(const Record& r) {
+  return nb::make_tuple(r.epoch, r.seconds, r.primal, r.dual, r.gap, r.nonzeros, r.moves, r.entries);
+}
+
+// Signals and the callback. A Python exception from either ends the work and is handed back with the result.
+class PythonWatch final : public Watch {
+public:
+  explicit PythonWatch(nb::object callback) : callback_(std::move(callback)) {}
+  nb::object error = nb::none();
+
+  bool interrupted() override {
+    nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() == 0) return !error.is_none();
+    nb::python_error raised;
+    error = nb::borrow(raised.value());
+    return true;
+  }
+  bool report(const Record& record, const Certifier& at, Real scale) override {
+    if (callback_.is_none()) return false;
+    nb::gil_scoped_acquire acquire;
+    try {
+      return nb::cast<bool>(callback_(to_tuple(record), to_numpy(at.x()), scale));
+    } catch (nb::python_error& raised) {
+      error = nb::borrow(raised.value());
+      return true;
+    }
+  }
+
+private:
+  nb::object callback_;
+};
+
+constexpr const char* status_names[] = {"CONVERGED", "MAX_EPOCHS",  "MAX_SECONDS",
+                                        "STOPPED",   "INTERRUPTED", "DIVERGED"};
+
+nb::dict run(BoundAlgorithm& algorithm, Real tol, Index max_epochs, Real max_seconds, Index check_every,
+             nb::object callback, bool record_history) {
+  const auto& bound = nb::cast<const BoundProblem&>(algorithm.problem_object);
+  PythonWatch watch(callback);
+  Outcome outcome;
+  {
+    nb::gil_scoped_release release;
+    outcome = drive(bound.core, *algorithm.algorithm, {tol, max_epochs, max_seconds, check_every}, watch,
+                    record_history);
+  }
+  if (!algorithm.failure->is_none()) watch.error = *algorithm.failure;
+  nb::dict result;
+  nb::list history;
+  for (const Record& record : outcome.history) history.append(to_tuple(record));
+  result["status"] = status_names[int(outcome.status)];
+  result["x"] = to_numpy(outcome.x);
+  result["y"] = to_numpy(outcome.y);
+  result["primal"] = outcome.proof.primal;
+  result["dual"] = outcome.proof.dual;
+  result["gap"] = outcome.proof.gap();
+  result["scale"] = outcome.scale;
+  result["epochs"] = outcome.epochs;
+  result["seconds"] = outcome.seconds;
+  result["history"] = history;
+  result["error"] = watch.error;
+  return result;
+}
+
+} // namespace
+
+void def_algorithms(nb::module_& m) {
+  nb::class_<BoundRule>(m, "Rule", "Whom to move next, by name and numbers.")
+      .def(
+          "__init__",
+          [](BoundRule* self, const std::string& name, const std::string& score, Index refresh_every,
+             Real mix, const std::vector<Index>& block_of, Index candidates, Real explore, nb::object search,
+             Index coordinates) {
+            const Failure failure = std::make_shared<nb::object>(nb::none());
+            new (self) BoundRule{{name, score_named(score), refresh_every, mix, block_of, candidates, explore,
+                                  search.is_none() ? Search::Find() : asking(search, coordinates, failure)},
+                                 failure};
+          },
+          "name"_a, "score"_a = "none", "refresh_every"_a = 0, "mix"_a = 0.0,
+          "block_of"_a = std::vector<Index>(), "candidates"_a = 1, "explore"_a = 0.0,
+          "search"_a.none() = nb::none(), "coordinates"_a = 0)
+      .def(
+          "draw",
+          [](const BoundRule& self, Index n, std::uint64_t seed, Index count) {
+            std::vector<Index> out(count);
+            make_rule(self.spec, n, seed)->next(out);
+            return out;
+          },
+          "n"_a, "seed"_a, "count"_a, "The first coordinates it hands out, if it needs no scores for that.");
+  nb::class_<DescentOptions>(m, "Descent", "How coordinates move.")
+      .def(nb::init<std::string, std::uint64_t, bool, bool, bool, Real, Real, Index>(), nb::kw_only(),
+           "side"_a, "seed"_a, "shrinking"_a = false, "accelerated"_a = false, "restarts"_a = true,
+           "firmness"_a = 0.0, "intercept_firmness"_a = 0.0, "room"_a = 0);
+  nb::class_<BoundAlgorithm>(m, "Algorithm", "An algorithm at work on a problem.")
+      .def("settle", &settle, "Renew products and scores.")
+      .def(
+          "draw",
+          [](BoundAlgorithm& self, Index count) {
+            return or_raise(self.failure, [&] { return self.algorithm->draw(count); });
+          },
+          "count"_a, "Coordinates its rule would choose here and now.")
+      .def(
+          "lead",
+          [](BoundAlgorithm& self, Index moves) {
+            return or_raise(self.failure, [&] { return self.algorithm->lead(moves); });
+          },
+          "moves"_a, "Move, and tell which coordinates moved.")
+      .def(
+          "point",
+          [](BoundAlgorithm& self) {
+            Point point(nb::cast<const BoundProblem&>(self.problem_object).core);
+            self.algorithm->locate(point);
+            return nb::make_tuple(to_numpy(point.x), to_numpy(point.y));
+          },
+          "Where it stands: x and y.");
+  m.def("coordinate_descent", &coordinate_descent, "problem"_a, "rule"_a, "options"_a, "start"_a, "anchor"_a,
+        "gram"_a.none(), "across"_a.none());
+  m.def("drive", &run, "algorithm"_a, "tol"_a, "max_epochs"_a, "max_seconds"_a, "check_every"_a,
+        "callback"_a.none(), "record_history"_a);
+}
+
+} // namespace southwell
