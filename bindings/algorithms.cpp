@@ -16,16 +16,6 @@ namespace {
 // What went wrong in a search, to be raised when the work has come to rest.
 using Failure = std::shared_ptr<nb::object>;
 
-// What `work` gives, or the failure that ended it.
-template <class Work> auto or_raise(const Failure& failure, Work&& work) {
-  try {
-    return work();
-  } catch (const Abandoned&) {
-    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(failure->ptr())), failure->ptr());
-    throw nb::python_error();
-  }
-}
-
 // A rule as Python states it.
 struct BoundRule {
   RuleSpec spec;
@@ -37,6 +27,7 @@ struct BoundAlgorithm {
   nb::object problem_object, gram_object, across_object;
   Failure failure;
   std::unique_ptr<Algorithm> algorithm;
+  bool settled = false;
 };
 
 // A rule that asks Python where to look: `search(image, count)` gives the indices of so many coordinates.
@@ -96,7 +87,7 @@ BoundAlgorithm coordinate_descent(nb::object problem, const BoundRule& rule, con
                          options.room,
                          options.accelerated,
                          options.restarts};
-  BoundAlgorithm result{problem, gram ? nb::cast(*gram) : nb::object(), across, rule.failure, nullptr};
+  BoundAlgorithm result{problem, gram ? nb::cast(*gram) : nb::object(), across, rule.failure, nullptr, false};
   nb::gil_scoped_release release;
   if (gram) {
     result.algorithm = primal ? primal_gram_descent(spec) : dual_gram_descent(spec);
@@ -111,10 +102,23 @@ BoundAlgorithm coordinate_descent(nb::object problem, const BoundRule& rule, con
 }
 
 // Brings an algorithm to its own present point, as a certificate would, so that its scores are true.
-void settle(BoundAlgorithm& algorithm) {
-  Point point(nb::cast<const BoundProblem&>(algorithm.problem_object).core);
-  algorithm.algorithm->locate(point);
-  algorithm.algorithm->resync(point);
+void settle(BoundAlgorithm& bound) {
+  Point point(nb::cast<const BoundProblem&>(bound.problem_object).core);
+  bound.algorithm->locate(point);
+  bound.algorithm->resync(point);
+  bound.settled = true;
+}
+
+// `work(algorithm)` once it is settled, or the failure that ended it.
+template <class Work> auto study(BoundAlgorithm& bound, Index count, Work&& work) {
+  if (count < 0) throw nb::value_error("how many? A number >= 0 is needed");
+  if (!bound.settled) settle(bound);
+  try {
+    return work(*bound.algorithm);
+  } catch (const Abandoned&) {
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(bound.failure->ptr())), bound.failure->ptr());
+    throw nb::python_error();
+  }
 }
 
 nb::object to_tuple(const Record& r) {
@@ -157,6 +161,7 @@ nb::dict run(BoundAlgorithm& algorithm, Real tol, Index max_epochs, Real max_sec
   const auto& bound = nb::cast<const BoundProblem&>(algorithm.problem_object);
   PythonWatch watch(callback);
   Outcome outcome;
+  algorithm.settled = true; // the loop begins with a certificate
   {
     nb::gil_scoped_release release;
     outcome = drive(bound.core, *algorithm.algorithm, {tol, max_epochs, max_seconds, check_every}, watch,
@@ -214,13 +219,13 @@ void def_algorithms(nb::module_& m) {
       .def(
           "draw",
           [](BoundAlgorithm& self, Index count) {
-            return or_raise(self.failure, [&] { return self.algorithm->draw(count); });
+            return study(self, count, [&](Algorithm& a) { return a.draw(count); });
           },
           "count"_a, "Coordinates its rule would choose here and now.")
       .def(
           "lead",
           [](BoundAlgorithm& self, Index moves) {
-            return or_raise(self.failure, [&] { return self.algorithm->lead(moves); });
+            return study(self, moves, [&](Algorithm& a) { return a.lead(moves); });
           },
           "moves"_a, "Move, and tell which coordinates moved.")
       .def(

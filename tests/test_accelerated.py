@@ -248,7 +248,7 @@ def test_a_step_touches_no_more_than_its_fibers():
     A = sp.csr_array(sum(np.diag(rng.normal(size=n)) @ np.roll(np.eye(n), k, axis=1) for k in range(each)))
     for rule, fibers in (("uniform", 2), (rules.Hybrid(partition=np.arange(n) % 5), 5 + 2), ("greedy", n + 2)):
         for side in ("primal", "dual"):
-            method = AcceleratedCD(side, rule, "mirror")
+            method = AcceleratedCD(side, rule, "mirror", restart=False)
             with pytest.warns(sw.ConvergenceWarning):
                 r = sw.solve(A, rng.normal(size=n), l2=0.01, method=method, tol=0, max_epochs=3, check_every=1)
             assert np.diff(r.history["moves"]).tolist() == [n] * 3
@@ -298,3 +298,17 @@ def test_other_options():
     with pytest.raises(ValueError, match="Did you mean 'primal'"):
         AcceleratedCD(side="prime")
     assert AcceleratedCD() == sw.methods.get("accelerated_cd") == AcceleratedCD(rule="uniform")
+
+
+def test_momentum_may_last():
+    """Where hundreds of epochs of momentum are needed, restarts must not cut it short for ever."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((100, 1)) + 0.05 * rng.standard_normal((100, 50))
+    problem = sw.Problem(A, rng.standard_normal(100), penalty=ElasticNet(l2=1e-5))
+    best = sw.solve(problem, method=CoordinateDescent("dual"), tol=1e-13, max_epochs=50_000).primal
+    off = {}
+    with pytest.warns(sw.ConvergenceWarning):
+        for restart in (True, False):
+            method = AcceleratedCD("primal", restart=restart, coupling="mirror")
+            off[restart] = sw.solve(problem, method=method, tol=0, max_epochs=1000, check_every=1000).primal - best
+    assert off[True] <= 10 * max(off[False], 1e-12)

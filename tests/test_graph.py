@@ -463,3 +463,29 @@ def test_refusals_of_new_points():
         model.predict([[0, -1, 0, 0, 0]])
     with pytest.raises(ValueError, match="expecting 5 features"):
         model.predict([[0, 1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("labels", "marker"),
+    [
+        (np.array([2**63 + 3, 2**62 + 1], np.uint64), 0),
+        (np.array([2**60 + 1, 5]), -1.0),
+        (np.array([1, 2], np.int8), -1),
+    ],
+)
+def test_labels_keep_their_type_where_nodes_stay_undecided(labels, marker):
+    y = np.full(4, marker).astype(labels.dtype)
+    y[:2] = labels
+    W = np.zeros((4, 4))
+    W[0, 2] = W[2, 0] = 1.0  # node 3 is alone
+    with pytest.warns(UserWarning, match="not joined"):
+        model = LabelPropagation(affinity="precomputed", unlabelled=marker).fit(W, y)
+    assert model.transduction_.dtype == labels.dtype
+    assert model.transduction_.tolist() == [*labels.tolist(), labels.tolist()[0], int(marker)]
+
+
+@pytest.mark.parametrize("to", [np.asarray, sp.csr_array])
+def test_affinities_of_new_points_may_be_huge(to):
+    W = np.array([[0, 0, 1.0], [0, 0, 3.0], [1.0, 3.0, 0]])
+    model = LabelPropagation(affinity="precomputed").fit(W, [0, 1, -1])
+    assert model.predict_proba(to([[1e308, 1e308, 0.0]])).tolist() == [[0.5, 0.5]]

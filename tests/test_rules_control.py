@@ -113,3 +113,38 @@ def test_a_slow_search_keeps_to_max_seconds(monkeypatch):
     with pytest.warns(sw.ConvergenceWarning):
         sw.solve(sp.eye_array(2000, format="csc"), np.ones(2000), l1=1e-9, method=method, **limits)
     assert time.perf_counter() - begun < 0.6
+
+
+@pytest.mark.parametrize("case", ["an intercept on the dual", "centred columns on the primal"])
+def test_work_on_all_coordinates_is_counted(case):
+    """What every move changes must be looked at by every move, and the clock is read by what is counted."""
+    rng = np.random.default_rng(0)
+    A = sp.random_array((300, 200), density=0.02, rng=rng, format="csr")
+    b = np.sign(rng.standard_normal(300))
+    if case.startswith("an intercept"):
+        problem, side, coordinates = (
+            sw.Problem(A, b, "hinge", sw.penalties.ElasticNet(l2=1e-3), intercept=True),
+            "dual",
+            300,
+        )
+    else:
+        problem, side, coordinates = sw.Problem(sw.Centred(A), b, penalty=sw.penalties.ElasticNet(1e-4)), "primal", 200
+    method = CoordinateDescent(side, rules.Greedy(), "mirror")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sw.ConvergenceWarning)
+        history = sw.solve(problem, method=method, tol=0, max_epochs=1, check_every=1).history
+    assert history["entries"][-1] >= 0.9 * coordinates * history["moves"][-1]
+
+
+def test_restarts_are_not_looked_for_more_often_than_they_cost():
+    """Few samples, a million features, few entries: an epoch is far shorter than one value of the objective."""
+    rng = np.random.default_rng(0)
+    A = sp.random_array((50, 2**18), density=20 / 2**18, rng=rng, format="csr")
+    problem = sw.Problem(A, rng.standard_normal(50), penalty=sw.penalties.ElasticNet(l2=1e-3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sw.ConvergenceWarning)
+        runs = [
+            sw.solve(problem, method=AcceleratedCD("dual", restart=restart), tol=0, max_epochs=100, check_every=100)
+            for restart in (True, False)
+        ]
+    assert runs[0].history["entries"][-1] <= 4 * runs[1].history["entries"][-1] + 4 * 2**18

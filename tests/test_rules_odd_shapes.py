@@ -259,3 +259,11 @@ def test_every_loss_under_every_penalty(name):
             twins = Twins(sw.Problem(sp.csc_array(A), b, kind, PENALTIES[penalty], sample_weight=s), side, name)
             twins.core.lead(200)
             assert np.isfinite(twins.stands()).all()
+
+
+def test_empty_columns_do_not_capture_importance():
+    rng = np.random.default_rng(0)
+    A = 1e-4 * rng.standard_normal((40, 20)) * (np.arange(20) % 2)
+    problem = sw.Problem(A, A[:, 1] + 0.1, penalty=ElasticNet(1e-12), intercept=True)
+    core = CoordinateDescent("primal", "importance", "mirror").prepare(problem, Start(np.zeros(21)), 0).algorithm
+    assert not set(core.draw(2000)) & set(range(0, 20, 2))

@@ -23,8 +23,8 @@
 //         has fallen below 1/e^2: the linear rate of a method that knows mu (Fercoq and Qu 2018,
 //         arXiv:1803.05771);
 //   at z  where that is lower than x: an average of all past z, x clings to coordinates that long ago reached
-//         their bounds, and decays like 1/t^2 with never a rise. Not before 2, 4, 8, ..., 64 epochs: each
-//         time less eagerly, so that momentum has its chance.
+//         their bounds, and decays like 1/t^2 with never a rise. Not before 2, 4, 8, ... epochs: each time
+//         less eagerly, so that momentum has its chance.
 #pragma once
 #include "core/coupling/pair.hpp"
 #include "core/drive.hpp"
@@ -56,7 +56,7 @@ public:
     step_.locate(point, pair_);
   }
   // The first time takes everything from the point. Later the product of u is set right, so that x has the
-  // fresh one; with an intercept the point has moved on from x, and rounding is left to the next restart.
+  // fresh one; with an intercept the point has moved on from x, and the products stay as they are.
   void resync(const Point& point) override {
     if (!begun_) {
       step_.resync(point, pair_);
@@ -86,19 +86,23 @@ public:
   }
 
 private:
-  void consider_restart() {
-    steps_ = 0;
-    const std::vector<Real> x = here();
-    const Real at_x = pair_.value(step_, x, weight_) + step_.own_value(x);
+  // Costs positions and coordinates, so it waits until a move has been made for each coordinate and that much
+  // has been read and written.
+  Index consider_restart() {
+    steps_ = work_ = 0;
+    x_ = z_;
+    for (std::size_t k = 0; k < x_.size(); ++k) x_[k] += weight_ * u_[k];
+    const Real at_x = pair_.value(step_, x_, weight_) + step_.own_value(x_);
     const Real at_z = pair_.value(step_, z_, 0) + step_.own_value(z_);
     const bool rose = at_x > std::exchange(last_, at_x);
     if (++epochs_ >= patience_ && at_z < at_x) {
-      patience_ = std::min<Index>(2 * patience_, 64);
+      patience_ *= 2;
       last_ = at_z;
       restart(0);
     } else if (rose || weight_ * d_ * d_ * (1 + 1 / mu_) < 0.135) {
       restart(weight_);
     }
+    return 2 * (pair_.positions() + step_.coordinates());
   }
   void restart(Real weight) { // at weight u + z
     pair_.fold(weight);
@@ -130,8 +134,10 @@ private:
     }
     weight_ = square;
     theta_ *= (std::sqrt(square + 4) - theta_) / 2;
-    if (restarts_ && ++steps_ == step_.coordinates()) consider_restart();
-    return cost;
+    work_ += cost;
+    const bool epoch_over =
+        ++steps_ >= step_.coordinates() && work_ >= pair_.positions() + step_.coordinates();
+    return restarts_ && epoch_over ? cost + consider_restart() : cost;
   }
   // Gradients at v of all candidates: the place of the steepest, and the entries read.
   std::pair<Index, Index> best() {
@@ -174,9 +180,9 @@ private:
   bool restarts_, begun_ = false;
   Real d_, theta_, weight_ = 0; // x = weight u + z, weight = theta_{t-1}^2; at first u = 0
   Real mu_ = infinity, last_ = infinity;
-  Index steps_ = 0;                 // of this epoch
+  Index steps_ = 0, work_ = 0;      // since restarts were last considered
   Index epochs_ = 0, patience_ = 2; // since the last restart; before the next at z
-  std::vector<Real> u_, z_;
+  std::vector<Real> u_, z_, x_;     // x_ is scratch
   std::vector<Index> group_;
   std::vector<std::pair<Real, Real>> gradients_;
   Index steepest_ = 0, uniform_ = 0; // j1 and j2

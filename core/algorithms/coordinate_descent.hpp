@@ -201,7 +201,7 @@ private:
       for (Index l = 0; l < step_.coordinates(); ++l) look(l);
     for (const Index l : stale_) score(l, readings_->read(l));
     rule_->update(stale_, board_.scores());
-    return cost;
+    return cost + (readings_->all_changed() ? step_.coordinates() : Index(readings_->changed().size()));
   }
   void rescore() {
     refresh_scores([&](Index k) { return readings_->read(k); });

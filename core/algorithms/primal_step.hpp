@@ -80,6 +80,7 @@ public:
     case Score::none:
       return 0;
     case Score::reach: {
+      if (norms_[j] == 0 && g.minimiser(x) == x) return 0; // an empty column, content for ever
       const ScalarElasticNet h = g.within(-scales_[j].reach, scales_[j].reach);
       return std::max(std::abs(h.lo), std::abs(h.hi)) * scales_[j].size;
     }

@@ -76,7 +76,6 @@ public:
       mirror_.move(k, delta, [&](Index i, Real change) {
         if (change != 0) crossing_->add(i, change, own_);
       });
-      all_changed_ = all_changed_ || whole_frame;
     }
     changed_ = own_.changed;
     return before + std::min(walk, design_.stored()) + mirror_.move_cost(k);
@@ -104,7 +103,7 @@ private:
     Real square = 0;
     mirror_.move(k, delta, [&](Index, Real change) { square += change * change; });
     path_ += std::sqrt(square);
-    Index cost = mirror_.move_cost(k);
+    Index cost = mirror_.move_cost(k) + design_.coordinates() / 16; // the sleepers, sixteen at a glance
     constexpr Index block = 64;
     for (Index start = 0, n = design_.coordinates(); start < n; start += block) {
       const Index end = std::min(start + block, n);

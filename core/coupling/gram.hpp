@@ -24,7 +24,6 @@ public:
     DenseFiber<Real>(products_ + k * size(), size()).add_to(kept_, delta);
     along_ += delta;
   }
-  Real diagonal(Index k) const { return products_[k * size() + k]; }
 
   // Moves the intercept's anchor to where it stands; nothing else is anchored here. All margins move with it.
   bool recentre()

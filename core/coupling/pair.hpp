@@ -38,13 +38,14 @@ public:
     });
   }
   // The value of the coupled function at w u + z, up to a constant.
-  template <class Step> Real value(const Step& step, CVec, Real w) const {
-    std::vector<Real> product(products_.size());
-    for (std::size_t i = 0; i < product.size(); ++i) product[i] = w * products_[i].u + products_[i].z;
-    return step.coupled_value(product);
+  template <class Step> Real value(const Step& step, CVec, Real w) {
+    scratch_.resize(products_.size());
+    for (std::size_t i = 0; i < scratch_.size(); ++i) scratch_[i] = w * products_[i].u + products_[i].z;
+    return step.coupled_value(scratch_);
   }
 
   Map& map() { return map_; }
+  Index positions() const { return Index(products_.size()); }
   Index cost(Index k) const {
     return design_.fiber(k).size() +
            (design_.shifted() && design_.gamma(k) != 0 ? design_.common().size() : 0);
@@ -65,6 +66,7 @@ private:
   const D& design_;
   Map map_;
   std::vector<Products> products_;
+  std::vector<Real> scratch_;
 };
 
 // Keeps all readings of both, through the matrix of products between coordinates: reading is free, and so is
@@ -107,6 +109,7 @@ public:
   }
 
   Map& map() { return map_; }
+  Index positions() const { return size(); }
   Index cost(Index) const { return size(); }
   void prefetch_start(Index) const {}
   void prefetch(Index) const {}

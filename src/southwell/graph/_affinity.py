@@ -65,3 +65,12 @@ def _scaled(W: sp.csr_array) -> sp.csr_array:
     if W.nnz:
         W.data = np.ldexp(W.data, -np.frexp(W.data.max())[1])
     return W
+
+
+def rows_to_one(X):
+    """Each row divided by its largest entry: only ratios matter, and sums cannot overflow."""
+    if sp.issparse(X):
+        top = X.max(axis=1).toarray().ravel()
+        return sp.diags_array(1.0 / np.where(top > 0, top, 1.0)) @ X
+    top = X.max(axis=1, keepdims=True)
+    return X / np.where(top > 0, top, 1.0)

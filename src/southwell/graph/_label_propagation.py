@@ -179,7 +179,7 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
         X = self._checked(X, reset=False)
         if self.affinity == "precomputed":
             _affinity.refuse_negative(X)
-            mass = X @ self.label_distributions_
+            mass = _affinity.rows_to_one(X) @ self.label_distributions_
         else:
             distances, near = self._neighbours.kneighbors(X)
             if self.gamma is not None:  # only ratios matter: far from all nodes, the nearest still counts
@@ -289,7 +289,12 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
         nowhere = ~distributions.any(axis=1)
         if not nowhere.any():
             return self.classes_[best]
-        return np.append(self.classes_, self.unlabelled)[np.where(nowhere, -1, best)]
+        marker, kind = self.unlabelled, self.classes_.dtype
+        if kind.kind in "iu" and isinstance(marker, int | float | np.number) and int(marker) == marker:
+            limits = np.iinfo(kind)
+            if limits.min <= int(marker) <= limits.max:  # the labels' own type holds it: large ones stay exact
+                return np.where(nowhere, kind.type(int(marker)), self.classes_[best])
+        return np.append(self.classes_, marker)[np.where(nowhere, -1, best)]
 
     def _warn(self, undecided: np.ndarray, islands: int) -> None:
         if undecided.size:

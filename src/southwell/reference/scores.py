@@ -46,8 +46,10 @@ def primal_scores(kind: str, A, b, s, loss, net, x, level: float = 0.0) -> np.nd
     L = norms * loss.smoothness if np.isfinite(loss.smoothness) else norms
     R = radii(net, norms, level)
     g = bounded(net, x, R, np.abs(z) / np.where(L > 0, L, np.inf))
+    minimiser = np.clip(np.where((net.l1 > 0) | (net.l2 > 0), 0.0, x), net.lo, net.hi)  # of g_j: an empty column's
     if kind == "reach":
-        return size * np.abs(np.clip([-R, R], net.lo, net.hi)).max(axis=0)
+        content = (norms == 0) & (minimiser == x)  # an empty column that will never move
+        return np.where(content, 0.0, size * np.abs(np.clip([-R, R], net.lo, net.hi)).max(axis=0))
     if kind == "residual":
         return size * distance(x, *maximisers(g, -z, 1e-12 * (net.l1 + np.sqrt(norms) * np.sqrt(level))))
     if kind == "bracket":
@@ -60,7 +62,6 @@ def primal_scores(kind: str, A, b, s, loss, net, x, level: float = 0.0) -> np.nd
         raise ValueError(f"no score {kind!r} on the primal side for the {loss.name} loss")
     with np.errstate(divide="ignore", invalid="ignore"):
         after = net.prox(x - z / L, 1 / L)
-    minimiser = np.clip(np.where((net.l1 > 0) | (net.l2 > 0), 0.0, x), net.lo, net.hi)  # of g_j: an empty column's
     d = np.where(L > 0, after, minimiser) - x
     return np.abs(d) if kind == "gs-r" else np.maximum(net.value(x) - net.value(x + d) - z * d - L / 2 * d**2, 0.0)
 
