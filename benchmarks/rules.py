@@ -7,7 +7,7 @@
     clusterings  figure 7.2
     costs        an epoch of sampled rules against uniform; a step that follows every move against scoring all
 
-Without names, all of them, in about a quarter of an hour. Tables go to the terminal, plots to the folder, if given.
+Without names, all of them, in about ten minutes. Tables go to the terminal, plots to the folder, if given.
 """
 
 from __future__ import annotations
