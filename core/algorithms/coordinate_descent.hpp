@@ -42,10 +42,10 @@ public:
   void epoch(Pulse& pulse) override {
     if (readings_) {
       for (Index left = step_.coordinates(); left > 0; --left)
-        if (const auto [k, cost] = follow(); pulse.beat(cost)) return;
+        if (pulse.beat(follow())) return;
     } else if (rule_->candidates() > 1 || rule_->aims()) {
       for (Index left = step_.coordinates(); left > 0; --left)
-        if (const auto [k, cost] = compete(); pulse.beat(cost) || (rule_->aims() && pulse.look())) return;
+        if (pulse.beat(compete()) || (rule_->aims() && pulse.look())) return; // a search takes its time
     } else if (sweep(pulse)) {
       return;
     }
@@ -63,8 +63,8 @@ public:
     if (readings_) {
       readings_->refresh(Step::readings(point));
       rescore();
-    } else if (until_refresh_ == 0 &&
-               !step_.has_intercept()) { // scores are due, and here the readings are, for nothing
+    } else if (until_refresh_ == 0 && !step_.has_intercept()) {
+      // Scores are due, and here the readings are, for nothing.
       refresh_scores([&, readings = Step::readings(point)](Index k) { return readings[k]; });
     }
   }
@@ -85,10 +85,6 @@ public:
   }
 
 private:
-  struct Moved {
-    Index k, cost;
-  };
-
   // Rules that need no reading to choose: batches are known ahead and can be fetched.
   bool sweep(Pulse& pulse) {
     std::array<Index, 64> batch;
@@ -138,9 +134,9 @@ private:
   }
 
   // The best of a group of candidates; their readings are not wasted.
-  Moved compete() {
+  Index compete() {
     const auto [k, reading, cost] = best();
-    return {k, cost - coupling_.read_cost(k) + move(k, reading)};
+    return cost - coupling_.read_cost(k) + move(k, reading);
   }
   struct Winner {
     Index k;
@@ -171,10 +167,10 @@ private:
   }
 
   // Rules that follow every move.
-  Moved follow() {
+  Index follow() {
     Index k;
     rule_->next({&k, 1});
-    return {k, move_and_follow(k)};
+    return move_and_follow(k);
   }
   Index move_and_follow(Index k) {
     const Real delta = step_(k, readings_->read(k), coupling_);
@@ -184,8 +180,8 @@ private:
     }
     const Index cost = readings_->move(k, delta);
     stale_.assign(1, k);
-    if (step_.has_intercept())
-      stale_.push_back(step_.coordinates() - 1); // a sample on the dual side: no harm
+    // The intercept; on the dual side it is a sample like others, and no harm is done.
+    if (step_.has_intercept()) stale_.push_back(step_.coordinates() - 1);
     const CVec plain = readings_->plain();
     const auto look = [&](Index l) {
       if (board_.restless(l, readings_->read(l)))
@@ -220,6 +216,7 @@ private:
     rule_->next({&k, 1});
     return k;
   }
+
   C coupling_;
   Step step_;
   std::unique_ptr<Rule> rule_;

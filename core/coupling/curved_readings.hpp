@@ -1,12 +1,10 @@
 // All readings where the map is curved, by one of two ways, whichever is cheaper:
 //
-//   walking    each position whose image changed sends its change along its crossing fiber;
-//   watching   most coordinates are content: their score is zero and stays zero while their reading stays in
-//   an
-//              interval (Scoreboard). A reading can have changed by at most ||fiber|| times the length of the
-//              path the image has gone, so a content coordinate sleeps until the path is long enough to reach
-//              the end of its interval, and only those awake are read again. Exact all the same: what sleeps
-//              has a score of zero.
+// * Walking: each position whose image changed sends its change along its crossing fiber.
+// * Watching: most coordinates are content: their score is zero and stays zero while their reading stays in
+//   an interval (Scoreboard). A reading can have changed by at most ||fiber|| times the length of the path
+//   the image has gone, so a content coordinate sleeps until the path is long enough to reach the end of its
+//   interval, and only those awake are read again. Exact all the same: what sleeps has a score of zero.
 //
 // Walking is for sparse data where many coordinates are restless; watching for all else. While walking, the
 // sleepers' books are kept, so watching can begin at any move; to walk again all readings must be taken

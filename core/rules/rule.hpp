@@ -23,9 +23,8 @@ public:
 
   virtual Score score() const { return Score::none; }
   virtual Index candidates() const { return 1; } // the size of a group
-  virtual Index anyone() {
-    return 0;
-  } // a place in the last group such that all coordinates are equally likely
+  // A place in the last group, so drawn that all coordinates are equally likely to be there.
+  virtual Index anyone() { return 0; }
 
   // Scores of all coordinates: wanted afresh after so many moves; 0: true at every move; never: once.
   virtual bool keeps_scores() const { return false; }
