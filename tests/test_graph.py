@@ -1,6 +1,8 @@
 """Label propagation finds the harmonic function, its bounds hold exactly, and it is at home in scikit-learn."""
 
 import pickle
+import subprocess
+import sys
 import warnings
 from fractions import Fraction
 
@@ -491,3 +493,11 @@ def test_affinities_of_new_points_may_be_huge(to):
     W = np.array([[0, 0, 1.0], [0, 0, 3.0], [1.0, 3.0, 0]])
     model = LabelPropagation(affinity="precomputed").fit(W, [0, 1, -1])
     assert model.predict_proba(to([[1e308, 1e308, 0.0]])).tolist() == [[0.5, 0.5]]
+
+
+def test_the_room_opens_when_asked_for():
+    """And not before: importing southwell must not wait for scikit-learn."""
+    code = "import sys, southwell as sw; assert 'sklearn' not in sys.modules; print(sw.graph.LabelPropagation.__name__)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "LabelPropagation\n"
+    with pytest.raises(AttributeError, match="no attribute 'graf'"):
+        _ = sw.graf

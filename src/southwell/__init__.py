@@ -1,5 +1,7 @@
 """southwell: large sparse linear models by coordinate methods, with a proof of optimality for every answer."""
 
+from importlib import import_module
+
 from . import losses, methods, penalties, rules
 from ._data import Centred
 from .lambda_max import lambda_max
@@ -18,6 +20,7 @@ __all__ = [
     "Progress",
     "Result",
     "Status",
+    "graph",
     "lambda_max",
     "losses",
     "methods",
@@ -25,3 +28,9 @@ __all__ = [
     "rules",
     "solve",
 ]
+
+
+def __getattr__(name: str):
+    if name == "graph":  # imported when asked for: scikit-learn takes a while
+        return import_module(".graph", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
