@@ -28,6 +28,21 @@ def costs(out: Path | None) -> None:  # nothing to plot
         "Lasso 0.1, 20news": (sw.Problem(news, labels, penalty=net(0.1 * sw.lambda_max(news, labels))), "primal"),
         "SVM, 20news": (sw.Problem(news, labels, "hinge", net(l2=1e-4)), "dual"),
     }
+    epoch_costs(cases)
+    logistic = sw.Problem(news, labels, "logistic", net(0.1 * sw.lambda_max(news, labels, loss="logistic")))
+    deep = sw.Problem(news, labels, penalty=net(0.01 * sw.lambda_max(news, labels)))
+    step_costs(
+        {
+            "Lasso, mushrooms": (_slow(mushrooms), "primal", 300, 2000),
+            "Lasso 0.1, 20news": (*cases["Lasso 0.1, 20news"], 20_000, 20_000),
+            "Lasso 0.01, 20news": (deep, "primal", 20_000, 20_000),
+            "L1 logistic 0.1, 20news": (logistic, "primal", 2000, 2000),
+            "SVM, 20news": (*cases["SVM, 20news"], 11_314, 45_000),
+        }
+    )
+
+
+def epoch_costs(cases) -> None:
     print("\nAn epoch against an epoch of uniform, and an entry touched against one touched by uniform")
     rows = []
     for name, (problem, side) in cases.items():
@@ -49,15 +64,8 @@ def costs(out: Path | None) -> None:  # nothing to plot
         rows.append(row)
     print(table(rows), flush=True)
 
-    logistic = sw.Problem(news, labels, "logistic", net(0.1 * sw.lambda_max(news, labels, loss="logistic")))
-    deep = sw.Problem(news, labels, penalty=net(0.01 * sw.lambda_max(news, labels)))
-    cases = {
-        "Lasso, mushrooms": (_slow(mushrooms), "primal", 300, 2000),
-        "Lasso 0.1, 20news": (*cases["Lasso 0.1, 20news"], 20_000, 20_000),
-        "Lasso 0.01, 20news": (deep, "primal", 20_000, 20_000),
-        "L1 logistic 0.1, 20news": (logistic, "primal", 2000, 2000),
-        "SVM, 20news": (*cases["SVM, 20news"], 11_314, 45_000),
-    }
+
+def step_costs(cases) -> None:
     print("\nMicroseconds a step: scores that follow every move against all scores afresh; from the start, and later")
     rows = []
     for name, (problem, side, early, late) in cases.items():

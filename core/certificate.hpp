@@ -61,16 +61,14 @@ struct Unit {
 // `point` is scratch, all zero.
 inline Unit gap_unit(const Problem& problem, Point& point) {
   bool zero = true;
-  Real least = 0; // min g = -g*(0)
   for (Index j = 0; j < Index(point.x.size()); ++j) {
     point.x[j] = clip(0, problem.penalty[j].lo, problem.penalty[j].hi);
-    least -= problem.penalty[j].conjugate(0);
     zero = zero && point.x[j] == 0;
   }
   const Real plain = problem.loss.value(point.margins); // at margins of zero: the size of the numbers at play
   if (!zero) problem.design.apply(point.x, point.margins);
   solve_intercept(problem, point);
-  const Real trivial = least - problem.loss.conjugate(point.y, 0);
+  const Real trivial = problem.dual_at_zero();
   const Real null = problem.loss.value(point.margins) + problem.penalty_value(point.x);
   return {std::max(null - trivial, 0.0), 1e-15 * (std::abs(plain) + std::abs(trivial))};
 }

@@ -22,6 +22,11 @@ struct Problem {
     for (Index j = 0; j < Index(x.size()); ++j) total += penalty[j].value(x[j]);
     return total;
   }
+  Real dual_at_zero() const { // D(0), a bound that costs nothing
+    Real least = 0;           // min g = -g*(0)
+    for (Index j = 0; j < design.cols(); ++j) least -= penalty[j].conjugate(0);
+    return least - loss.conjugate(std::vector<Real>(design.rows()), 0);
+  }
   void slopes(CVec y, Vec z) const { design.adjoint(loss.weights(), y, z); } // z = A'(s o y)
 };
 

@@ -51,7 +51,7 @@ public:
   }
 
   void locate(Point& point) override {
-    const std::vector<Real> x = here();
+    const CVec x = here();
     for (Index k = 0; k < step_.coordinates(); ++k) step_.place(k, x[k]);
     step_.locate(point, pair_);
   }
@@ -90,9 +90,8 @@ private:
   // has been read and written.
   Index consider_restart() {
     steps_ = work_ = 0;
-    x_ = z_;
-    for (std::size_t k = 0; k < x_.size(); ++k) x_[k] += weight_ * u_[k];
-    const Real at_x = pair_.value(step_, x_, weight_) + step_.own_value(x_);
+    const CVec x = here();
+    const Real at_x = pair_.value(step_, x, weight_) + step_.own_value(x);
     const Real at_z = pair_.value(step_, z_, 0) + step_.own_value(z_);
     const bool rose = at_x > std::exchange(last_, at_x);
     if (++epochs_ >= patience_ && at_z < at_x) {
@@ -168,21 +167,21 @@ private:
     return pair_.cost(k);
   }
 
-  std::vector<Real> here() const {
-    std::vector<Real> x(z_);
-    for (std::size_t k = 0; k < x.size(); ++k) x[k] += weight_ * u_[k];
-    return x;
+  CVec here() { // x = weight u + z
+    x_ = z_;
+    for (std::size_t k = 0; k < x_.size(); ++k) x_[k] += weight_ * u_[k];
+    return x_;
   }
 
   Pair pair_;
   Step step_;
   std::unique_ptr<Rule> rule_;
   bool restarts_, begun_ = false;
-  Real d_, theta_, weight_ = 0; // x = weight u + z, weight = theta_{t-1}^2; at first u = 0
+  Real d_, theta_, weight_ = 0; // weight = theta_{t-1}^2; at first u = 0
   Real mu_ = infinity, last_ = infinity;
   Index steps_ = 0, work_ = 0;      // since restarts were last considered
   Index epochs_ = 0, patience_ = 2; // since the last restart; before the next at z
-  std::vector<Real> u_, z_, x_;     // x_ is scratch
+  std::vector<Real> u_, z_, x_;     // x as of the last look
   std::vector<Index> group_;
   std::vector<std::pair<Real, Real>> gradients_;
   Index steepest_ = 0, uniform_ = 0; // j1 and j2

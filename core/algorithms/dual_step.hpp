@@ -11,8 +11,8 @@ namespace southwell {
 
 template <Loss L> class DualStep {
 public:
-  static constexpr Real direction =
-      -1; // a reading is minus the gradient of the coupled part, for a share of one
+  // A reading is minus the gradient of the coupled part, for a share of one.
+  static constexpr Real direction = -1;
 
   // `norms` holds sum_j a_ij^2 / l2_j for each sample.
   DualStep(const Problem& problem, L loss, CVec norms, CVec start) : problem_(problem), loss_(loss) {

@@ -32,7 +32,7 @@ public:
                            norms_[j] > 0 ? norms_[j] * loss.smoothness() : 0});
     if constexpr (L::self_concordance > 0)
       for (Index j = 0; j < design.cols(); ++j)
-        reach_.push_back(L::self_concordance * design.largest_entry(j, problem.loss.weights()));
+        bends_.push_back(L::self_concordance * design.largest_entry(j, problem.loss.weights()));
   }
 
   Index coordinates() const { return Index(features_.size()); }
@@ -52,14 +52,11 @@ public:
   // has g_j(x_j) > level - g_j*(0), level = P(start) - D(0), so g may be bounded there (Perekrestenko et al.,
   // section 4.1).
   void prepare_scores() {
-    std::vector<Real> x(features_.size()), margins(problem_.design.rows()), y(margins.size());
-    Real least = 0;
-    for (Index j = 0; j < coordinates(); ++j) {
-      x[j] = features_[j].x;
-      least -= problem_.penalty[j].conjugate(0);
-    }
+    std::vector<Real> x(features_.size()), margins(problem_.design.rows());
+    for (Index j = 0; j < coordinates(); ++j) x[j] = features_[j].x;
     problem_.design.apply(x, margins);
-    level_ = problem_.loss.value(margins) + problem_.penalty_value(x) + problem_.loss.conjugate(y, 0) - least;
+    const Real start = problem_.loss.value(margins) + problem_.penalty_value(x);
+    const Real level = std::max(start - problem_.dual_at_zero(), 0.0);
     const Real largest = *std::max_element(norms_.begin(), norms_.end());
     scales_.clear();
     for (Index j = 0; j < coordinates(); ++j) {
@@ -67,10 +64,10 @@ public:
       const bool free = g.l1 == 0 && g.l2 == 0;
       const Real norm = norms_[j];
       scales_.push_back({std::sqrt(norm > 0 ? norm : largest),
-                         !free      ? g.reach(level_ - g.conjugate(0))
-                         : norm > 0 ? std::sqrt(2 * std::max(level_, 0.0) / norm)
+                         !free      ? g.reach(level - g.conjugate(0))
+                         : norm > 0 ? std::sqrt(2 * level / norm)
                                     : 1,
-                         g.l2 > 0 ? 0 : 1e-12 * (g.l1 + std::sqrt(norm) * std::sqrt(std::max(level_, 0.0)))});
+                         g.l2 > 0 ? 0 : 1e-12 * (g.l1 + std::sqrt(norm) * std::sqrt(level))});
     }
   }
   Real score(Score kind, Index j, Real slope) const {
@@ -151,22 +148,22 @@ private:
       const Real h = coupling.curvature(j);
       if (h > 0) {
         constexpr Real widest = 2; // trust region, in units of r
-        const Real longest = std::abs(towards(slope, h, g, x)) * reach_[j], r = std::min(longest, widest);
+        const Real longest = std::abs(towards(slope, h, g, x)) * bends_[j], r = std::min(longest, widest);
         const Real kappa = r < 1e-3 ? 1 + r / 3 + r * r / 10 : 2 * (std::exp(r) - r - 1) / (r * r);
         if (kappa * h < bound) {
           const Real d = towards(slope, kappa * h, g, x);
-          return longest > widest ? clip(d, -widest / reach_[j], widest / reach_[j]) : d;
+          return longest > widest ? clip(d, -widest / bends_[j], widest / bends_[j]) : d;
         }
       } else if (bound == infinity) { // flat to rounding: walk downhill by the trust region
-        return clip(slope == 0 ? 0 : -std::copysign(2 / reach_[j], slope), g.lo - x, g.hi - x);
+        return clip(slope == 0 ? 0 : -std::copysign(2 / bends_[j], slope), g.lo - x, g.hi - x);
       }
     }
     return towards(slope, bound, g, x);
   }
   ScalarElasticNet bounded(Index j, const ScalarElasticNet& g, Real x, Real slope) const {
     if (g.l2 > 0) return g;
-    if (g.l1 ==
-        0) { // unpenalised: as far as a gradient step goes, or it would outweigh all others near the optimum
+    if (g.l1 == 0) {
+      // Unpenalised: as far as a gradient step goes, or it would outweigh all others near the optimum.
       const Real curvature = std::isfinite(features_[j].bound) ? features_[j].bound : norms_[j];
       const Real reach = curvature > 0 ? std::abs(slope) / curvature : 0;
       return g.within(x - reach, x + reach);
@@ -182,10 +179,10 @@ private:
     Real size, reach, kink;
   };
   const Problem& problem_;
-  Real level_ = 0;
+
   std::vector<Real> norms_; // sum_i s_i a_ij^2
   std::vector<Feature> features_;
-  std::vector<Real> reach_; // M max_i |a_ij|
+  std::vector<Real> bends_; // M max_i |a_ij|
   std::vector<Scale> scales_;
 };
 

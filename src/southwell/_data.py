@@ -164,14 +164,18 @@ class Matrix:
             self._by_rows = self._given.tocsr() if self.sparse else np.ascontiguousarray(self._given)
         return self._by_rows
 
+    def fibers(self, by_columns: bool):
+        """The columns, or the rows, as the rows of a CSR or C-ordered matrix."""
+        return self.columns.T if by_columns else self.rows
+
     def layout(self, by_columns: bool, shifts: np.ndarray | None, intercept: bool) -> _core.Layout:
         """The compiled view along one axis, framed by column constants and an intercept."""
-        store = self.columns if by_columns else self.rows
+        fibers = self.fibers(by_columns)
         frame = (np.empty(0) if shifts is None else shifts, intercept)
         if self.sparse:
-            length = store.shape[0] if by_columns else store.shape[1]
-            return _core.sparse_layout(store.data, store.indices, store.indptr, length, by_columns, *frame)
-        return _core.dense_layout(store.T if by_columns else store, by_columns, *frame)
+            parts = fibers.data, fibers.indices, fibers.indptr
+            return _core.sparse_layout(*parts, fibers.shape[1], by_columns, *frame)
+        return _core.dense_layout(fibers, by_columns, *frame)
 
     def ready_layout(self, shifts: np.ndarray | None, intercept: bool) -> _core.Layout:
         """Whichever layout costs nothing to build."""

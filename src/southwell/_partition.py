@@ -38,12 +38,11 @@ def blocks(problem: Problem, side: str, number: int | None, partition, seed: int
 def _cluster(problem: Problem, side: str, number: int, clustering: str, seed: int) -> np.ndarray:
     from sklearn.cluster import KMeans, MiniBatchKMeans, SpectralClustering
 
-    data = problem.data
-    points = data.columns.T if side == "primal" else data.rows
+    points = problem.data.fibers(side == "primal")
     size = points.shape[0]
     if number == 1 or number == size:
         return np.arange(size) % number
-    if problem.shifts is not None and not data.sparse:
+    if problem.shifts is not None and not problem.data.sparse:
         points = points + (problem.shifts[:, None] if side == "primal" else problem.shifts)
     if sp.issparse(points) and points.indices.dtype != np.int32:  # scikit-learn wants them narrow
         points = sp.csr_matrix(

@@ -22,7 +22,7 @@ def index(problem: Problem, side: str, seed: int, breadth: int, links: int) -> C
         raise ImportError(
             "MaxInnerProduct needs hnswlib. Install it with: python -m pip install 'southwell[search]'"
         ) from error
-    points = problem.data.columns.T if side == "primal" else problem.data.rows
+    points = problem.data.fibers(side == "primal")
     size, length = points.shape
     if 4 * size * length > MEMORY_LIMIT:
         raise ValueError(

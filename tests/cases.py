@@ -1,0 +1,69 @@
+"""Small cases for the laws of the references: penalties of every kind, points inside and on bounds."""
+
+import numpy as np
+
+import southwell as sw
+from southwell import reference
+from southwell.penalties import ElasticNet
+from southwell.reference import conjugates
+
+LOSSES = list(sw.losses.ALL)
+SMOOTH = [name for name in LOSSES if sw.losses.get(name).smooth]
+KINDS = ["residual", "bracket", "gs-s", "gs-r", "gs-q"]
+BOX = {"lower": -0.2, "upper": [0.3, np.inf, 0.0, 0.1, 2.0, 0.5, np.inf]}
+PENALTIES = {
+    "elastic net": ElasticNet(l1=0.05, l2=0.1),
+    "l1": ElasticNet(l1=0.05),
+    "l2": ElasticNet(l2=0.1),
+    "box": ElasticNet(l1=0.02, l2=0.1, **BOX),
+    "l1 in a box": ElasticNet(l1=0.02, **BOX),
+    "away from 0": ElasticNet(l1=0.02, lower=0.5, upper=3.0),
+    "partly free": ElasticNet(l1=0.05, weights=[1, 0, 1, 2, 0, 1, 1]),
+}
+STRONG = [name for name in PENALTIES if PENALTIES[name].l2 > 0]
+
+
+def kinds_for(loss):
+    return KINDS if np.isfinite(loss.smoothness) else KINDS[:3]
+
+
+def feasible(net, rng, size=0.5):
+    """A point of the box, with some zeros and, where there are bounds, some coordinates on them."""
+    x = size * rng.normal(size=net.l1.size)
+    x[rng.random(x.size) < 0.3] = 0.0
+    return np.clip(x, net.lo, net.hi)
+
+
+def dual_point(p, rng):
+    """A point of dom phi*, with some coordinates at its ends where phi* has a subgradient there."""
+    y = p.loss.derivative(rng.normal(size=p.b.size), p.b)
+    lo, _ = conjugates.domain(p.loss, p.b)
+    if p.loss.name in ("logistic", "poisson"):
+        return y
+    return np.where(np.isfinite(lo) & (rng.random(y.size) < 0.2), lo, y)
+
+
+def primal_case(p, penalty, seed=0):
+    net = reference.ElasticNet.of(PENALTIES[penalty], p.A.shape[1])
+    x = feasible(net, np.random.default_rng(seed))
+    start = np.clip(np.zeros(x.size), net.lo, net.hi)
+    top = max(reference.level(p.A, p.b, p.s, p.loss, net, at) for at in (start, x))
+
+    def score(kind, x=x):
+        return reference.primal_scores(kind, p.A, p.b, p.s, p.loss, net, x, top)
+
+    return net, x, top, score
+
+
+def objective(A, b, s, loss, net, x):
+    return s @ loss.value(A @ x, b) + net.value(x).sum()
+
+
+def dual_objective(A, b, s, loss, net, y):
+    return -(s @ loss.conjugate(y, b)) - net.conjugate(-A.T @ (s * y)).sum()
+
+
+def descend(p, net, x, epochs):
+    order = np.tile(np.arange(x.size), epochs)
+    concordance = float(p.loss.name in ("logistic", "poisson"))
+    return reference.primal_coordinate_descent(p.A, p.b, p.s, p.loss, net, order, x, concordance)
