@@ -1,6 +1,7 @@
 // Rules and algorithms as Python sees them, and the loop that drives them.
 #include "bindings/bound.hpp"
 #include "bindings/coordinate_descent.hpp"
+#include <atomic>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -13,21 +14,10 @@ namespace southwell {
 
 namespace {
 
-// What went wrong in a search, to be raised when the work has come to rest.
-using Failure = std::shared_ptr<nb::object>;
-
 // A rule as Python states it.
 struct BoundRule {
   RuleSpec spec;
   Failure failure;
-};
-
-// An algorithm, and what it looks into.
-struct BoundAlgorithm {
-  nb::object problem_object, gram_object, across_object;
-  Failure failure;
-  std::unique_ptr<Algorithm> algorithm;
-  bool settled = false;
 };
 
 // A rule that asks Python where to look: `search(image, count)` gives the indices of so many coordinates.
@@ -58,6 +48,8 @@ struct DescentOptions {
   bool shrinking, accelerated, restarts;
   Real firmness, intercept_firmness;
   Index room;
+  Real momentum;
+  Index recentre_every;
 };
 
 BoundAlgorithm coordinate_descent(nb::object problem, const BoundRule& rule, const DescentOptions& options,
@@ -86,8 +78,11 @@ BoundAlgorithm coordinate_descent(nb::object problem, const BoundRule& rule, con
                          other,
                          options.room,
                          options.accelerated,
-                         options.restarts};
-  BoundAlgorithm result{problem, gram ? nb::cast(*gram) : nb::object(), across, rule.failure, nullptr, false};
+                         options.restarts,
+                         options.momentum,
+                         options.recentre_every};
+  BoundAlgorithm result{problem, nb::make_tuple(gram ? nb::cast(*gram) : nb::none(), across), nullptr,
+                        rule.failure};
   nb::gil_scoped_release release;
   if (gram) {
     result.algorithm = primal ? primal_gram_descent(spec) : dual_gram_descent(spec);
@@ -103,7 +98,7 @@ BoundAlgorithm coordinate_descent(nb::object problem, const BoundRule& rule, con
 
 // Brings an algorithm to its own present point, as a certificate would, so that its scores are true.
 void settle(BoundAlgorithm& bound) {
-  Point point(nb::cast<const BoundProblem&>(bound.problem_object).core);
+  Point point(bound.problem());
   bound.algorithm->locate(point);
   bound.algorithm->resync(point);
   bound.settled = true;
@@ -125,13 +120,20 @@ nb::object to_tuple(const Record& r) {
   return nb::make_tuple(r.epoch, r.seconds, r.primal, r.dual, r.gap, r.nonzeros, r.moves, r.entries);
 }
 
+// Raised from any thread to end a solve in another.
+struct Flag {
+  std::atomic<bool> raised = false;
+};
+
 // Signals and the callback. A Python exception from either ends the work and is handed back with the result.
 class PythonWatch final : public Watch {
 public:
-  explicit PythonWatch(nb::object callback) : callback_(std::move(callback)) {}
+  PythonWatch(nb::object callback, const Flag* cancelled)
+      : callback_(std::move(callback)), cancelled_(cancelled) {}
   nb::object error = nb::none();
 
   bool interrupted() override {
+    if (cancelled_ && cancelled_->raised) return true;
     nb::gil_scoped_acquire acquire;
     if (PyErr_CheckSignals() == 0) return !error.is_none();
     nb::python_error raised;
@@ -151,21 +153,21 @@ public:
 
 private:
   nb::object callback_;
+  const Flag* cancelled_;
 };
 
 constexpr const char* status_names[] = {"CONVERGED", "MAX_EPOCHS",  "MAX_SECONDS",
                                         "STOPPED",   "INTERRUPTED", "DIVERGED"};
 
 nb::dict run(BoundAlgorithm& algorithm, Real tol, Index max_epochs, Real max_seconds, Index check_every,
-             nb::object callback, bool record_history) {
-  const auto& bound = nb::cast<const BoundProblem&>(algorithm.problem_object);
-  PythonWatch watch(callback);
+             nb::object callback, bool record_history, const Flag* cancelled) {
+  PythonWatch watch(callback, cancelled);
   Outcome outcome;
   algorithm.settled = true; // the loop begins with a certificate
   {
     nb::gil_scoped_release release;
-    outcome = drive(bound.core, *algorithm.algorithm, {tol, max_epochs, max_seconds, check_every}, watch,
-                    record_history);
+    outcome = drive(algorithm.problem(), *algorithm.algorithm, {tol, max_epochs, max_seconds, check_every},
+                    watch, record_history);
   }
   if (!algorithm.failure->is_none()) watch.error = *algorithm.failure;
   nb::dict result;
@@ -211,9 +213,10 @@ void def_algorithms(nb::module_& m) {
           },
           "n"_a, "seed"_a, "count"_a, "The first coordinates it hands out, if it needs no scores for that.");
   nb::class_<DescentOptions>(m, "Descent", "How coordinates move.")
-      .def(nb::init<std::string, std::uint64_t, bool, bool, bool, Real, Real, Index>(), nb::kw_only(),
-           "side"_a, "seed"_a, "shrinking"_a = false, "accelerated"_a = false, "restarts"_a = true,
-           "firmness"_a = 0.0, "intercept_firmness"_a = 0.0, "room"_a = 0);
+      .def(nb::init<std::string, std::uint64_t, bool, bool, bool, Real, Real, Index, Real, Index>(),
+           nb::kw_only(), "side"_a, "seed"_a, "shrinking"_a = false, "accelerated"_a = false,
+           "restarts"_a = true, "firmness"_a = 0.0, "intercept_firmness"_a = 0.0, "room"_a = 0,
+           "momentum"_a = 0.0, "recentre_every"_a = 1);
   nb::class_<BoundAlgorithm>(m, "Algorithm", "An algorithm at work on a problem.")
       .def("settle", &settle, "Renew products and scores.")
       .def(
@@ -231,15 +234,18 @@ void def_algorithms(nb::module_& m) {
       .def(
           "point",
           [](BoundAlgorithm& self) {
-            Point point(nb::cast<const BoundProblem&>(self.problem_object).core);
+            Point point(self.problem());
             self.algorithm->locate(point);
             return nb::make_tuple(to_numpy(point.x), to_numpy(point.y));
           },
           "Where it stands: x and y.");
+  nb::class_<Flag>(m, "Flag", "Ends the solves that were given it, once raised.")
+      .def(nb::init<>())
+      .def("raise_", [](Flag& flag) { flag.raised = true; });
   m.def("coordinate_descent", &coordinate_descent, "problem"_a, "rule"_a, "options"_a, "start"_a, "anchor"_a,
         "gram"_a.none(), "across"_a.none());
   m.def("drive", &run, "algorithm"_a, "tol"_a, "max_epochs"_a, "max_seconds"_a, "check_every"_a,
-        "callback"_a.none(), "record_history"_a);
+        "callback"_a.none(), "record_history"_a, "cancelled"_a.none() = nb::none());
 }
 
 } // namespace southwell

@@ -2,7 +2,7 @@
 #pragma once
 #include "bindings/arrays.hpp"
 #include "bindings/layout.hpp"
-#include "core/problem.hpp"
+#include "core/drive.hpp"
 #include <memory>
 
 namespace southwell {
@@ -35,6 +35,21 @@ struct BoundProblem {
   const AnyLayout& layout() const { return nanobind::cast<const BoundLayout&>(layout_object).layout; }
 };
 
+// An algorithm, what it looks into, and what went wrong in a Python call, to be raised when the work has come
+// to rest.
+using Failure = std::shared_ptr<nanobind::object>;
+
+struct BoundAlgorithm {
+  nanobind::object problem_object, parts;
+  std::unique_ptr<Algorithm> algorithm;
+  Failure failure = std::make_shared<nanobind::object>(nanobind::none());
+  bool settled = false;
+
+  const Problem& problem() const { return nanobind::cast<const BoundProblem&>(problem_object).core; }
+};
+
 void def_algorithms(nanobind::module_& m);
+void def_saddle(nanobind::module_& m);
+void def_features(nanobind::module_& m);
 
 } // namespace southwell

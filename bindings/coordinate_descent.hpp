@@ -20,6 +20,8 @@ struct DescentSpec {
   const AnyLayout* across = nullptr; // sparse data along the other axis, for rules that follow every move
   Index room = 0;                    // for columns of inner products, see AllReadings
   bool accelerated = false, restarts = true;
+  Real momentum = 0;        // of the anchors
+  Index recentre_every = 1; // epochs
 };
 
 template <class Stored>
@@ -32,14 +34,15 @@ std::unique_ptr<Algorithm> dual_gram_descent(const DescentSpec& spec);
 
 // Plain or accelerated, along fibers or through a Gram matrix.
 template <class Step>
-std::unique_ptr<Algorithm> with_rule(auto&& plain, auto&& pair, Step step, std::unique_ptr<Crossing> crossing,
-                                     const DescentSpec& spec) {
+std::unique_ptr<Algorithm> with_rule(auto&& plain, auto&& pair, Step step,
+                                     std::unique_ptr<AnyFibers> crossing, const DescentSpec& spec) {
   auto rule = make_rule(spec.rule, step.coordinates(), spec.seed);
   if (spec.accelerated)
     return std::make_unique<Accelerated<decltype(pair()), Step>>(pair(), std::move(step), std::move(rule),
                                                                  spec.restarts);
   return std::make_unique<CoordinateDescent<decltype(plain()), Step>>(
-      plain(), std::move(step), std::move(rule), spec.shrinking, std::move(crossing), spec.room);
+      plain(), std::move(step), std::move(rule), spec.shrinking, std::move(crossing), spec.room,
+      spec.recentre_every);
 }
 
 template <class Map, class Stored, Axis axis, class Step>
@@ -47,9 +50,9 @@ std::unique_ptr<Algorithm> along_fibers(const Framed<Stored, axis>& design, Map 
                                         const DescentSpec& spec) {
   using D = Framed<Stored, axis>;
   constexpr Axis other = axis == Axis::rows ? Axis::columns : Axis::rows;
-  std::unique_ptr<Crossing> crossing;
+  std::unique_ptr<AnyFibers> crossing;
   if (spec.across)
-    crossing = std::make_unique<CrossingOf<Framed<Stored, other>>>(
+    crossing = std::make_unique<FibersOf<Framed<Stored, other>>>(
         std::get<Framed<Stored, other>>(std::get<Stores<other>>(*spec.across)));
   return with_rule([&] { return Mirror<D, Map>(design, map); },
                    [&] { return MirrorPair<D, Map>(design, map); }, std::move(step), std::move(crossing),

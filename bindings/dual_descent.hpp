@@ -15,7 +15,7 @@ std::unique_ptr<Algorithm> dual_descent(const Framed<Stored, Axis::rows>& design
         spec.loss);
   };
   const auto map = [&]<class Map>() {
-    return Map(spec.problem.penalty, spec.anchor, spec.firmness, spec.intercept_firmness);
+    return Map(spec.problem.penalty, spec.anchor, spec.firmness, spec.intercept_firmness, spec.momentum);
   };
   if (spec.problem.penalty.quadratic()) return with_map(map.template operator()<LinearConjugateMap>());
   return with_map(map.template operator()<CurvedConjugateMap>());

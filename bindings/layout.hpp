@@ -1,7 +1,11 @@
 // Every way the data may be stored, as one variant.
 #pragma once
+#include "core/design/any_fibers.hpp"
+#include "core/design/factorised.hpp"
 #include "core/design/framed.hpp"
 #include "core/design/stored.hpp"
+#include <memory>
+#include <stdexcept>
 #include <variant>
 
 namespace southwell {
@@ -12,14 +16,33 @@ using Stores = std::variant<
     Framed<SparseFibers<float, std::int32_t>, axis>, Framed<SparseFibers<float, std::int64_t>, axis>,
     Framed<SparseFibers<double, std::int32_t>, axis>, Framed<SparseFibers<double, std::int64_t>, axis>>;
 
-using AnyLayout = std::variant<Stores<Axis::columns>, Stores<Axis::rows>>;
+using AnyLayout = std::variant<Stores<Axis::columns>, Stores<Axis::rows>, Factorised>;
 
-inline const Design& as_design(const AnyLayout& layout) {
+// `work` with the stored design along whichever axis, or with the factorised one.
+template <class Work> decltype(auto) with_design(const AnyLayout& layout, Work&& work) {
   return std::visit(
-      [](const auto& stores) -> const Design& {
-        return std::visit([](const auto& design) -> const Design& { return design; }, stores);
+      [&]<class L>(const L& one) -> decltype(auto) {
+        if constexpr (std::is_same_v<L, Factorised>)
+          return work(one);
+        else
+          return std::visit(work, one);
       },
       layout);
+}
+
+inline const Design& as_design(const AnyLayout& layout) {
+  return with_design(layout, [](const auto& design) -> const Design& { return design; });
+}
+
+// The fibers of a stored layout along one axis, with all that its frame adds to them.
+template <Axis axis> std::unique_ptr<AnyFibers> whole_fibers(const AnyLayout& layout) {
+  if (!std::holds_alternative<Stores<axis>>(layout))
+    throw std::invalid_argument("a layout along the wrong axis");
+  return std::visit(
+      []<class D>(const D& design) -> std::unique_ptr<AnyFibers> {
+        return std::make_unique<FibersOf<D, true>>(design);
+      },
+      std::get<Stores<axis>>(layout));
 }
 
 } // namespace southwell

@@ -132,9 +132,23 @@ NB_MODULE(_core, m) {
               l.design().column_squared_norms(sized(w, l.design().rows()), out);
             });
           },
-          "weights"_a, "sum_i weights_i A_ij^2 for each column j");
+          "weights"_a, "sum_i weights_i A_ij^2 for each column j")
+      .def(
+          "row_squared_norms",
+          [](const BoundLayout& l) {
+            return filled(l.design().rows(), [&](Vec out) { l.design().row_squared_norms(out); });
+          },
+          "sum_j A_ij^2 for each row i");
   def_dense<float>(m);
   def_dense<double>(m);
+  m.def(
+      "factorised_layout",
+      [](nb::object u, nb::object v) {
+        return BoundLayout{
+            Factorised(nb::cast<const BoundLayout&>(u).design(), nb::cast<const BoundLayout&>(v).design()),
+            nb::make_tuple(u, v)};
+      },
+      "u"_a, "v"_a, "The layout of U V, through the layouts of U and V.");
   def_sparse<float, std::int32_t>(m);
   def_sparse<float, std::int64_t>(m);
   def_sparse<double, std::int32_t>(m);
@@ -150,6 +164,8 @@ NB_MODULE(_core, m) {
       .def(nb::init<nb::object, const AnyLoss&, Array<Real>, Array<Real>, const ElasticNet&>(), "layout"_a,
            "loss"_a, "targets"_a, "weights"_a, "penalty"_a);
   def_algorithms(m);
+  def_saddle(m);
+  def_features(m);
   m.def("null_dual", &null_dual, "problem"_a);
   m.def("certify", &certify, "problem"_a, "x"_a, "y"_a.none());
 }

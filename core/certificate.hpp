@@ -24,7 +24,7 @@ public:
         y_(problem.design.rows()) {}
 
   const Certificate& operator()(const Point& point) {
-    const Real primal = problem_.loss.value(point.margins) + problem_.penalty_value(point.x);
+    const Real primal = latest_ = problem_.loss.value(point.margins) + problem_.penalty_value(point.x);
     // Among points that rounding cannot tell apart, the newest is nearest to the optimum.
     if (primal <= best_.primal || primal - best_.primal <= 1e-15 * std::abs(primal)) {
       best_.primal = std::min(primal, best_.primal);
@@ -39,6 +39,7 @@ public:
     return best_;
   }
   const Certificate& best() const { return best_; }
+  Real latest() const { return latest_; } // P at the last point
   CVec x() const { return x_; }
   std::pair<std::vector<Real>, std::vector<Real>> release() { return {std::move(x_), std::move(y_)}; }
 
@@ -46,6 +47,7 @@ private:
   const Problem& problem_;
   Feasible feasible_;
   Certificate best_;
+  Real latest_ = infinity;
   std::vector<Real> x_, y_;
 };
 

@@ -115,6 +115,21 @@ public:
   virtual std::vector<Index> lead(Index moves) = 0;
 };
 
+// Steps that are too long multiply the error from one certificate to the next, without end. A method may be
+// far off for a while, as dual ones are where l2 is tiny; what tells divergence is that it goes on.
+class Runaway {
+public:
+  bool watch(Real error, Real unit) {
+    times_ = error > 1e3 * unit && error > 2 * last_ ? times_ + 1 : 0;
+    last_ = error;
+    return times_ >= 8;
+  }
+
+private:
+  Real last_ = infinity;
+  int times_ = 0;
+};
+
 struct Outcome {
   Status status;
   Real scale; // the unit of the gap
@@ -134,6 +149,8 @@ inline Outcome drive(const Problem& problem, Algorithm& algorithm, const Stop& s
   const Unit unit = gap_unit(problem, point);
   Outcome outcome{Status::max_epochs, unit.scale, 0, 0, {}, {}, {}, {}};
   Schedule schedule(stop, problem.design.stored());
+  Runaway runaway;
+  bool grows = false;
   Index epoch = 0;
   for (;; ++epoch) {
     if (pulse.interrupted()) { // no more work: the last certificate stands
@@ -157,6 +174,7 @@ inline Outcome drive(const Problem& problem, Algorithm& algorithm, const Stop& s
         outcome.history.back() = record;
       const bool asked = watch.report(record, certifier, outcome.scale);
 
+      grows = runaway.watch(certifier.latest() - proof.primal, std::max(unit.scale, std::abs(proof.primal)));
       Real size = 0;
       for (const Real x : point.x) size += x * x;
       const auto finished = [&]() -> bool {
@@ -165,7 +183,7 @@ inline Outcome drive(const Problem& problem, Algorithm& algorithm, const Stop& s
           return true;
         };
         if (record.gap <= std::max(stop.tol * unit.scale, unit.rounding)) return end(Status::converged);
-        if (!std::isfinite(size)) return end(Status::diverged);
+        if (!std::isfinite(size) || grows) return end(Status::diverged);
         if (asked) return end(Status::stopped);
         pulse.look();
         if (pulse.interrupted()) return end(Status::interrupted);

@@ -122,6 +122,13 @@ inline void complete_from_primal(const Problem& problem, Point& point) {
   problem.slopes(point.y, point.slopes);
 }
 
+// Complete a point from both halves, for the methods that have them: m = A x, z = A'(s o y).
+inline void complete(const Problem& problem, Point& point) {
+  problem.design.apply(point.x, point.margins);
+  solve_intercept(problem, point);
+  problem.slopes(point.y, point.slopes);
+}
+
 // Complete a point from its dual half: z = A'(s o y), x as `primal_of(z, x)` gives it, m = A x.
 template <class PrimalOf>
 void complete_from_dual(const Problem& problem, Point& point, PrimalOf&& primal_of) {

@@ -24,6 +24,13 @@ public:
   virtual void derivative(CVec margins, Vec y) const = 0;     // y_i = phi'(m_i)
   virtual Real conjugate(CVec y, Real scale) const = 0;       // sum_i s_i phi*(scale y_i)
   virtual Interval domain(Index i) const = 0;                 // of phi_i*
+  virtual Real smoothness() const = 0;                        // 1/gamma
+
+  // One sample at a time, for algorithms whose steps are long.
+  virtual Real derivative(Index i, Real m) const = 0;
+  virtual Real maximise(Index i, Real m, Real y0,
+                        Real q) const = 0;                 // argmax  y m - phi*(y) - (q/2)(y - y0)^2
+  virtual Real bracket(Index i, Real m, Real y) const = 0; // phi(m) + phi*(y) - y m >= 0
 
   Real size(CVec margins, CVec y) const { // sum_i s_i |y_i| (|m_i| + |b_i|): what the gap is a difference of
     Real total = 0;
@@ -89,6 +96,14 @@ public:
     return total;
   }
   Interval domain(Index i) const override { return loss_.domain(targets_[i]); }
+  Real smoothness() const override { return loss_.smoothness(); }
+  Real derivative(Index i, Real m) const override { return loss_.derivative(m, targets_[i]); }
+  Real maximise(Index i, Real m, Real y0, Real q) const override {
+    return loss_.maximise(m, y0, q, targets_[i]);
+  }
+  Real bracket(Index i, Real m, Real y) const override {
+    return std::max(loss_.value(m, targets_[i]) + loss_.conjugate(y, targets_[i]) - y * m, 0.0);
+  }
 
 private:
   L loss_;

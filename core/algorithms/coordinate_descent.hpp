@@ -26,11 +26,13 @@ namespace southwell {
 
 template <Coupling C, class Step> class CoordinateDescent final : public Algorithm {
 public:
-  // `crossing` and `room` serve rules that follow every move; see AllReadings.
+  // `crossing` and `room` serve rules that follow every move; see AllReadings. Anchors, where there are any,
+  // are moved every so many epochs.
   CoordinateDescent(C coupling, Step step, std::unique_ptr<Rule> rule, bool shrinking,
-                    std::unique_ptr<Crossing> crossing, Index room)
+                    std::unique_ptr<AnyFibers> crossing, Index room, Index recentre_every)
       : coupling_(std::move(coupling)), step_(std::move(step)), rule_(std::move(rule)),
-        rest_(step_.coordinates(), shrinking), board_(rule_->keeps_scores() ? step_.coordinates() : 0) {
+        rest_(step_.coordinates(), shrinking), board_(rule_->keeps_scores() ? step_.coordinates() : 0),
+        recentre_every_(recentre_every) {
     if (rule_->score() != Score::none) step_.prepare_scores();
     if (rule_->keeps_scores() && rule_->refresh_every() == 0)
       readings_.emplace(coupling_, std::move(crossing), room);
@@ -50,7 +52,7 @@ public:
       return;
     }
     if constexpr (requires { coupling_.recentre(); })
-      if (coupling_.recentre() && readings_) {
+      if (++epochs_ % recentre_every_ == 0 && coupling_.recentre() && readings_) {
         readings_->refresh();
         rescore();
       }
@@ -225,6 +227,7 @@ private:
   Scoreboard board_;
   std::optional<AllReadings<C>> readings_;
   Index until_refresh_ = 0; // moves
+  Index recentre_every_, epochs_ = 0;
 };
 
 } // namespace southwell

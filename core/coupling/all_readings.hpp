@@ -10,7 +10,7 @@ namespace southwell {
 // A Gram matrix keeps them already.
 template <class Map> class GramReadings {
 public:
-  GramReadings(Gram<Map>& gram, std::unique_ptr<Crossing>, Index) : gram_(gram) {}
+  GramReadings(Gram<Map>& gram, std::unique_ptr<AnyFibers>, Index) : gram_(gram) {}
   Real read(Index k) const { return gram_.read(k); }
   CVec plain() const { return gram_.all(); }
   bool all_changed() const { return true; }

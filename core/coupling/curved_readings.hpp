@@ -12,8 +12,8 @@
 //
 // Memory: O(coordinates).
 #pragma once
-#include "core/coupling/crossing.hpp"
 #include "core/coupling/mirror.hpp"
+#include "core/design/any_fibers.hpp"
 #include <memory>
 
 namespace southwell {
@@ -21,7 +21,7 @@ namespace southwell {
 template <class D, class Map> class CurvedReadings {
 public:
   // `crossing` is none for dense data.
-  CurvedReadings(Mirror<D, Map>& mirror, std::unique_ptr<Crossing> crossing, Index)
+  CurvedReadings(Mirror<D, Map>& mirror, std::unique_ptr<AnyFibers> crossing, Index)
       : mirror_(mirror), design_(mirror.design()), crossing_(std::move(crossing)),
         own_(design_.coordinates()), wake_(design_.coordinates()) {
     if (design_.common_to_all()) return; // the frame moves every reading: nobody can sleep
@@ -125,7 +125,7 @@ private:
 
   Mirror<D, Map>& mirror_;
   const D& design_;
-  std::unique_ptr<Crossing> crossing_;
+  std::unique_ptr<AnyFibers> crossing_;
   Ripple own_; // readings without the frame's part: true, or as true as a sleeper needs
   std::vector<float> wake_;
   std::vector<Real> lengths_;

@@ -8,8 +8,8 @@
 // Memory: O(coordinates), and at most `room` numbers for the columns.
 #pragma once
 #include "core/coupling/column_cache.hpp"
-#include "core/coupling/crossing.hpp"
 #include "core/coupling/mirror.hpp"
+#include "core/design/any_fibers.hpp"
 #include <memory>
 
 namespace southwell {
@@ -17,7 +17,7 @@ namespace southwell {
 template <class D, class Map> class LinearReadings {
 public:
   // `crossing` is none for dense data.
-  LinearReadings(Mirror<D, Map>& mirror, std::unique_ptr<Crossing> crossing, Index room)
+  LinearReadings(Mirror<D, Map>& mirror, std::unique_ptr<AnyFibers> crossing, Index room)
       : mirror_(mirror), design_(mirror.design()), crossing_(std::move(crossing)),
         own_(design_.coordinates()), product_(design_.coordinates()), cache_(design_.coordinates(), room) {}
 
@@ -105,7 +105,7 @@ private:
 
   Mirror<D, Map>& mirror_;
   const D& design_;
-  std::unique_ptr<Crossing> crossing_;
+  std::unique_ptr<AnyFibers> crossing_;
   std::vector<Real> own_; // readings without the frame's part
   Ripple product_;        // scratch for a column
   ColumnCache cache_;

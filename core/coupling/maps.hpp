@@ -7,6 +7,7 @@
 #pragma once
 #include "core/penalties/all.hpp"
 #include "core/sample_loss.hpp"
+#include <utility>
 #include <vector>
 
 namespace southwell {
@@ -52,9 +53,11 @@ private:
 class ConjugateMap {
 public:
   // `anchor` is where to begin, `firmness` what l2 + mu should be at least for stored columns,
-  // `intercept_firmness` the intercept's mu.
-  ConjugateMap(const ElasticNet& penalty, CVec anchor, Real firmness, Real intercept_firmness)
-      : penalty_(penalty), first_anchored_(Index(anchor.size())) {
+  // `intercept_firmness` the intercept's mu. With `momentum` anchors overshoot: c = x + momentum (x - x of
+  // the recentring before), the accelerated proximal point method.
+  ConjugateMap(const ElasticNet& penalty, CVec anchor, Real firmness, Real intercept_firmness,
+               Real momentum = 0)
+      : penalty_(penalty), first_anchored_(Index(anchor.size())), momentum_(momentum) {
     const Index coordinates = Index(anchor.size());
     const auto mu = [&](Index j) {
       return j < penalty.penalised() ? std::max(firmness - penalty[j].l2, 0.0) : intercept_firmness;
@@ -65,6 +68,7 @@ public:
       mu_.push_back(mu(j));
       anchor_.push_back(clip(anchor[j], penalty[j].lo, penalty[j].hi));
     }
+    if (momentum > 0) last_ = anchor_;
   }
 
   SOUTHWELL_INLINE Real at(Index j, Real p) const {
@@ -77,13 +81,17 @@ public:
 
   bool anchored() const { return !anchor_.empty(); }
   Index first_anchored() const { return first_anchored_; }
-  void recentre(Index j, Real x) { anchor_[j - first_anchored_] = x; }
+  void recentre(Index j, Real x) {
+    Real& anchor = anchor_[j - first_anchored_] = x;
+    if (momentum_ > 0) anchor += momentum_ * (x - std::exchange(last_[j - first_anchored_], x));
+  }
   Real anchor(Index j) const { return anchor_[j - first_anchored_]; }
 
 protected:
   const ElasticNet& penalty_;
   Index first_anchored_;
-  std::vector<Real> mu_, anchor_;
+  Real momentum_;
+  std::vector<Real> mu_, anchor_, last_;
 };
 
 // With l1 or a box the map bends; without, it is linear.

@@ -110,7 +110,7 @@ public:
     return kept_;
   }
 
-  // Moves the anchors of a ConjugateMap to the current image; true if there are any.
+  // Moves the anchors of a ConjugateMap to the current image, or past it; true if there are any.
   bool recentre()
     requires requires(Map m) { m.recentre(0, 0.0); }
   {
@@ -119,9 +119,9 @@ public:
     for (Index j = map_.first_anchored(); j < design_.positions(); ++j) {
       if (map_.mu(j) == 0) continue;
       if constexpr (Map::linear) {
-        const Real shift = -map_.rate(j) * map_.mu(j) * (x[j] - map_.anchor(j));
+        const Real before = map_.anchor(j);
         map_.recentre(j, x[j]);
-        x[j] += shift;
+        x[j] -= map_.rate(j) * map_.mu(j) * (map_.anchor(j) - before);
       } else {
         map_.recentre(j, x[j]);
         x[j] = map_.at(j, potential_[j]);

@@ -14,6 +14,7 @@ public:
   virtual void adjoint(CVec u, Vec out) const = 0;                    // out = A'u
   virtual void adjoint(CVec weights, CVec u, Vec out) const = 0;      // out = A'(weights o u)
   virtual void column_squared_norms(CVec weights, Vec out) const = 0; // out_j = sum_i weights_i A_ij^2
+  virtual void row_squared_norms(Vec out) const = 0;                  // out_i = sum_j A_ij^2
 };
 
 } // namespace southwell

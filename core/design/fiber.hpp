@@ -2,6 +2,7 @@
 #pragma once
 #include "core/concepts.hpp"
 #include "core/support/simd.hpp"
+#include <algorithm>
 
 namespace southwell {
 
@@ -73,6 +74,9 @@ public:
     else
       for (Index k = 0; k < length_; ++k) h(k, Real(values_[k]) + shift_);
   }
+  template <class H> void visit_between(Index from, Index to, H&& h) const { // positions from, ..., to - 1
+    for (Index k = from; k < to; ++k) h(k, Real(values_[k]) + (shifts_ ? shifts_[k] : shift_));
+  }
   template <class H> Real sum(H&& h) const {
     Real s = 0;
     visit([&](Index k, Real a) { s += h(k, a); });
@@ -104,6 +108,10 @@ public:
   }
   template <class H> void visit(H&& h) const {
     for (Index k = 0; k < size_; ++k) h(Index(positions_[k]), Real(values_[k]));
+  }
+  template <class H> void visit_between(Index from, Index to, H&& h) const {
+    Index k = std::lower_bound(positions_, positions_ + size_, from) - positions_;
+    for (; k < size_ && positions_[k] < to; ++k) h(Index(positions_[k]), Real(values_[k]));
   }
   template <class H> Real sum(H&& h) const {
     return unrolled([&](Index k) { return h(Index(positions_[k]), Real(values_[k])); });

@@ -98,25 +98,18 @@ public:
   }
 
   void column_squared_norms(CVec weights, Vec out) const override {
-    if constexpr (axis == Axis::columns) {
-      squared_norms([&](Index i) { return weights[i]; }, out);
-    } else {
-      std::fill(out.begin(), out.end(), 0.0);
-      for (Index i = 0; i < rows(); ++i) {
-        const Real s = weights[i];
-        if (shifted()) // (a + c)^2 = a (a + 2 c) + c^2
-          fiber(i).visit([&](Index j, Real a) { out[j] += s * a * (a + 2 * constant(j)); });
-        else
-          fiber(i).visit([&](Index j, Real a) { out[j] += s * a * a; });
-      }
-      Real total = 0;
-      for (const Real s : weights) total += s;
-      if (shifted())
-        common().visit([&](Index j, Real c) {
-          const Real norm = out[j] + total * c * c;
-          out[j] = norm > 1e-13 * (std::abs(out[j]) + total * c * c) ? norm : 0;
-        });
-    }
+    const auto weight = [&](Index i) { return weights[i]; };
+    if constexpr (axis == Axis::columns)
+      squared_norms(weight, out);
+    else
+      crossing_squared_norms(weight, out);
+  }
+  void row_squared_norms(Vec out) const override {
+    const auto weight = [](Index) { return Real(1); };
+    if constexpr (axis == Axis::rows)
+      squared_norms(weight, out);
+    else
+      crossing_squared_norms(weight, out);
   }
 
 private:
@@ -139,6 +132,25 @@ private:
     }
     const Real norm = own + 2 * g * cross + g * g * far;
     return norm > 1e-13 * (own + g * g * far) ? norm : 0;
+  }
+
+  // sum_k weight(k) (fiber k)_i^2 for each position i; 0 where it is only rounding error.
+  template <class Weight> void crossing_squared_norms(Weight&& weight, Vec out) const {
+    std::fill(out.begin(), out.end(), 0.0);
+    Real total = 0; // of weight gamma^2
+    for (Index k = 0; k < coordinates(); ++k) {
+      const Real w = weight(k), g = shifted() ? gamma(k) : 0;
+      total += w * g * g;
+      if (g != 0) // (a + g c)^2 = a (a + 2 g c) + (g c)^2
+        fiber(k).visit([&](Index i, Real a) { out[i] += w * a * (a + 2 * g * common_at(i)); });
+      else
+        fiber(k).visit([&](Index i, Real a) { out[i] += w * a * a; });
+    }
+    if (total > 0)
+      common().visit([&](Index i, Real c) {
+        const Real norm = out[i] + total * c * c;
+        out[i] = norm > 1e-13 * (std::abs(out[i]) + total * c * c) ? norm : 0;
+      });
   }
 
   void dots(CVec v, Vec out) const {

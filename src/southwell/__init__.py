@@ -3,11 +3,13 @@
 from importlib import import_module
 
 from . import losses, methods, penalties, rules
-from ._data import Centred
+from ._data import Centred, Factorised
 from .lambda_max import lambda_max
 from .problem import Problem
 from .result import Result
+from .sketch import sketch_features, sketch_instances
 from .solve import ConvergenceWarning, Interrupted, Progress, solve
+from .solve_many import Results, solve_many
 from .status import Status
 
 __version__ = "0.1.0"
@@ -15,22 +17,28 @@ __version__ = "0.1.0"
 __all__ = [
     "Centred",
     "ConvergenceWarning",
+    "Factorised",
     "Interrupted",
     "Problem",
     "Progress",
     "Result",
+    "Results",
     "Status",
+    "features",
     "graph",
     "lambda_max",
     "losses",
     "methods",
     "penalties",
     "rules",
+    "sketch_features",
+    "sketch_instances",
     "solve",
+    "solve_many",
 ]
 
 
 def __getattr__(name: str):
-    if name == "graph":  # imported when asked for: scikit-learn takes a while
-        return import_module(".graph", __name__)
+    if name in ("features", "graph"):  # imported when asked for: scikit-learn takes a while
+        return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -65,6 +65,28 @@ class Centred:
     means: np.ndarray | None = None
 
 
+@dataclass
+class Factorised:
+    """``A = U V`` by its factors, never formed: n x k times k x d, each a NumPy array or a SciPy sparse matrix.
+
+    Pass it wherever ``A`` is expected. A product costs the entries of both factors. Methods that move through products
+    (FISTA, L-BFGS) and DSPDC take it; those that walk rows or columns of A do not.
+
+    Examples
+    --------
+    >>> import numpy as np, southwell as sw
+    >>> rng = np.random.default_rng(0)
+    >>> U, V = rng.normal(size=(200, 3)), rng.normal(size=(3, 40))
+    >>> b = np.sign(U[:, 0] + 0.1)
+    >>> r = sw.solve(sw.Factorised(U, V), b, loss="logistic", l2=0.1)
+    >>> bool(np.allclose(r.x, sw.solve(U @ V, b, loss="logistic", l2=0.1).x, atol=1e-2)), r.status
+    (True, Status.CONVERGED)
+    """
+
+    U: object
+    V: object
+
+
 class Matrix:
     """A checked design matrix, with its two layouts built when first asked for and then kept.
 
@@ -181,6 +203,25 @@ class Matrix:
         """Whichever layout costs nothing to build."""
         return self.layout(self.has_columns() and not self.has_rows(), shifts, intercept)
 
+    def largest_squares(self, shifts: np.ndarray | None, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
+        """The largest squared entry of each row and of each column, constants and intercept included."""
+        if self.sparse:
+            squares = abs(self._given)
+            by_row, by_column = (np.asarray(squares.max(axis=k).todense()).ravel() for k in (1, 0))
+            if shifts is not None:  # |a + c| <= |a| + |c|
+                by_row, by_column = by_row + np.abs(shifts).max(), by_column + np.abs(shifts)
+        else:
+            shift = 0.0 if shifts is None else shifts
+            slabs = range(0, self.shape[0], max(1, 1_000_000 // self.shape[1]))
+            by_row, by_column = np.zeros(self.shape[0]), np.zeros(self.shape[1])
+            for start in slabs:
+                slab = np.abs(self._given[start : start + slabs.step] + shift)
+                by_row[start : start + slabs.step] = slab.max(axis=1)
+                by_column = np.maximum(by_column, slab.max(axis=0))
+        if intercept:
+            by_row, by_column = np.maximum(by_row, 1.0), np.append(by_column, 1.0)
+        return by_row.astype(float) ** 2, by_column.astype(float) ** 2
+
     def exact_means(self, means: np.ndarray) -> np.ndarray:
         """Means of dense columns, exact where a column is constant: centred, it is then zero and not rounding."""
         first = np.asarray(self._given[0], dtype=np.float64)
@@ -210,6 +251,58 @@ class Matrix:
             product = slab.T @ scaled
             total += product.toarray() if self.sparse else product
         return total
+
+
+class Product:
+    """A checked product of two matrices, in the place of one: it has products, but neither rows nor columns."""
+
+    sparse = True  # so that nobody subtracts means from it
+
+    def __init__(self, given: Factorised):
+        self.U, self.V = _factor(given.U, "U"), _factor(given.V, "V")
+        if self.U.shape[1] != self.V.shape[0]:
+            raise ValueError(
+                f"The inner sizes of the factors must agree: U is {self.U.shape[0]} x {self.U.shape[1]}, "
+                f"V is {self.V.shape[0]} x {self.V.shape[1]}. A = U V needs as many columns in U as rows in V."
+            )
+        self.shape = self.U.shape[0], self.V.shape[1]
+
+    @property
+    def stored(self) -> int:
+        return self.U.stored + self.V.stored
+
+    def factor_layouts(self, intercept: bool) -> tuple[_core.Layout, _core.Layout]:
+        """The rows of U and the columns of V; an intercept is one more inner coordinate: [U 1] times [V 0; 0 1]."""
+        return self.U.layout(False, None, intercept), self._second(intercept).layout(True, None, False)
+
+    def layout(self, by_columns: bool, shifts: np.ndarray | None, intercept: bool) -> _core.Layout:
+        return _core.factorised_layout(*self.factor_layouts(intercept))
+
+    def ready_layout(self, shifts: np.ndarray | None, intercept: bool) -> _core.Layout:
+        return self.layout(False, shifts, intercept)
+
+    def has_columns(self) -> bool:
+        return False
+
+    def has_rows(self) -> bool:
+        return True
+
+    def _second(self, intercept: bool) -> Matrix:
+        if not intercept:
+            return self.V
+        if self.V.sparse:
+            return Matrix(sp.block_diag((self.V.columns, [[1.0]]), format="csc"))
+        k, d = self.V.shape
+        bordered = np.zeros((k + 1, d + 1), dtype=self.V.columns.dtype, order="F")
+        bordered[:k, :d], bordered[k, d] = self.V.columns, 1.0
+        return Matrix(bordered)
+
+
+def _factor(given, name: str) -> Matrix:
+    try:
+        return Matrix(given)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"Factor {name}: {error}") from None
 
 
 def _refuse_empty(shape: tuple[int, ...]) -> None:

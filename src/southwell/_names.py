@@ -65,6 +65,13 @@ def positive(name: str, value: object, *, zero: bool = False, below: float | Non
     return number
 
 
+def at_most(name: str, size: int, most: int, what: str) -> int:
+    """``size``, or a refusal: there are no more than ``most``."""
+    if size > most:
+        raise ValueError(f"{name} must be 1 to {most}, the number of {what}; got {size}.")
+    return size
+
+
 def count(name: str, given: object, least: int) -> int:
     """``given`` as an integer >= ``least``, or a refusal."""
     if isinstance(given, bool) or not isinstance(given, int | np.integer) or not least <= given < 2**63:

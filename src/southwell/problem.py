@@ -32,7 +32,7 @@ class Problem:
 
     Parameters
     ----------
-    A : array or sparse matrix of shape (n_samples, n_features), or ``Centred``
+    A : array or sparse matrix of shape (n_samples, n_features), ``Centred`` or ``Factorised``
         NumPy in C or Fortran order, SciPy CSR or CSC; float32 or float64; int32 or int64 indices; read-only and
         memory-mapped arrays too. It is not copied: do not change it while the problem is in use. A method
         that needs the other layout builds it once, and the problem keeps it.
@@ -58,7 +58,7 @@ class Problem:
         self.loss = losses.get(loss)
         self.penalty = ElasticNet() if penalty is None else _checked(penalty)
         centre = A if isinstance(A, _data.Centred) else None
-        self.data = _data.Matrix(A if centre is None else centre.A)
+        self.data = self._read(A if centre is None else centre.A, centre is not None)
         self.n_samples, self.n_features = self.data.shape
         self.intercept = flag("intercept", intercept)
         self.weights = _data.weights(sample_weight, self.n_samples)
@@ -85,6 +85,19 @@ class Problem:
             raise AttributeError(f"A Problem does not change; to set {name}, make another (see with_penalty).")
         super().__setattr__(name, value)
 
+    @staticmethod
+    def _read(A, centred: bool) -> _data.Matrix | _data.Product:
+        if not isinstance(A, _data.Factorised):
+            return _data.Matrix(A)
+        if centred:
+            raise TypeError("Centred takes a matrix, not Factorised. Centre the columns of V, or use intercept=True.")
+        return _data.Product(A)
+
+    @property
+    def factorised(self) -> bool:
+        """Is A known by its factors alone?"""
+        return isinstance(self.data, _data.Product)
+
     def _means(self, given) -> np.ndarray:
         if given is not None:
             return _data.vector(given, "means", self.n_features).copy()
@@ -107,12 +120,19 @@ class Problem:
         other.__dict__.update(penalty=penalty, core_penalty=_checked(penalty).core(self.n_features), _kept=self._kept)
         return other
 
+    def with_targets(self, b) -> Problem:
+        """The same data, loss and penalty with other targets; checks and layouts are shared, as among many classes."""
+        other = copy(self)
+        checked = _data.targets(b, self.loss.targets, self.n_samples, self.weights, self.loss.name)
+        other.__dict__.update(targets=checked)
+        return other
+
     def layout(self, by_columns: bool) -> _core.Layout:
         """The compiled design along one axis, kept for the next solve."""
         return self.keep(by_columns, lambda: self.data.layout(by_columns, self.shifts, self.intercept))
 
     def keep(self, key, make):
-        """``make()``, once: what does not depend on the penalty is shared by ``with_penalty``."""
+        """``make()``, once: it depends on neither penalty nor targets, and is shared by all that differ in those."""
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]
@@ -155,7 +175,7 @@ class Problem:
         self.__dict__.update(state, core_penalty=state["penalty"].core(state["n_features"]))
 
     def __repr__(self) -> str:
-        kind = "sparse" if self.data.sparse else "dense"
+        kind = "factorised" if self.factorised else "sparse" if self.data.sparse else "dense"
         return (
             f"Problem({self.n_samples} x {self.n_features} {kind}, {self.data.stored} entries, "
             f"loss={self.loss!r}, penalty={self.penalty!r}, intercept={self.intercept})"

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections import namedtuple
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -69,7 +69,7 @@ def solve(
 
     Parameters
     ----------
-    A : array, sparse matrix, ``Centred`` or ``Problem``
+    A : array, sparse matrix, ``Centred``, ``Factorised`` or ``Problem``
         The data, or a whole problem; then ``b`` up to ``sample_weight`` stay away.
     b : array of shape (n_samples,)
     loss : str or Loss
@@ -123,44 +123,85 @@ def solve(
     (Status.CONVERGED, 4, True)
     """
     begun = time.perf_counter()
+    problem = _stated(A, b, loss, l1, l2, penalty, intercept, sample_weight)
+    settings = Settings.checked(tol, max_epochs, max_seconds, check_every, seed, record_history)
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
+    chosen = able(methods.get(method), problem)
+    result, error = run(problem, chosen, _start(problem, warm_start), settings, begun, callback)
+    if error is not None:
+        _raise(error, replace(result, status=Status.INTERRUPTED))
+    _warn(result)
+    return result
+
+
+@dataclass(frozen=True)
+class Settings:
+    """When to stop and what to record, checked."""
+
+    tol: float
+    max_epochs: int
+    max_seconds: float
+    check_every: int
+    seed: int
+    record_history: bool
+
+    @classmethod
+    def checked(cls, tol, max_epochs, max_seconds, check_every, seed, record_history) -> Settings:
+        return cls(
+            positive("tol", tol, zero=True),
+            count("max_epochs", max_epochs, 0),
+            np.inf if max_seconds is None else positive("max_seconds", max_seconds),
+            0 if check_every is None else count("check_every", check_every, 1),
+            count("seed", seed, 0),
+            flag("record_history", record_history),
+        )
+
+
+def _stated(A, b, loss, l1, l2, penalty, intercept, sample_weight) -> Problem:
+    """The problem that the arguments of ``solve`` state."""
     if isinstance(A, Problem):
         restated = [given is not None for given in (b, penalty, sample_weight)]
         restated += [not (isinstance(loss, str) and loss == "squared"), intercept is not False]
         restated += [not (np.isscalar(given) and given == 0) for given in (l1, l2)]
         if any(restated):
             raise TypeError("A Problem already holds b, loss, penalty, intercept and sample_weight; give them there.")
-        problem = A
-    else:
-        if b is None:
-            raise TypeError("solve(A, b, ...) needs targets b.")
-        if penalty is not None and (l1 or l2):
-            raise TypeError("Give either penalty or l1 and l2, not both.")
-        problem = Problem(
-            A, b, loss, ElasticNet(l1, l2) if penalty is None else penalty,
-            intercept=intercept, sample_weight=sample_weight,
-        )  # fmt: skip
-    tol = positive("tol", tol, zero=True)
-    limits = (
-        count("max_epochs", max_epochs, 0),
-        np.inf if max_seconds is None else positive("max_seconds", max_seconds),
-        0 if check_every is None else count("check_every", check_every, 1),
-    )
-    if callback is not None and not callable(callback):
-        raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
-    chosen = methods.get(method)
-    start = _start(problem, warm_start)
-    prepared = chosen.prepare(problem, start, count("seed", seed, 0))
+        return A
+    if b is None:
+        raise TypeError("solve(A, b, ...) needs targets b.")
+    return Problem(A, b, loss, one_penalty(l1, l2, penalty), intercept=intercept, sample_weight=sample_weight)
 
+
+def one_penalty(l1, l2, penalty: ElasticNet | None) -> ElasticNet:
+    if penalty is not None and (l1 or l2):
+        raise TypeError("Give either penalty or l1 and l2, not both.")
+    return ElasticNet(l1, l2) if penalty is None else penalty
+
+
+def able(method: Method, problem: Problem) -> Method:
+    """The method, if it can do with what is known of A."""
+    if problem.factorised and not method.takes_factors:
+        names = ", ".join(sorted(name for name, known in methods.ALL.items() if known.takes_factors))
+        raise ValueError(
+            f"{type(method).__name__} walks rows or columns of A, which factorised data does not have. Use one of "
+            f"{names}; or give U @ V, if it fits in memory."
+        )
+    return method
+
+
+def run(
+    problem: Problem, method: Method, start: Start, settings: Settings, begun: float, callback=None,
+    cancelled: _core.Flag | None = None,
+) -> tuple[Result, BaseException | None]:  # fmt: skip
+    """Prepare and drive: the result, and what ended it early, if anything did."""
+    prepared = method.prepare(problem, start, settings.seed)
     before = time.perf_counter() - begun
     outcome = _core.drive(
-        prepared.algorithm, tol, limits[0], max(limits[1] - before, 0.0), limits[2],
-        None if callback is None else _Reporter(callback, problem, before), flag("record_history", record_history),
+        prepared.algorithm, settings.tol, settings.max_epochs, max(settings.max_seconds - before, 0.0),
+        settings.check_every, None if callback is None else _Reporter(callback, problem, before),
+        settings.record_history, cancelled,
     )  # fmt: skip
-    result = _result(problem, outcome, tol, prepared, before)
-    if outcome["error"] is not None:
-        _raise(outcome["error"], replace(result, status=Status.INTERRUPTED))
-    _warn(result)
-    return result
+    return _result(problem, outcome, settings.tol, prepared, before), outcome["error"]
 
 
 class _Reporter:
@@ -193,12 +234,15 @@ def _raise(error: BaseException, result: Result) -> None:
     raise error
 
 
+ADVICE = {
+    Status.MAX_EPOCHS: "raise max_epochs, loosen tol, or scale the columns of A to similar size",
+    Status.MAX_SECONDS: "raise max_seconds or loosen tol",
+    Status.DIVERGED: "make steps given by hand smaller, or leave them to the method; check the scale of A and b",
+}
+
+
 def _warn(result: Result) -> None:
-    advice = {
-        Status.MAX_EPOCHS: "raise max_epochs, loosen tol, or scale the columns of A to similar size",
-        Status.MAX_SECONDS: "raise max_seconds or loosen tol",
-        Status.DIVERGED: "check the scale of A and b",
-    }.get(result.status)
+    advice = ADVICE.get(result.status)
     if advice is None:
         return
     warnings.warn(

@@ -33,6 +33,7 @@ class Method(ABC):
     """Base of all methods."""
 
     name: ClassVar[str]
+    takes_factors: ClassVar[bool] = False  # can it do without rows and columns of A?
 
     @abstractmethod
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:

@@ -53,6 +53,14 @@ def refuse_impossible(problem: Problem, side: str) -> None:
         raise ValueError(f"Coordinate descent on the dual needs a penalty; got l1 = 0 and l2 = 0. Use {advice}.")
 
 
+def refuse_shifted_rows(problem: Problem, method: object) -> None:
+    if problem.data.sparse and problem.shifts is not None:
+        raise ValueError(
+            f"{type(method).__name__} would touch every feature in every step of sparse data with Centred. Use "
+            "intercept=True, which gives the same coefficients, or CoordinateDescent."
+        )
+
+
 def firmness(problem: Problem, anchored: bool) -> tuple[float, float]:
     """What l2 + mu should be at least on the dual side, for features and for the intercept.
 

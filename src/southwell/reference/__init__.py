@@ -6,20 +6,31 @@ the order of coordinates is a sequence, so that a test can lead the core and its
 """
 
 from .accelerated import accelerated_dual, accelerated_primal
+from .active_sets import ActiveSets, active_sets
 from .bounded import level
 from .certificate import best_shift, brackets, certificate
 from .coordinate_descent import dual_coordinate_ascent, primal_coordinate_descent
+from .dgpd import dgpd, dgpd_weight
+from .dspdc import dspdc, dspdc_steps
 from .elastic_net import ElasticNet
+from .incremental_gradient import sag, saga, svrg
 from .rules import greedy, greedy_in_turn, hybrid_probabilities, probabilities
 from .scores import dual_scores, primal_scores
+from .spdc import spdc, spdc_probabilities, spdc_steps
 
 __all__ = [
+    "ActiveSets",
     "ElasticNet",
     "accelerated_dual",
     "accelerated_primal",
+    "active_sets",
     "best_shift",
     "brackets",
     "certificate",
+    "dgpd",
+    "dgpd_weight",
+    "dspdc",
+    "dspdc_steps",
     "dual_coordinate_ascent",
     "dual_scores",
     "greedy",
@@ -29,4 +40,10 @@ __all__ = [
     "primal_coordinate_descent",
     "primal_scores",
     "probabilities",
+    "sag",
+    "saga",
+    "spdc",
+    "spdc_probabilities",
+    "spdc_steps",
+    "svrg",
 ]

@@ -1,0 +1,73 @@
+"""Methods side by side on one problem: how long each takes to come so near the optimum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+import southwell as sw
+
+
+@dataclass
+class Race:
+    """Histories of several methods on one problem, and the best objective any of them reached."""
+
+    title: str
+    results: dict[str, sw.Result]
+
+    @property
+    def optimum(self) -> float:
+        return min(result.primal for result in self.results.values())
+
+    def error(self, label: str) -> np.ndarray:
+        """(P - P*) / P* after each certificate."""
+        return (self.results[label].history["primal"] - self.optimum) / abs(self.optimum)
+
+    def reached(self, label: str, target: float, unit: str = "seconds") -> float:
+        """Seconds or epochs to the first certificate with an error of at most ``target``; infinity if there is none."""
+        there = np.flatnonzero(self.error(label) <= target)
+        return float(self.results[label].history[unit][there[0]]) if there.size else np.inf
+
+
+def race(
+    title: str, problem: sw.Problem, methods: dict[str, object], *, tol: float, seconds: float, referee=None
+) -> Race:
+    """Run them all, each to the tolerance or its time; ``referee`` finds the optimum first, without being timed.
+
+    Layouts are built before the clock starts, for all alike: the papers do not count them either."""
+    problem.layout(True), problem.layout(False)
+    results = {}
+    for label, method in methods.items():
+        results[label] = sw.solve(problem, method=method, tol=tol, max_seconds=seconds, max_epochs=10**7)
+    raced = Race(title, dict(results))
+    if referee is not None:
+        raced.results["referee"] = referee
+    return raced
+
+
+def shown(value: float) -> str:
+    return "-" if not np.isfinite(value) else f"{value:.3g}"
+
+
+def plot(races: list[Race], path, unit: str = "seconds", columns: int = 3) -> None:
+    """A panel for each race."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    rows = -(-len(races) // columns)
+    figure, axes = plt.subplots(rows, columns, figsize=(5 * columns, 3.4 * rows), squeeze=False)
+    for axis in axes.flat[len(races) :]:
+        axis.set_axis_off()
+    for axis, raced in zip(axes.flat, races, strict=False):
+        for label, result in raced.results.items():
+            if label != "referee":
+                at = np.maximum(result.history[unit], 1e-4)
+                axis.loglog(at, np.maximum(raced.error(label), 1e-13), label=label, linewidth=1)
+        axis.set(title=raced.title, xlabel=unit, ylabel="(P - P*) / P*")
+        axis.legend(fontsize=7)
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
+    plt.close(figure)

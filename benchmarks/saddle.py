@@ -1,0 +1,44 @@
+"""The papers' experiments on saddle-point methods, and their costs: python benchmarks/saddle.py [names] [--out folder]
+
+    dgpd      Lei et al. 2017, table 2 and figures 1-6: DGPD against primal RCD, dual RCD and SPDC on sector, news20 (in
+              place of rcv1) and mnist through random Fourier and random binning features; l1 and l2 of a sum of losses
+    spdc      Zhang and Xiao 2015, figures 1 and 2: SPDC against AFG (FISTA), L-BFGS, SAG, SDCA and ASDCA on a9a, w8a
+              and 20news (in place of covtype, rcv1 and news20), for l2 from 1e-4 to 1e-8
+    dspdc     Yu, Lin, Yang 2015, figures 1 and 2: DSPDC against SPDC and SDCA on factorised data
+    costs     time an iteration as d, or n and d, double; classes across threads; memory
+
+Without names, all of them, in about half an hour; --quick takes smaller data. Tables go to the terminal, plots to the
+folder, if given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from pathlib import Path
+
+from _dgpd_study import dgpd
+from _dspdc_study import dspdc
+from _saddle_costs import costs
+from _spdc_study import spdc
+
+STUDIES = {study.__name__: study for study in (dgpd, spdc, dspdc, costs)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help="which studies; default: all")
+    parser.add_argument("--out", type=Path, help="folder for plots")
+    parser.add_argument("--quick", action="store_true", help="smaller data, shorter runs")
+    given = parser.parse_args()
+    if unknown := set(given.names) - set(STUDIES):
+        parser.error(f"no study {', '.join(sorted(unknown))}; there are {', '.join(STUDIES)}")
+    if given.out:
+        given.out.mkdir(parents=True, exist_ok=True)
+    warnings.simplefilter("ignore")
+    for name in given.names or STUDIES:
+        STUDIES[name](given.out, given.quick)
+
+
+if __name__ == "__main__":
+    main()

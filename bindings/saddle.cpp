@@ -1,0 +1,204 @@
+// The methods that move rows, or rows and columns, of the saddle problem: SPDC and its relatives, DSPDC.
+#include "bindings/bound.hpp"
+#include "core/algorithms/active_sets.hpp"
+#include "core/algorithms/doubly_greedy.hpp"
+#include "core/algorithms/dspdc.hpp"
+#include "core/algorithms/fista.hpp"
+#include "core/algorithms/incremental.hpp"
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace southwell {
+
+namespace {
+
+IncrementalSpec::Kind kind_named(const std::string& name) {
+  using Kind = IncrementalSpec::Kind;
+  for (const auto& [known, kind] :
+       {std::pair{"spdc", Kind::spdc}, {"saga", Kind::saga}, {"sag", Kind::sag}, {"svrg", Kind::svrg}})
+    if (name == known) return kind;
+  throw std::invalid_argument("an unknown incremental method");
+}
+
+const AnyLayout& layout_of(nb::handle layout) { return nb::cast<const BoundLayout&>(layout).layout; }
+
+BoundAlgorithm incremental(nb::object problem, const IncrementalSpec& spec, Array<Real> x, Array<Real> y,
+                           std::uint64_t seed) {
+  const auto& bound = nb::cast<const BoundProblem&>(problem);
+  const Index n = bound.core.design.rows();
+  sized(x, bound.core.design.cols());
+  sized(y, n);
+  if (spec.batch < 1 || spec.batch > n || spec.threads < 1)
+    throw std::invalid_argument("a batch of the wrong size");
+  BoundAlgorithm result{problem, nb::none(), nullptr};
+  nb::gil_scoped_release release;
+  const bool plain = !bound.penalty.weighted() && !bound.penalty.bounded() && !bound.core.has_intercept();
+  result.algorithm = std::visit(
+      [&]<class D>(const D& design) -> std::unique_ptr<Algorithm> {
+        if (plain)
+          return std::make_unique<Incremental<D, true>>(bound.core, design, spec, view(x), view(y), seed);
+        return std::make_unique<Incremental<D, false>>(bound.core, design, spec, view(x), view(y), seed);
+      },
+      std::get<Stores<Axis::rows>>(bound.layout()));
+  return result;
+}
+
+// `first` and `second` are the rows (slopes are kept), none and the columns (margins are kept), or the rows
+// of U and the columns of V.
+BoundAlgorithm dspdc(nb::object problem, const DspdcSpec& spec, nb::object first, nb::object second,
+                     Array<Real> x, Array<Real> y, std::uint64_t seed) {
+  const auto& bound = nb::cast<const BoundProblem&>(problem);
+  const Index n = bound.core.design.rows(), d = bound.core.design.cols();
+  sized(x, d);
+  sized(y, n);
+  if (spec.rows < 1 || spec.rows > n || spec.columns < 1 || spec.columns > d)
+    throw std::invalid_argument("blocks of the wrong size");
+  const CVec weights = bound.core.loss.weights();
+  const Real stretch = Real(n) / Real(spec.rows);
+  std::unique_ptr<Bilinear> bilinear;
+  if (second.is_none()) {
+    bilinear = std::make_unique<KeptSlopes>(whole_fibers<Axis::rows>(layout_of(first)), spec.theta, stretch);
+  } else if (first.is_none()) {
+    bilinear = std::make_unique<KeptMargins>(whole_fibers<Axis::columns>(layout_of(second)), weights,
+                                             spec.theta, stretch);
+  } else {
+    bilinear = std::make_unique<KeptBetween>(whole_fibers<Axis::rows>(layout_of(first)),
+                                             whole_fibers<Axis::columns>(layout_of(second)), weights,
+                                             spec.theta, stretch);
+  }
+  BoundAlgorithm result{problem, nb::make_tuple(first, second), nullptr};
+  nb::gil_scoped_release release;
+  result.algorithm = std::make_unique<Dspdc>(bound.core, std::move(bilinear), spec, view(x), view(y), seed);
+  return result;
+}
+
+// Both along rows and along columns.
+template <class A, class Spec, class... Rest>
+BoundAlgorithm both_ways(nb::object problem, const Spec& spec, nb::object rows, nb::object columns,
+                         Array<Real> x, Array<Real> y, Rest... rest) {
+  const auto& bound = nb::cast<const BoundProblem&>(problem);
+  sized(x, bound.core.design.cols());
+  sized(y, bound.core.design.rows());
+  BoundAlgorithm result{problem, nb::make_tuple(rows, columns), nullptr};
+  auto along_rows = whole_fibers<Axis::rows>(layout_of(rows));
+  auto along_columns = whole_fibers<Axis::columns>(layout_of(columns));
+  nb::gil_scoped_release release;
+  result.algorithm = std::make_unique<A>(bound.core, std::move(along_rows), std::move(along_columns), spec,
+                                         view(x), view(y), rest...);
+  return result;
+}
+
+BoundAlgorithm fista(nb::object problem, Array<Real> x, Real lipschitz) {
+  const auto& bound = nb::cast<const BoundProblem&>(problem);
+  return {problem, nb::none(),
+          std::make_unique<Fista>(bound.core, sized(x, bound.core.design.cols()), lipschitz)};
+}
+
+// An algorithm written in Python: `advance()` goes on for an epoch and returns where it stands and how many
+// products with A or A' that took.
+class PythonAlgorithm final : public Algorithm {
+public:
+  PythonAlgorithm(const Problem& problem, nb::object self, CVec x, Failure failure)
+      : problem_(problem), self_(std::move(self)), x_(x.begin(), x.end()), failure_(std::move(failure)) {}
+  ~PythonAlgorithm() override {
+    nb::gil_scoped_acquire acquire;
+    self_.reset();
+  }
+  void epoch(Pulse& pulse) override { pulse.beat(problem_.design.stored() * advance()); }
+  void locate(Point& point) override {
+    point.x = x_;
+    complete_from_primal(problem_, point);
+  }
+  void resync(const Point&) override {}
+  std::vector<Index> draw(Index) override { return {}; }
+  std::vector<Index> lead(Index moves) override {
+    for (; moves > 0; --moves) advance();
+    return {};
+  }
+
+private:
+  Index advance() {
+    nb::gil_scoped_acquire acquire;
+    try {
+      const auto [x, products] = nb::cast<std::pair<Array<Real>, Index>>(self_.attr("advance")());
+      const CVec found = sized(x, Index(x_.size()));
+      x_.assign(found.begin(), found.end());
+      return products;
+    } catch (nb::python_error& raised) {
+      *failure_ = nb::borrow(raised.value());
+      throw Abandoned();
+    }
+  }
+
+  const Problem& problem_;
+  nb::object self_;
+  std::vector<Real> x_;
+  Failure failure_;
+};
+
+BoundAlgorithm in_python(nb::object problem, nb::object self, Array<Real> x) {
+  BoundAlgorithm result{problem, nb::none(), nullptr};
+  const CVec start = sized(x, result.problem().design.cols());
+  result.algorithm = std::make_unique<PythonAlgorithm>(result.problem(), self, start, result.failure);
+  return result;
+}
+
+// The loss over all samples at x, and its gradient.
+nb::tuple loss_and_slopes(nb::object problem, Array<Real> x) {
+  const Problem& core = nb::cast<const BoundProblem&>(problem).core;
+  const CVec at = sized(x, core.design.cols());
+  Real value = 0;
+  Output slopes = filled(core.design.cols(), [&](Vec out) {
+    nb::gil_scoped_release release;
+    std::vector<Real> margins(core.design.rows()), y(margins.size());
+    core.design.apply(at, margins);
+    value = core.loss.value(margins);
+    core.loss.derivative(margins, y);
+    core.slopes(y, out);
+  });
+  return nb::make_tuple(value, slopes);
+}
+
+} // namespace
+
+void def_saddle(nb::module_& m) {
+  nb::class_<IncrementalSpec>(m, "Incremental", "SPDC, SAGA, SAG or SVRG, by numbers.")
+      .def(
+          "__init__",
+          [](IncrementalSpec* self, const std::string& kind, Real tau, Real sigma, Real theta,
+             const std::vector<Real>& probabilities, Index batch, Index threads, Index snapshot_every,
+             Real dx, Real dy, Index recentre_every) {
+            new (self)
+                IncrementalSpec{kind_named(kind), tau, sigma, theta,         probabilities, batch, threads,
+                                snapshot_every,   dx,  dy,    recentre_every};
+          },
+          "kind"_a, nb::kw_only(), "tau"_a, "sigma"_a = 1.0, "theta"_a = 0.0,
+          "probabilities"_a = std::vector<Real>(), "batch"_a = 1, "threads"_a = 1, "snapshot_every"_a = 1,
+          "dx"_a = 0.0, "dy"_a = 0.0, "recentre_every"_a = 0);
+  nb::class_<DspdcSpec>(m, "Dspdc", "The steps and block sizes of DSPDC.")
+      .def(nb::init<Real, Real, Real, Index, Index, Real, Real, Index>(), nb::kw_only(), "tau"_a, "sigma"_a,
+           "theta"_a, "rows"_a, "columns"_a, "dx"_a = 0.0, "dy"_a = 0.0, "recentre_every"_a = 0);
+  nb::class_<GreedySpec>(m, "Greedy", "How many move, and how far.")
+      .def(nb::init<Index, Index, Real, Real, bool, Real, Real, Index>(), nb::kw_only(), "columns"_a,
+           "rows"_a, "unit"_a, "weight"_a = 0.0, "adapt"_a = true, "dx"_a = 0.0, "dy"_a = 0.0,
+           "recentre_every"_a = 0);
+  nb::class_<ActiveSpec>(m, "Active", "How sets grow, and how their members move.")
+      .def(nb::init<Index, Index, bool, Real, Real, Real, Index>(), nb::kw_only(), "enter"_a, "passes"_a,
+           "together"_a, "ease"_a = 1.0, "dx"_a = 0.0, "dy"_a = 0.0, "recentre_every"_a = 0);
+  m.def("doubly_greedy", &both_ways<DoublyGreedy, GreedySpec>, "problem"_a, "spec"_a, "rows"_a, "columns"_a,
+        "x"_a, "y"_a);
+  m.def("active_sets", &both_ways<ActiveSets, ActiveSpec, std::uint64_t>, "problem"_a, "spec"_a, "rows"_a,
+        "columns"_a, "x"_a, "y"_a, "seed"_a);
+  m.def("fista", &fista, "problem"_a, "x"_a, "lipschitz"_a);
+  m.def("in_python", &in_python, "problem"_a, "algorithm"_a, "x"_a);
+  m.def("loss_and_slopes", &loss_and_slopes, "problem"_a, "x"_a);
+  m.def("incremental", &incremental, "problem"_a, "spec"_a, "x"_a, "y"_a, "seed"_a);
+  m.def("dspdc", &dspdc, "problem"_a, "spec"_a, "first"_a.none(), "second"_a.none(), "x"_a, "y"_a, "seed"_a);
+}
+
+} // namespace southwell

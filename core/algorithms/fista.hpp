@@ -1,0 +1,91 @@
+// Accelerated proximal gradient descent (Nesterov 2013; Beck and Teboulle 2009) with a line search that can
+// take longer steps again, and restarts when momentum points uphill (O'Donoghue and Candes 2015).
+//
+//     v  = x + beta (x - x_before)
+//     x  = prox_{1/L} g (v - grad f(v) / L),   L such that f(x) <= f(v) + <grad f(v), x - v> + (L/2)||x -
+//     v||^2
+//
+// A x is kept for both points, so A v costs nothing: an iteration is one product with A' and one with A for
+// each step tried. It needs products alone, so it takes any design.
+#pragma once
+#include "core/drive.hpp"
+
+namespace southwell {
+
+class Fista final : public Algorithm {
+public:
+  Fista(const Problem& problem, CVec x, Real lipschitz)
+      : problem_(problem), lipschitz_(lipschitz), x_(x.begin(), x.end()), v_(x_.size()), next_(x_.size()),
+        slopes_(x_.size()), y_(problem.design.rows()), margins_(y_.size()), v_margins_(y_.size()),
+        next_margins_(y_.size()) {
+    for (std::size_t j = 0; j < x_.size(); ++j) {
+      const ScalarElasticNet g = problem.penalty[Index(j)];
+      x_[j] = clip(x_[j], g.lo, g.hi);
+    }
+    before_ = x_;
+    before_margins_ = margins_;
+  }
+
+  void epoch(Pulse& pulse) override { pulse.beat(iterate()); }
+  void locate(Point& point) override {
+    point.x = x_;
+    complete_from_primal(problem_, point);
+  }
+  void resync(const Point& point) override {
+    if (problem_.has_intercept()) // the point has its best intercept
+      problem_.design.apply(x_, margins_);
+    else
+      margins_ = point.margins;
+    if (!begun_) before_margins_ = margins_;
+    begun_ = true;
+  }
+  std::vector<Index> draw(Index) override { return {}; }
+  std::vector<Index> lead(Index moves) override {
+    for (; moves > 0; --moves) iterate();
+    return {};
+  }
+
+private:
+  Index iterate() {
+    const Real t = (1 + std::sqrt(1 + 4 * t_ * t_)) / 2, beta = (t_ - 1) / t;
+    for (std::size_t j = 0; j < x_.size(); ++j) v_[j] = x_[j] + beta * (x_[j] - before_[j]);
+    for (std::size_t i = 0; i < y_.size(); ++i)
+      v_margins_[i] = margins_[i] + beta * (margins_[i] - before_margins_[i]);
+    const Real at_v = problem_.loss.value(v_margins_);
+    problem_.loss.derivative(v_margins_, y_);
+    problem_.slopes(y_, slopes_);
+    Index products = 1;
+    for (;;) {
+      Real along = 0, square = 0;
+      for (std::size_t j = 0; j < x_.size(); ++j) {
+        next_[j] = problem_.penalty[Index(j)].prox(v_[j] - slopes_[j] / lipschitz_, 1 / lipschitz_);
+        const Real step = next_[j] - v_[j];
+        along += slopes_[j] * step;
+        square += step * step;
+      }
+      problem_.design.apply(next_, next_margins_);
+      ++products;
+      const Real at_next = problem_.loss.value(next_margins_);
+      const Real rounding = 1e-14 * (std::abs(at_v) + std::abs(at_next));
+      if (at_next - at_v - along <= lipschitz_ / 2 * square + rounding || lipschitz_ > 1e300) break;
+      lipschitz_ *= 2;
+    }
+    Real uphill = 0;
+    for (std::size_t j = 0; j < x_.size(); ++j) uphill += (v_[j] - next_[j]) * (next_[j] - x_[j]);
+    t_ = uphill > 0 ? 1 : t;
+    std::swap(before_, x_);
+    std::swap(x_, next_);
+    std::swap(before_margins_, margins_);
+    std::swap(margins_, next_margins_);
+    lipschitz_ *= 0.95; // flat places deserve longer steps
+    return products * problem_.design.stored();
+  }
+
+  const Problem& problem_;
+  Real lipschitz_, t_ = 1;
+  bool begun_ = false;
+  std::vector<Real> x_, before_, v_, next_, slopes_;
+  std::vector<Real> y_, margins_, before_margins_, v_margins_, next_margins_;
+};
+
+} // namespace southwell

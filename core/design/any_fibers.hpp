@@ -1,0 +1,95 @@
+// Fibers, erased: a visit is long, so a virtual call is cheap. For algorithms that walk the data along both
+// axes, or along two factors, and would otherwise be compiled for every pair of layouts.
+#pragma once
+#include "core/concepts.hpp"
+#include <algorithm>
+#include <vector>
+
+namespace southwell {
+
+// Numbers that change a few at a time, and which of them did.
+struct Ripple {
+  std::vector<Real> values;
+  std::vector<std::uint32_t> seen; // the round in which a number last changed
+  std::vector<std::uint32_t> changed;
+  std::uint32_t round = 1;
+
+  explicit Ripple(Index n) : values(n), seen(n) {}
+  void settle() { // forget which changed
+    changed.clear();
+    if (++round == 0) {
+      std::fill(seen.begin(), seen.end(), 0);
+      round = 1;
+    }
+  }
+  void mark(Index k) {
+    if (seen[k] == round) return;
+    seen[k] = round;
+    changed.push_back(std::uint32_t(k));
+  }
+};
+
+class AnyFibers {
+public:
+  virtual ~AnyFibers() = default;
+  virtual Index count() const = 0;
+  virtual Index length() const = 0;
+  virtual Index size(Index k) const = 0;
+  virtual Real dot(Index k, CVec v) const = 0;
+  // to += factor * (fiber k), noting which change, or not
+  virtual void add(Index k, Real factor, Ripple& to) const = 0;
+  virtual void add(Index k, Real factor, Vec to) const = 0;
+  // positions and values of fiber k, in the place of what was there
+  virtual void copy(Index k, std::vector<Index>& positions, std::vector<Real>& values) const = 0;
+
+  template <class F> Index cost(const F& fiber) const { // of all that cross a fiber
+    Index total = 0;
+    fiber.visit([&](Index i, Real) { total += size(i); });
+    return total;
+  }
+};
+
+// The stored fibers of a design, or, `whole`, with what its frame adds to them (see framed.hpp).
+template <class D, bool whole = false> class FibersOf final : public AnyFibers {
+public:
+  explicit FibersOf(const D& design) : design_(design) {}
+  Index count() const override { return design_.coordinates(); }
+  Index length() const override { return design_.positions(); }
+  Index size(Index k) const override {
+    return design_.fiber(k).size() + (frames(k) ? design_.common().size() : 0);
+  }
+  Real dot(Index k, CVec v) const override {
+    const Real own = design_.fiber(k).dot(v);
+    return frames(k) ? own + design_.gamma(k) * design_.common().dot(v) : own;
+  }
+  void add(Index k, Real factor, Ripple& to) const override {
+    visit(k, [&](Index i, Real a) {
+      to.values[i] += factor * a;
+      to.mark(i);
+    });
+  }
+  void add(Index k, Real factor, Vec to) const override {
+    design_.fiber(k).add_to(to, factor);
+    if (frames(k)) design_.common().add_to(to, factor * design_.gamma(k));
+  }
+  void copy(Index k, std::vector<Index>& positions, std::vector<Real>& values) const override {
+    positions.clear();
+    values.clear();
+    visit(k, [&](Index i, Real a) {
+      positions.push_back(i);
+      values.push_back(a);
+    });
+  }
+
+private:
+  bool frames(Index k) const { return whole && design_.shifted() && design_.gamma(k) != 0; }
+  template <class H> void visit(Index k, H&& h) const {
+    design_.fiber(k).visit(h);
+    if (frames(k))
+      design_.common().visit([&, gamma = design_.gamma(k)](Index i, Real w) { h(i, gamma * w); });
+  }
+
+  const D& design_;
+};
+
+} // namespace southwell

@@ -1,0 +1,77 @@
+// What stands in for missing strong convexity (Zhang and Xiao 2015, section 3.1): g gains (dx/2)||x - c||^2
+// and each phi_i* gains (dy/2)(y - e_i)^2.
+//
+// The paper leaves the centres c and e at 0 and takes dx and dy as small as the wanted accuracy. Here they
+// may follow the iterate: the proximal point method (Rockafellar 1976), which reaches the saddle point itself
+// and lets dx and dy be as large as is convenient.
+#pragma once
+#include "core/problem.hpp"
+
+namespace southwell {
+
+class Perturbation {
+public:
+  // `every`: epochs between recentrings; 0 leaves the centres where they begin, at 0.
+  Perturbation(const Problem& problem, Real dx, Real dy, Index every)
+      : problem_(problem), dx_(dx), dy_(dy), every_(dx > 0 || dy > 0 ? every : 0),
+        x_(dx > 0 ? problem.design.cols() : 0), y_(dy > 0 ? problem.design.rows() : 0) {}
+
+  Real dx() const { return dx_; }
+  // What the primal term adds to slope j.
+  Real slope(Index j) const { return dx_ > 0 ? -dx_ * x_[j] : 0; }
+
+  // argmax_y  y m - phi_i*(y) - (dy/2)(y - e_i)^2 - (q/2)(y - y0)^2
+  SOUTHWELL_INLINE Real maximise(Index i, Real m, Real y0, Real q) const {
+    if (dy_ == 0) return problem_.loss.maximise(i, m, y0, q);
+    return problem_.loss.maximise(i, m, (dy_ * y_[i] + q * y0) / (dy_ + q), dy_ + q);
+  }
+  // argmin_x  g_j(x) + (dx/2)(x - c_j)^2 + u x + (x - x0)^2 / (2 tau)
+  SOUTHWELL_INLINE Real minimise(Index j, Real u, Real x0, Real tau) const {
+    ScalarElasticNet g = problem_.penalty[j];
+    g.l2 += dx_;
+    return g.prox(x0 - tau * (u + slope(j)), tau);
+  }
+
+  // argmin_x  g_j(x) + (dx/2)(x - c_j)^2 + z x, where g_j or the perturbation is strongly convex
+  SOUTHWELL_INLINE Real best(Index j, Real z) const {
+    return problem_.penalty[j].conjugate_gradient(-z, dx_, dx_ > 0 ? x_[j] : 0);
+  }
+  // How much less that is than at x.
+  SOUTHWELL_INLINE Real excess(Index j, Real z, Real x) const {
+    ScalarElasticNet g = problem_.penalty[j];
+    g.l2 += dx_;
+    return g.bregman(x, best(j, z), -(z + slope(j)));
+  }
+  // The bracket of sample i, with its perturbation: max over y of what y_i falls short of, at least 0.
+  Real shortfall(Index i, Real m, Real y) const {
+    if (dy_ == 0) return problem_.loss.bracket(i, m, y);
+    const Real top = maximise(i, m, 0, 0), centre = y_[i];
+    const auto value = [&](Real at) {
+      return problem_.loss.bracket(i, m, at) + dy_ / 2 * (at - centre) * (at - centre);
+    };
+    return std::max(value(y) - value(top), 0.0);
+  }
+
+  // After an epoch: is it time for new centres?
+  bool due() { return every_ > 0 && ++epochs_ >= every_; }
+  void recentre(CVec x, CVec y) {
+    epochs_ = 0;
+    if (dx_ > 0) x_.assign(x.begin(), x.end());
+    if (dy_ > 0) y_.assign(y.begin(), y.end());
+  }
+  void begin_recentring() { epochs_ = 0; } // one at a time
+  void recentre_x(Index j, Real x) {
+    if (dx_ > 0) x_[j] = x;
+  }
+  void recentre_y(Index i, Real y) {
+    if (dy_ > 0) y_[i] = y;
+  }
+
+private:
+  const Problem& problem_;
+  Real dx_, dy_;
+  Index every_, epochs_ = 0;
+  std::vector<Real> x_, y_;
+};
+
+} // namespace southwell

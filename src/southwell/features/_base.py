@@ -1,0 +1,72 @@
+"""What the feature maps share: what they accept, and where their randomness and their width come from."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from .._data import Matrix
+from .._names import count, positive, unknown
+
+
+class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A transformer of dense or sparse rows that keeps their precision."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _checked(self, X, *, reset: bool):
+        """A finite array, or a CSR matrix without duplicates."""
+        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32])
+        return Matrix(X).rows if sp.issparse(X) else X
+
+    def _checked_seed(self) -> int:
+        """The seed, once ``gamma`` is known to be a number > 0 or "scale"."""
+        if isinstance(self.gamma, str):
+            if self.gamma != "scale":
+                raise unknown("gamma", self.gamma, ("scale",))
+        else:
+            positive("gamma", self.gamma)
+        if isinstance(self.random_state, Integral):
+            return count("random_state", self.random_state, 0)
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _gamma_for(self, X, power: int) -> float:
+        """The number given; for "scale", 1 / (n_features * spread**power), or 1 where all entries of X are equal."""
+        if not isinstance(self.gamma, str):
+            return float(self.gamma)
+        width = spread(X)
+        with np.errstate(over="ignore", under="ignore", divide="ignore"):
+            value = float(1.0 / (X.shape[1] * np.float64(width) ** power)) if width > 0 else 1.0
+        if not 0 < value < np.inf:
+            raise ValueError(
+                f"gamma='scale' gives {value:g}: the entries of X have the standard deviation {width:.3g}. "
+                "Rescale X, for example with StandardScaler or MaxAbsScaler, or give gamma as a number."
+            )
+        return value
+
+
+def spread(X, step: int = 1 << 18) -> float:
+    """The standard deviation over all entries, in float64, some at a time; no sum or square overflows."""
+    stored = X.data if sp.issparse(X) else np.ravel(X, order="K")
+    size = X.shape[0] * X.shape[1]
+    implied = {"initial": 0.0} if stored.size < size else {}
+    low, high = float(stored.min(**implied)), float(stored.max(**implied))
+    if low == high:
+        return 0.0  # and not rounding
+    top = max(-low, high)
+
+    def slabs():
+        return (stored[k : k + step].astype(np.float64) / top for k in range(0, stored.size, step))
+
+    mean = sum(slab.sum() for slab in slabs()) / size
+    squares = sum(np.square(slab - mean).sum() for slab in slabs()) + (size - stored.size) * mean**2
+    return top * float(np.sqrt(squares / size))

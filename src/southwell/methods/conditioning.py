@@ -1,0 +1,137 @@
+"""How well conditioned a saddle problem is, and what stands in where it is not strongly convex."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from .._names import flag, positive
+from ..problem import Problem
+from .base import Method
+
+
+@dataclass(frozen=True)
+class Conditioning:
+    """What step sizes are made of.
+
+    With sample weights the problem is the papers' with rows sqrt(w_i) a_i, w = n s: ``norms`` are those of such rows.
+    ``l2`` and ``gamma`` are the strong convexity of g and of each phi*, perturbations included; ``dx`` and ``dy`` are
+    the perturbations.
+    """
+
+    n: int
+    norms: np.ndarray
+    l2: float
+    gamma: float
+    dx: float = 0.0
+    dy: float = 0.0
+
+    @property
+    def largest(self) -> float:
+        """R, never zero: data without entries would have no step."""
+        return max(float(self.norms.max()), np.finfo(float).tiny ** 0.25)
+
+    @property
+    def mean(self) -> float:
+        return max(float(self.norms.mean()), np.finfo(float).tiny ** 0.25)
+
+
+def row_norms(problem: Problem) -> np.ndarray:
+    """sqrt(n s_i) ||a_i||, the intercept's one included; a pass over the data, so it is kept."""
+
+    def measure() -> np.ndarray:
+        return np.sqrt(problem.n_samples * problem.weights * problem.ready_layout().row_squared_norms())
+
+    return problem.keep("row norms", measure)
+
+
+def strong_convexity(problem: Problem) -> float:
+    """Of the whole penalty: 0 with an intercept or an unpenalised coefficient."""
+    weights = problem.penalty.weights
+    least = 1.0 if weights is None else float(np.min(weights))
+    return 0.0 if problem.intercept else problem.penalty.l2 * least
+
+
+@dataclass(frozen=True)
+class Perturbed(Method):
+    """A method that needs strong convexity on both sides, and adds it where it is missing.
+
+    Parameters
+    ----------
+    perturb : "auto", float or (float, float)
+        What is added: (dx/2) ||x - c||^2 to the penalty and (dy/2) (y_i - e_i)^2 to each phi_i*. One number adds it to
+        both. "auto" adds only where there is no strong convexity: dx for l2 = 0, an unpenalised coefficient or an
+        intercept; dy for losses that are not smooth. Methods without acceleration (DGPD) also add dx where l2 is so
+        small that they would need hundreds of epochs. 0 adds nothing.
+    recentre : bool
+        Let the centres c and e follow the iterate, which leads to the optimum of the problem itself. False leaves them
+        at 0, as in Zhang and Xiao (2015, section 3.1): then the answer is that of the perturbed problem, and the gap,
+        always that of the problem itself, ends near ``perturb`` times half the squared norm of the solution.
+    """
+
+    perturb: str | float | tuple[float, float] = "auto"
+    recentre: bool = True
+    accelerated: ClassVar[bool] = True
+
+    def __post_init__(self):
+        flag("recentre", self.recentre)
+        self._given_perturbation()
+
+    def _given_perturbation(self) -> tuple[float, float] | None:
+        given = self.perturb
+        if isinstance(given, str) and given == "auto":
+            return None
+        try:
+            dx, dy = given if isinstance(given, tuple) else (given, given)
+            return positive("perturb", dx, zero=True), positive("perturb", dy, zero=True)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"perturb must be 'auto', a number >= 0, or two of them (for x and for y); got {given!r}."
+            ) from None
+
+    def _conditioning(self, problem: Problem) -> Conditioning:
+        norms = row_norms(problem)
+        l2, gamma = strong_convexity(problem), 1.0 / problem.loss.smoothness
+        given = self._given_perturbation()
+        dx, dy = _needed(problem, norms, l2, gamma, self.accelerated) if given is None else given
+        if l2 + dx == 0:
+            raise ValueError(
+                f"{type(self).__name__} needs strong convexity: l2 > 0 on every coefficient and no intercept. Let "
+                "perturb='auto' stand in for it, or use CoordinateDescent."
+            )
+        if gamma + dy == 0:
+            raise ValueError(
+                f"{type(self).__name__} needs a smooth loss; {problem.loss.name} is not. Let perturb='auto' stand in, "
+                "or use CoordinateDescent(side='dual')."
+            )
+        return Conditioning(problem.n_samples, norms, l2 + dx, gamma + dy, dx, dy)
+
+    def _recentring(self, conditioning: Conditioning, epochs: float) -> dict[str, float]:
+        """The options of the core: centres move once the perturbed problem is solved well enough, after twice the
+        epochs in which its theory takes off a factor of e."""
+        every = max(1, int(np.ceil(2 * epochs))) if self.recentre else 0
+        return {"dx": conditioning.dx, "dy": conditioning.dy, "recentre_every": every}
+
+
+EFFORT = 3.0
+"""Square root of the condition number, in epochs, that a perturbation brings about: R / sqrt(n l2 gamma)."""
+
+
+def _needed(problem: Problem, norms: np.ndarray, l2: float, gamma: float, accelerated: bool) -> tuple[float, float]:
+    wanted = max(float(np.mean(norms**2)), np.finfo(float).tiny ** 0.5) / (problem.n_samples * EFFORT**2)
+    if gamma > 0:
+        return 0.0 if l2 > 0 and accelerated else max(wanted / gamma - l2, 0.0), 0.0
+    dy = _natural_smoothing(problem)
+    if l2 > 0:
+        dy = max(dy, wanted / l2) if wanted / l2 < 10 * dy else dy
+    return max(wanted / dy - l2, 0.0), dy
+
+
+def _natural_smoothing(problem: Problem) -> float:
+    """How far a margin must move for phi' to change by one, on the scale of the targets."""
+    if problem.loss.targets == "signs":
+        return 0.3
+    spread = float(problem.weights @ np.abs(problem.targets - problem.weights @ problem.targets))
+    return 0.3 * spread if problem.loss.targets == "real" and spread > 0 else 0.3

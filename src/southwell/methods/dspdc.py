@@ -1,0 +1,142 @@
+"""The doubly stochastic primal-dual coordinate method (Yu, Lin and Yang 2015)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from .. import _core
+from .._names import at_most, count, positive, unknown
+from ..problem import Problem
+from .base import Prepared, Start
+from .conditioning import Conditioning, Perturbed
+from .side import dual_start
+from .spdc import by_hand, given_steps
+
+
+@dataclass(frozen=True)
+class DSPDC(Perturbed):
+    """The doubly stochastic primal-dual coordinate method: a few dual and a few primal coordinates at a time.
+
+    Made for factorised data, ``southwell.Factorised(U, V)``, where an iteration costs O(k (rows + columns)). On stored
+    data it keeps A'y or A x, whichever is cheaper; with ``columns`` all of them it is SPDC.
+
+    Parameters
+    ----------
+    rows, columns : int or "auto"
+        How many dual and primal coordinates an iteration moves: m and q of the paper. "auto" takes 32 of each on
+        factorised data: theory asks for as many of one as of the other, and a few at a time keep the overhead small.
+        On stored data it takes one row and as many columns as cost little beside it.
+    aim : {"gap", "point"}
+        Whose theorem sets theta: theorem 2 promises a falling gap, theorem 1 a falling distance to the solution.
+    scale : {"auto", "safe", "usual"} or float
+        Lambda, which bounds ||A[I, J]||^2. "safe" is a bound; "usual" is (m q / d) max ||a_i||^2, which the paper
+        found good in practice and which a few large entries can make too small. "auto" is safe on stored data, usual on
+        factorised, where a bound would cost more than the data.
+    tau, sigma, theta : float, optional
+        Steps by hand, in the paper's units.
+    perturb, recentre
+        As for ``Perturbed``.
+
+    References
+    ----------
+    A. W. Yu, Q. Lin, T. Yang, "Doubly Stochastic Primal-Dual Coordinate Method for Bilinear Saddle-Point Problem",
+    arXiv:1508.03390.
+    """
+
+    rows: int | str = "auto"
+    columns: int | str = "auto"
+    aim: str = "gap"
+    scale: str | float = "auto"
+    tau: float | None = None
+    sigma: float | None = None
+    theta: float | None = None
+    name: ClassVar[str] = "dspdc"
+    takes_factors: ClassVar[bool] = True
+
+    def __post_init__(self):
+        super().__post_init__()
+        for name in ("rows", "columns"):
+            if not _auto(getattr(self, name)):
+                count(name, getattr(self, name), 1)
+        if self.aim not in ("gap", "point"):
+            raise unknown("aim", self.aim, ("gap", "point"))
+        if not isinstance(self.scale, str):
+            positive("scale", self.scale)
+        elif self.scale not in ("auto", "safe", "usual"):
+            raise unknown("scale", self.scale, ("auto", "safe", "usual"))
+        given_steps(self, ("tau", "sigma", "theta"))
+
+    def _sizes(self, problem: Problem) -> tuple[int, int]:
+        n, d = problem.n_samples, problem.n_features + problem.intercept
+        if problem.factorised:
+            rows, columns = min(32, n), min(32, d)
+        else:
+            rows, columns = 1, min(8 * max(1, problem.data.stored // n), d)
+        rows = rows if _auto(self.rows) else at_most("rows", self.rows, n, "samples")
+        if _auto(self.columns):
+            return rows, columns
+        return rows, at_most("columns", self.columns, d, "coefficients, an intercept included")
+
+    def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
+        rows, columns = self._sizes(problem)
+        conditioning = self._conditioning(problem)
+        d = problem.n_features + problem.intercept
+        scale = self._scale(problem, conditioning, rows, columns)
+        steps, epochs = dspdc_steps(conditioning, d, rows, columns, scale, self.aim == "gap")
+        spec = _core.Dspdc(**by_hand(self, steps), rows=rows, columns=columns, **self._recentring(conditioning, epochs))
+        by_columns = rows * d > columns * problem.n_samples  # then keeping A x is cheaper
+        if problem.factorised:
+            kept, core, parts = "between the factors", problem.core(), problem.data.factor_layouts(problem.intercept)
+        else:
+            kept, core = "A x" if by_columns else "A'y", problem.core(by_columns)
+            parts = (None, problem.layout(True)) if by_columns else (problem.layout(False), None)
+        algorithm = _core.dspdc(core, spec, *parts, start.x, dual_start(problem, start), seed)
+        perturbed = ", perturbed" if conditioning.dx or conditioning.dy else ""
+        return Prepared(algorithm, f"DSPDC, {rows} rows and {columns} columns, {kept} kept{perturbed}")
+
+    def _scale(self, problem: Problem, at: Conditioning, rows: int, columns: int) -> float:
+        if not isinstance(self.scale, str):
+            return self.scale
+        usual = rows * columns / (problem.n_features + problem.intercept) * at.largest**2
+        if self.scale == "usual" or (self.scale == "auto" and problem.factorised):
+            return usual
+        if problem.factorised:
+            raise ValueError(
+                "scale='safe' needs the entries of A; with factorised data take scale='usual' or a number."
+            )
+        return max(safe_scale(problem, rows, columns), usual * 1e-12)
+
+
+def _auto(given: object) -> bool:
+    return isinstance(given, str) and given == "auto"
+
+
+def safe_scale(problem: Problem, rows: int, columns: int) -> float:
+    """A bound on ||A[I, J]||^2 over all I of so many rows and J of so many columns, rows weighted by sqrt(n s_i): the
+    Frobenius norm, by rows and by columns."""
+    w = problem.n_samples * problem.weights
+    layout = problem.ready_layout()
+    largest = problem.data.largest_squares(problem.shifts, problem.intercept)
+    by_row = rows * np.max(w * np.minimum(layout.row_squared_norms(), columns * largest[0]))
+    by_column = columns * np.max(np.minimum(layout.column_squared_norms(w), rows * w.max() * largest[1]))
+    return float(min(by_row, by_column))
+
+
+def dspdc_steps(at: Conditioning, d: int, rows: int, columns: int, scale: float, gap: bool) -> tuple[dict, float]:
+    """tau, sigma and theta of theorem 1, or of theorem 2 for the gap; and the epochs of one e-fold."""
+    a, b = at.n / rows, d / columns
+    root = a * b * np.sqrt(scale / (at.n * at.l2 * at.gamma))
+    iterations = (2 if gap else 1) * (max(a, b) + root)
+    # (15) and (16); the smaller of the two denominators is written without cancellation
+    wide = np.hypot(a - b, 2 * root)
+    large, small = abs(a - b) + wide, 4 * root**2 / (abs(a - b) + wide)
+    for_tau, for_sigma = (large, small) if a >= b else (small, large)
+    steps = {
+        "tau": b / (at.l2 * for_tau),
+        "sigma": at.n * a / (at.gamma * for_sigma),
+        "theta": b * (1 - 1 / iterations),
+    }
+    return steps, iterations / max(a, b)

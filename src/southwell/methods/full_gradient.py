@@ -1,0 +1,171 @@
+"""Full gradient methods, the classical baselines: accelerated proximal gradient and L-BFGS."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from .. import _core
+from .._names import count
+from ..problem import Problem
+from ..reference.elastic_net import ElasticNet
+from .base import Method, Prepared, Start
+
+
+def _refuse_kinks(problem: Problem, method: Method) -> None:
+    if not problem.loss.smooth:
+        raise ValueError(
+            f"{type(method).__name__} needs a smooth loss; got {problem.loss.name}. Use a smooth relative "
+            "(smooth_hinge, squared_hinge, huber), SPDC, or CoordinateDescent(side='dual')."
+        )
+
+
+@dataclass(frozen=True)
+class FISTA(Method):
+    """Accelerated proximal gradient descent with a line search and restarts; also known as AFG.
+
+    An epoch is one iteration: a product with A', and one with A for each step tried.
+
+    References
+    ----------
+    Y. Nesterov, "Gradient methods for minimizing composite functions", Math. Program. 140, 2013.
+    A. Beck, M. Teboulle, "A Fast Iterative Shrinkage-Thresholding Algorithm", SIAM J. Imaging Sci. 2, 2009.
+    """
+
+    name: ClassVar[str] = "fista"
+    takes_factors: ClassVar[bool] = True
+
+    def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
+        _refuse_kinks(problem, self)
+        smoothness = problem.loss.smoothness if np.isfinite(problem.loss.smoothness) else 1.0
+        norms = problem.ready_layout().column_squared_norms(problem.weights)
+        guess = max(float(norms.max()) * smoothness, np.finfo(float).tiny ** 0.5)  # a column alone: at most L
+        return Prepared(_core.fista(problem.core(), start.x, guess), "accelerated proximal gradient, line search")
+
+
+@dataclass(frozen=True)
+class LBFGS(Method):
+    """SciPy's L-BFGS-B. With l1 the coefficients are split into positive and negative parts, each >= 0.
+
+    Parameters
+    ----------
+    memory : int
+        Pairs of steps and gradients kept.
+
+    Notes
+    -----
+    An epoch is one iteration. SciPy runs in a thread of its own and waits while certificates are computed, so that its
+    memory outlives them. Where its line search ends, it is begun again from where it stands.
+    """
+
+    memory: int = 30
+    name: ClassVar[str] = "lbfgs"
+    takes_factors: ClassVar[bool] = True
+
+    def __post_init__(self):
+        count("memory", self.memory, 1)
+
+    def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
+        _refuse_kinks(problem, self)
+        core = problem.core()
+        worker = _Quasi(problem, core, start.x, self.memory)
+        return Prepared(_core.in_python(core, worker, start.x), f"L-BFGS, memory {self.memory}{worker.form}")
+
+
+class _Quasi:
+    """Minimises step by step: ``advance`` lets SciPy go on until its next iterate."""
+
+    def __init__(self, problem: Problem, core: _core.Problem, x: np.ndarray, memory: int):
+        self.core, self.memory = core, memory
+        net = ElasticNet.of(problem.penalty, problem.n_features, problem.intercept)
+        self.l1, self.l2, lo, hi = net.l1, net.l2, net.lo, net.hi
+        self.split = problem.penalty.l1 > 0
+        self.form = ", coefficients split" if self.split else ""
+        x = np.clip(x, lo, hi)
+        if self.split:  # x = p - q; what is not penalised stays whole, in p
+            whole = self.l1 == 0
+            self.at = np.concatenate(
+                (np.where(whole, x, np.maximum(x, 0.0)), np.where(whole, 0.0, np.maximum(-x, 0.0)))
+            )
+            least = np.concatenate(
+                (np.where(whole, lo, np.maximum(lo, 0.0)), np.where(whole, 0.0, np.maximum(-hi, 0.0)))
+            )
+            most = np.concatenate(
+                (np.where(whole, hi, np.maximum(hi, 0.0)), np.where(whole, 0.0, np.maximum(-lo, 0.0)))
+            )
+        else:
+            self.at, least, most = x, lo, hi
+        self.bounds = np.column_stack((least, most))
+        self.thread: threading.Thread | None = None
+
+    def advance(self) -> tuple[np.ndarray, int]:
+        if self.thread is None:
+            # The thread must not hold this object, or it would never be let go of.
+            job = _Job(self)
+            self.job, self.thread = job, threading.Thread(target=job.run, daemon=True)
+            self.thread.start()
+        else:
+            self.job.go.release()
+        self.job.there.acquire()
+        if self.job.error is not None:
+            raise self.job.error
+        self.at = self.job.at
+        if self.job.over:
+            self.thread = None
+        return self._x(self.at), self.job.products
+
+    def _x(self, at: np.ndarray) -> np.ndarray:
+        half = at.size // 2
+        return at[:half] - at[half:] if self.split else at
+
+    def __del__(self):
+        if self.thread is not None:
+            self.job.stop = True
+            self.job.go.release()
+
+
+class _Job:
+    """One run of SciPy's minimiser, in a thread that waits at each iterate."""
+
+    def __init__(self, quasi: _Quasi):
+        self.core, self.memory, self.bounds, self.at = quasi.core, quasi.memory, quasi.bounds, quasi.at
+        self.l1, self.l2, self.split = quasi.l1, quasi.l2, quasi.split
+        self.go, self.there = threading.Semaphore(0), threading.Semaphore(0)
+        self.stop = self.over = False
+        self.error: BaseException | None = None
+        self.products = 0
+
+    def run(self) -> None:
+        from scipy.optimize import minimize
+
+        try:
+            minimize(
+                self.value, self.at, jac=True, method="L-BFGS-B", bounds=self.bounds, callback=self.pause,
+                options={"maxcor": self.memory, "maxiter": 2**31 - 1, "maxfun": 2**31 - 1, "ftol": 0.0, "gtol": 0.0},
+            )  # fmt: skip
+        except BaseException as error:
+            self.error = error
+        self.over = True
+        self.there.release()
+
+    def pause(self, at: np.ndarray) -> None:
+        self.at = at.copy()
+        self.there.release()
+        self.go.acquire()
+        self.products = 0
+        if self.stop:
+            raise StopIteration
+
+    def value(self, at: np.ndarray) -> tuple[float, np.ndarray]:
+        half = at.size // 2
+        x = at[:half] - at[half:] if self.split else at
+        value, slopes = _core.loss_and_slopes(self.core, np.ascontiguousarray(x))
+        self.products += 2
+        value += 0.5 * (self.l2 * x) @ x
+        slopes = slopes + self.l2 * x
+        if not self.split:
+            return value, slopes
+        return value + self.l1 @ (at[:half] + at[half:]), np.concatenate((slopes + self.l1, self.l1 - slopes))

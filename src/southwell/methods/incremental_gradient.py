@@ -1,0 +1,126 @@
+"""Incremental gradient methods with small variance: SAG, SAGA and SVRG, the baselines of the primal-dual methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from .. import _core
+from .._names import count, positive
+from ..problem import Problem
+from .base import Method, Prepared, Start
+from .conditioning import row_norms
+from .side import refuse_shifted_rows
+
+
+@dataclass(frozen=True)
+class IncrementalGradient(Method):
+    """What they share: one row at a time, a step, the closed form for coordinates that no row has met for a while.
+
+    Parameters
+    ----------
+    step : float, optional
+        The step tau by hand.
+    """
+
+    step: float | None = None
+    part_of_smoothness: ClassVar[float]  # the default step is so much of 1/L, L = max w_i ||a_i||^2 / gamma
+
+    def __post_init__(self):
+        if self.step is not None:
+            positive("step", self.step)
+
+    def _step(self, problem: Problem) -> float:
+        if not np.isfinite(problem.loss.smoothness):
+            raise ValueError(
+                f"{type(self).__name__} needs a smooth loss with bounded curvature; {problem.loss.name} has none. "
+                "Use SPDC, which smooths it, or CoordinateDescent."
+            )
+        if self.step is not None:
+            return self.step
+        largest = max(float(row_norms(problem).max()), np.finfo(float).tiny ** 0.25)
+        return self.part_of_smoothness / (largest**2 * problem.loss.smoothness)
+
+    def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
+        refuse_shifted_rows(problem, self)
+        step = self._step(problem)
+        spec = _core.Incremental(self.name, tau=step, **self._options())
+        algorithm = _core.incremental(problem.core(False), spec, start.x, np.zeros(problem.n_samples), seed)
+        return Prepared(algorithm, f"{type(self).__name__}, step {step:.3g}")
+
+    def _options(self) -> dict[str, int]:
+        return {}
+
+
+@dataclass(frozen=True)
+class SAGA(IncrementalGradient):
+    """SAGA: a table of gradients, and an unbiased step on one row at a time; any penalty.
+
+    Parameters
+    ----------
+    step : float, optional
+        Default: 1/(3L), with L the largest of n s_i ||a_i||^2 times the loss's smoothness.
+
+    References
+    ----------
+    A. Defazio, F. Bach, S. Lacoste-Julien, "SAGA: A Fast Incremental Gradient Method With Support for Non-Strongly
+    Convex Composite Objectives", NIPS 2014.
+    """
+
+    name: ClassVar[str] = "saga"
+    part_of_smoothness: ClassVar[float] = 1 / 3
+
+
+@dataclass(frozen=True)
+class SAG(IncrementalGradient):
+    """The stochastic average gradient method, for smooth penalties (l1 = 0, no bounds).
+
+    Parameters
+    ----------
+    step : float, optional
+        Default: 1/L, as its authors recommend; their theory covers 1/(16L).
+
+    References
+    ----------
+    N. Le Roux, M. Schmidt, F. Bach, "A Stochastic Gradient Method with an Exponential Convergence Rate for Finite
+    Training Sets", NIPS 2012.
+    """
+
+    name: ClassVar[str] = "sag"
+    part_of_smoothness: ClassVar[float] = 1.0
+
+    def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
+        penalty = problem.penalty
+        if penalty.l1 > 0 or penalty.lower is not None or penalty.upper is not None:
+            raise ValueError("SAG is for smooth penalties: l1 = 0 and no bounds. SAGA takes any.")
+        return super().prepare(problem, start, seed)
+
+
+@dataclass(frozen=True)
+class SVRG(IncrementalGradient):
+    """Stochastic variance reduced gradient, proximal: no table, but a full gradient every few epochs.
+
+    Parameters
+    ----------
+    step : float, optional
+        Default: 1/(4L).
+    snapshot_every : int
+        Epochs between full gradients. A certificate computes one anyway, and it is used.
+
+    References
+    ----------
+    L. Xiao, T. Zhang, "A Proximal Stochastic Gradient Method with Progressive Variance Reduction", SIAM J. Optim. 2014.
+    """
+
+    snapshot_every: int = 2
+    name: ClassVar[str] = "svrg"
+    part_of_smoothness: ClassVar[float] = 1 / 4
+
+    def __post_init__(self):
+        super().__post_init__()
+        count("snapshot_every", self.snapshot_every, 1)
+
+    def _options(self) -> dict[str, int]:
+        return {"snapshot_every": self.snapshot_every}

@@ -1,0 +1,109 @@
+"""The stochastic primal-dual coordinate method (Zhang and Xiao 2015)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from .. import _core
+from .._names import at_most, count, positive, unknown
+from ..problem import Problem
+from .base import Prepared, Start
+from .conditioning import Conditioning, Perturbed
+from .side import dual_start, refuse_shifted_rows
+
+
+def given_steps(method, names: tuple[str, ...]) -> None:
+    """Checks step sizes that may have been given by hand."""
+    for name in names:
+        if getattr(method, name) is not None:
+            positive(name, getattr(method, name), zero=name == "theta")
+
+
+def by_hand(method, computed: dict[str, float]) -> dict[str, float]:
+    """The computed steps, but for those given by hand."""
+    return {k: float(v if getattr(method, k) is None else getattr(method, k)) for k, v in computed.items()}
+
+
+@dataclass(frozen=True)
+class SPDC(Perturbed):
+    """The stochastic primal-dual coordinate method: a few dual coordinates at a time, and all of x.
+
+    Parameters
+    ----------
+    batch : int
+        Rows in an iteration. Fewer rows need fewer passes over the data; more can be shared among threads.
+    sampling : {"uniform", "norms"}
+        "norms" draws long rows more often (algorithm 2 of the paper; batch = 1): its rate depends on the mean norm of
+        the rows, not on the largest.
+    n_threads : int
+        Threads that share a batch. The numbers do not depend on it.
+    tau, sigma, theta : float, optional
+        Steps by hand, in the paper's units. Default: those of theorems 1 and 2.
+    perturb, recentre
+        As for ``Perturbed``.
+
+    Notes
+    -----
+    An iteration costs the stored entries of its rows, whatever the number of features: the others drift under a
+    constant slope, and catch up in closed form when a row next meets them (section 4 of the paper; here with bounds
+    and weights too).
+
+    References
+    ----------
+    Y. Zhang, L. Xiao, "Stochastic Primal-Dual Coordinate Method for Regularized Empirical Risk Minimization", ICML
+    2015.
+    """
+
+    batch: int = 1
+    sampling: str = "uniform"
+    n_threads: int = 1
+    tau: float | None = None
+    sigma: float | None = None
+    theta: float | None = None
+    name: ClassVar[str] = "spdc"
+
+    def __post_init__(self):
+        super().__post_init__()
+        count("batch", self.batch, 1)
+        count("n_threads", self.n_threads, 1)
+        if self.sampling not in ("uniform", "norms"):
+            raise unknown("sampling", self.sampling, ("uniform", "norms"))
+        if self.sampling == "norms" and self.batch > 1:
+            raise ValueError(f"sampling='norms' takes one row at a time (batch=1); got batch={self.batch}.")
+        given_steps(self, ("tau", "sigma", "theta"))
+
+    def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
+        refuse_shifted_rows(problem, self)
+        at_most("batch", self.batch, problem.n_samples, "samples")
+        conditioning = self._conditioning(problem)
+        steps, epochs = spdc_steps(conditioning, self.batch, self.sampling == "norms")
+        spec = _core.Incremental(
+            "spdc", **by_hand(self, steps), batch=self.batch, threads=min(self.n_threads, self.batch),
+            probabilities=spdc_probabilities(conditioning) if self.sampling == "norms" else [],
+            **self._recentring(conditioning, epochs),
+        )  # fmt: skip
+        algorithm = _core.incremental(problem.core(False), spec, start.x, dual_start(problem, start), seed)
+        perturbed = ", perturbed" if conditioning.dx or conditioning.dy else ""
+        return Prepared(algorithm, f"SPDC, batches of {self.batch}, {self.sampling} sampling{perturbed}")
+
+
+def spdc_steps(at: Conditioning, batch: int, weighted: bool) -> tuple[dict[str, float], float]:
+    """tau, sigma and theta of theorem 1, or of theorem 2 for weighted sampling; and the epochs of one e-fold."""
+    if weighted:
+        scale, iterations = 4 * at.mean, 2 * at.n + 2 * at.mean * np.sqrt(at.n / (at.l2 * at.gamma))
+    else:
+        rounds = at.n / batch
+        scale, iterations = 2 * at.largest, rounds + at.largest * np.sqrt(rounds / (at.l2 * at.gamma))
+    balance = np.sqrt(batch * at.gamma / (at.n * at.l2))
+    steps = {"tau": balance / scale, "sigma": 1 / (balance * scale), "theta": 1 - 1 / iterations}
+    return steps, iterations * batch / at.n
+
+
+def spdc_probabilities(at: Conditioning) -> np.ndarray:
+    """Half uniform, half by norm."""
+    total = at.norms.sum()
+    shares = at.norms / total if total > 0 else np.full(at.n, 1.0 / at.n)
+    return 0.5 / at.n + 0.5 * shares

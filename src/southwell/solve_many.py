@@ -1,0 +1,250 @@
+"""Many problems on the same data, side by side."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from . import _core, losses, methods
+from ._names import count
+from .losses import Loss
+from .methods import Method, Start
+from .penalties import ElasticNet
+from .problem import Problem
+from .result import Result
+from .solve import ADVICE, ConvergenceWarning, Interrupted, Progress, Settings, able, one_penalty, run
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The answers to many problems, each with its own certificate.
+
+    Attributes
+    ----------
+    results : list of Result
+        One for each class or target. After an interruption, None where one had not begun.
+    classes : array or None
+        The labels, in the order of ``results``, where ``Y`` held labels.
+    seconds : float
+        Wall-clock time for all of them.
+    """
+
+    results: list[Result]
+    classes: np.ndarray | None
+    seconds: float
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __getitem__(self, k: int) -> Result:
+        return self.results[k]
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self.results)
+
+    @property
+    def x(self) -> sp.csr_array:
+        """The coefficients, a sparse row for each problem."""
+        return sp.csr_array(sp.vstack([sp.csr_array(r.x[None, :]) for r in self.results]))
+
+    @property
+    def intercepts(self) -> np.ndarray:
+        return np.array([r.intercept for r in self.results])
+
+    @property
+    def gaps(self) -> np.ndarray:
+        """The gap of each, in units of its zero model's objective."""
+        return np.array([r.relative_gap for r in self.results])
+
+    @property
+    def converged(self) -> bool:
+        return all(r.status for r in self.results)
+
+    def margins(self, A) -> np.ndarray:
+        """A x + c, a column for each problem; the largest in a row is the class one would choose."""
+        return np.asarray(A @ self.x.T.toarray()) + self.intercepts
+
+    def __repr__(self) -> str:
+        done = [r for r in self.results if r is not None]
+        worst = max((r.relative_gap for r in done), default=np.nan)
+        return (
+            f"Results: {sum(bool(r.status) for r in done)} of {len(self.results)} converged\n"
+            f"  gap        at most {worst:.3g} of the zero model's objective\n"
+            f"  nonzeros   {sum(r.nonzeros for r in done)} in all\n"
+            f"  work       {sum(r.epochs for r in done)} epochs, {self.seconds:.3g} s"
+        )
+
+
+def solve_many(
+    A,
+    Y,
+    *,
+    loss: str | Loss = "squared",
+    l1: float = 0.0,
+    l2: float = 0.0,
+    penalty: ElasticNet | None = None,
+    intercept: bool = False,
+    sample_weight=None,
+    method: str | Method = "auto",
+    tol: float = 1e-6,
+    max_epochs: int = 1000,
+    max_seconds: float | None = None,
+    check_every: int | None = None,
+    seed: int = 0,
+    callback: Callable[[int, Progress], bool | None] | None = None,
+    record_history: bool = True,
+    n_threads: int | None = None,
+) -> Results:
+    """Solve many problems that differ in their targets alone, such as one class against the rest, across threads.
+
+    The data are checked and laid out once and shared by all; a problem adds vectors of length n and d. The numbers do
+    not depend on the number of threads.
+
+    Parameters
+    ----------
+    A : array, sparse matrix, ``Centred`` or ``Factorised``
+    Y : array of shape (n_samples,) or (n_samples, n_problems), or a sparse matrix
+        For losses of classification: labels, one problem for each class against the rest; or a matrix whose columns
+        hold -1 and +1, or 0 and 1 (multi-label). For other losses: a matrix with a column of targets for each problem.
+    max_seconds : float, optional
+        For all of them together.
+    callback : callable, optional
+        Called with the number of a problem and its ``Progress``; a true value stops that problem. It may be called from
+        several threads, one at a time.
+    n_threads : int, optional
+        Default: as many as there are processors.
+    loss, l1, l2, penalty, intercept, sample_weight, method, tol, max_epochs, check_every, seed, record_history
+        As for ``solve``.
+
+    Returns
+    -------
+    Results
+
+    Examples
+    --------
+    >>> import southwell as sw
+    >>> from sklearn.datasets import load_digits
+    >>> A, labels = load_digits(return_X_y=True)
+    >>> r = sw.solve_many(A / 16, labels, loss="smooth_hinge", l1=1e-3, l2=1e-3)
+    >>> len(r), r.converged, r.x.shape
+    (10, True, (10, 64))
+    """
+    begun = time.perf_counter()
+    settings = Settings.checked(tol, max_epochs, max_seconds, check_every, seed, record_history)
+    threads = os.cpu_count() or 1 if n_threads is None else count("n_threads", n_threads, 1)
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
+    targets, classes = _targets(Y, losses.get(loss))
+    first = Problem(A, targets(0), loss, one_penalty(l1, l2, penalty), intercept=intercept, sample_weight=sample_weight)
+    chosen = able(methods.get(method), first)
+    start = Start(np.zeros(first.n_features + first.intercept))
+    chosen.prepare(first, start, settings.seed)  # what all share is built here, once
+    problems = [first] + [first.with_targets(targets(k)) for k in range(1, targets.count)]
+    cancelled = _core.Flag()
+
+    def one(k: int) -> tuple[Result, BaseException | None]:
+        own_begun = time.perf_counter()
+        own = replace(settings, max_seconds=max(settings.max_seconds - (own_begun - begun), 1e-9))
+        report = None if callback is None else lambda progress: callback(k, progress)
+        return run(problems[k], chosen, start, own, own_begun, report, cancelled)
+
+    results, error = _run_all(one, len(problems), min(threads, len(problems)), cancelled)
+    answer = Results(results, classes, time.perf_counter() - begun)
+    if error is not None:
+        if not isinstance(error, KeyboardInterrupt):
+            raise error
+        stop = Interrupted(*error.args)
+        stop.result = answer
+        raise stop from error
+    _warn(answer)
+    return answer
+
+
+def _run_all(one, number: int, threads: int, cancelled: _core.Flag):
+    """All results, and the error that ended the work, if one did."""
+    results: list[Result | None] = [None] * number
+    error: BaseException | None = None
+    with ThreadPoolExecutor(threads) as pool:
+        futures = [pool.submit(one, k) for k in range(number)]
+        try:
+            waiting = set(futures)
+            while waiting:  # in short naps, so that Ctrl-C is heard
+                done, waiting = wait(waiting, timeout=0.1, return_when=FIRST_EXCEPTION)
+                if any(future.exception() or future.result()[1] for future in done):
+                    break
+        except KeyboardInterrupt as interrupt:
+            error = interrupt
+        if waiting:
+            cancelled.raise_()
+            for future in futures:
+                future.cancel()
+    for k, future in enumerate(futures):
+        if future.cancelled():
+            continue
+        if future.exception() is not None:
+            error = error or future.exception()
+            continue
+        results[k], raised = future.result()
+        error = error or raised
+    return results, error
+
+
+class _Targets:
+    """Column k of the targets, made when it is asked for."""
+
+    def __init__(self, column: Callable[[int], np.ndarray], number: int):
+        self.column, self.count = column, number
+
+    def __call__(self, k: int) -> np.ndarray:
+        return self.column(k)
+
+
+def _targets(Y, loss: Loss) -> tuple[_Targets, np.ndarray | None]:
+    signs = loss.targets == "signs"
+    if sp.issparse(Y):
+        columns = sp.csc_array(Y)
+        if columns.ndim != 2:
+            raise ValueError(f"Y must have one or two dimensions; got shape {Y.shape}.")
+        table = _Targets(lambda k: columns[:, [k]].toarray().ravel(), columns.shape[1])
+        values = np.unique(columns.data)
+    else:
+        try:
+            array = np.asarray(Y)
+        except (TypeError, ValueError):
+            raise ValueError("Y must be labels or a matrix of targets; got mixed shapes.") from None
+        if array.ndim == 1 and signs:
+            classes, codes = np.unique(array, return_inverse=True)
+            if classes.size < 2:
+                raise ValueError(f"Y must hold at least two classes; got {classes.size}.")
+            return _Targets(lambda k: np.where(codes == k, 1.0, -1.0), classes.size), classes
+        if array.ndim != 2 or array.shape[1] == 0:
+            needed = "labels of shape (n_samples,) or a matrix" if signs else "a matrix"
+            raise ValueError(f"Y must be {needed} with a column for each problem; got shape {array.shape}.")
+        table = _Targets(lambda k: array[:, k], array.shape[1])
+        values = np.unique(array) if signs else array
+    if table.count == 0:
+        raise ValueError("Y has no columns: there is nothing to solve.")
+    if signs and values.dtype.kind in "fiub" and np.isin(values, (0, 1)).all():  # multi-label
+        return _Targets(lambda k: np.where(table(k) > 0, 1.0, -1.0), table.count), None
+    return table, None
+
+
+def _warn(answer: Results) -> None:
+    short = [r for r in answer if r.status in ADVICE]
+    if not short:
+        return
+    worst = max(short, key=lambda r: r.relative_gap)
+    warnings.warn(
+        f"{len(short)} of {len(answer)} problems did not reach the tolerance, {worst.tol:.3g}. The worst: "
+        f"{worst.status.value} Its gap is {worst.gap:.3g}, {worst.relative_gap:.3g} of the zero model's objective. "
+        f"To go on: {ADVICE[worst.status]}.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )

@@ -1,0 +1,671 @@
+"""Laws of the saddle methods, as their papers state them. The compiled solver takes no part."""
+
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+import southwell as sw
+from cases import PENALTIES, SMOOTH, descend, dual_objective
+from southwell import reference
+from southwell.penalties import ElasticNet
+from southwell.reference.spdc import perturbed_maximise, perturbed_prox
+
+BOUNDED = [name for name in SMOOTH if np.isfinite(sw.losses.get(name).smoothness)]  # phi'' is
+N, D, L2 = 13, 7, 0.1
+
+
+def net_of(penalty, d=D):
+    return reference.ElasticNet.of(PENALTIES[penalty] if isinstance(penalty, str) else penalty, d)
+
+
+def data_of(p, net):
+    return p.A, p.b, p.s, p.loss, net
+
+
+def norms_of(p):
+    return np.sqrt(p.b.size * p.s) * np.linalg.norm(p.A, axis=1)
+
+
+def gamma_of(p):
+    return 1 / p.loss.smoothness
+
+
+def saddle(p, net, x, y):
+    """L(x, y)."""
+    return net.value(x).sum() + p.s @ (y * (p.A @ x) - p.loss.conjugate(y, p.b))
+
+
+def optimum(p, net):
+    x = descend(p, net, np.zeros(net.l1.size), 200)
+    y = p.loss.derivative(p.A @ x, p.b)
+    assert reference.certificate(*data_of(p, net), x, y)[2] <= 1e-13
+    return x, y
+
+
+def batches(n, m, steps, seed=0):
+    return np.argsort(np.random.default_rng(seed).random((steps, n)), axis=1)[:, :m]
+
+
+def blocks(m, q, steps, seed=0):
+    return list(zip(batches(N, m, steps, seed), batches(D, q, steps, seed + 10**6), strict=True))
+
+
+def rows(n, steps, p=None, seed=0):
+    return np.random.default_rng(seed).choice(n, steps, p=p)
+
+
+def scale(p, m, q):
+    """Lambda_{q,m}, (8) of DSPDC, by trying all."""
+    A = np.sqrt(p.b.size * p.s)[:, None] * p.A
+    chosen = [A[np.ix_(I, J)] for I in combinations(range(N), m) for J in combinations(range(D), q)]
+    return np.linalg.norm(chosen, ord=2, axis=(1, 2)).max() ** 2
+
+
+# One step is what the paper says
+
+
+def argmin(f, low, high):
+    """By golden section, after a grid: f is convex, perhaps infinite at the ends."""
+    grid = np.linspace(low, high, 2001)
+    values = np.array([f(t) for t in grid])
+    k = int(np.argmin(values))
+    ends = grid[max(k - 1, 0)], grid[min(k + 1, grid.size - 1)]
+    t = minimize_scalar(f, bounds=ends, method="bounded", options={"xatol": 1e-12}).x
+    return min((t, grid[k]), key=f)
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.7])
+@pytest.mark.parametrize("loss", sw.losses.ALL)
+def test_perturbed_maximise(loss, delta, small):
+    p = small(loss)
+    rng = np.random.default_rng(1)
+    for i in range(4):
+        m, y0, e, q = rng.normal(), p.loss.derivative(rng.normal(), p.b[i]), 0.5 * rng.normal(), rng.uniform(0.3, 2)
+        got = perturbed_maximise(p.loss, m, y0, q, p.b[i], delta, e)
+
+        def cost(y, m=m, y0=y0, e=e, q=q, b=p.b[i]):
+            return p.loss.conjugate(y, b) - y * m + delta / 2 * (y - e) ** 2 + q / 2 * (y - y0) ** 2
+
+        low, high = reference.conjugates.domain(p.loss, p.b[i : i + 1])
+        want = argmin(cost, max(low[0], -20.0), min(high[0], 20.0))
+        assert got == pytest.approx(want, abs=2e-7)
+        assert cost(got) <= cost(want) + 1e-14
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.7])
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_perturbed_prox(penalty, delta):
+    net, rng = net_of(penalty), np.random.default_rng(2)
+    x0, u, c, tau = rng.normal(size=D), rng.normal(size=D), rng.normal(size=D), 0.6
+    got = perturbed_prox(net, x0, u, tau, delta, c)
+    for j in range(D):
+
+        def cost(x, j=j):
+            far = delta / 2 * (x - c[j]) ** 2 + (x - x0[j]) ** 2 / (2 * tau)
+            return net[j].value(x) + u[j] * x + far
+
+        want = argmin(cost, max(net.lo[j], -9.0), min(net.hi[j], 9.0))
+        assert got[j] == pytest.approx(want, abs=2e-7)
+        assert cost(got[j]) <= cost(want) + 1e-14
+
+
+@pytest.mark.parametrize(("K", "weighted"), [([4], False), ([4], True), ([0, 5, 12], False), (range(N), False)])
+@pytest.mark.parametrize("loss", ["squared", "logistic", "hinge"])
+def test_second_step_of_spdc_by_its_formulas(loss, K, weighted, small):
+    """The problems of (5), (6) and (12), (13), solved by search: the second step uses xe, and u after the first."""
+    p, net = small(loss), net_of("box")
+    tau, sigma, theta = steps = 0.2, 0.7, 0.8
+    prob = reference.spdc_probabilities(norms_of(p)) if weighted else None
+    x, y = reference.spdc(*data_of(p, net), [K], steps, probabilities=prob)
+    got = reference.spdc(*data_of(p, net), [K, K], steps, probabilities=prob)
+    assert (got[1][np.setdiff1d(np.arange(N), K)] == 0).all()
+    m, slopes = p.A @ (x + theta * x), p.A.T @ (p.s * y)  # x started at 0
+    for k in K:
+        low, high = reference.conjugates.domain(p.loss, p.b[k : k + 1])
+
+        def cost(t, k=k):
+            q = prob[k] * N / sigma if weighted else 1 / sigma
+            return p.loss.conjugate(t, p.b[k]) - t * m[k] + q / 2 * (t - y[k]) ** 2
+
+        want = argmin(cost, max(low[0], -9.0), min(high[0], 9.0))
+        assert got[1][k] == pytest.approx(want, abs=2e-7)
+        slopes = slopes + N * p.s[k] * (want - y[k]) * p.A[k] / (N * prob[k] if weighted else len(K))
+    for j in range(D):
+
+        def cost(t, j=j):
+            return net[j].value(t) + slopes[j] * t + (t - x[j]) ** 2 / (2 * tau)
+
+        assert got[0][j] == pytest.approx(argmin(cost, max(net.lo[j], -9.0), min(net.hi[j], 9.0)), abs=1e-6)
+
+
+# All converge
+
+
+def run(method, p, net, steps):
+    norms, gamma, data = norms_of(p), gamma_of(p), data_of(p, net)
+    L = norms.max() ** 2 / gamma  # of the least smooth component
+    if method == "spdc, weighted":
+        prob = reference.spdc_probabilities(norms)
+        given = reference.spdc_steps(norms, N, L2, gamma, weighted=True)
+        return reference.spdc(*data, [[k] for k in rows(N, steps, prob)], given, probabilities=prob)
+    if method.startswith("spdc"):
+        m = 4 if method == "spdc, batches" else 1
+        return reference.spdc(*data, batches(N, m, steps), reference.spdc_steps(norms, N, L2, gamma, m))
+    if method == "dspdc":
+        given = reference.dspdc_steps(scale(p, 3, 2), N, D, 3, 2, L2, gamma)
+        return reference.dspdc(*data, blocks(3, 2, steps), given)
+    if method == "saga":
+        return reference.saga(*data, rows(N, steps), 1 / (3 * L))
+    if method == "sag":
+        return reference.sag(*data, rows(N, steps), 1 / L)
+    if method == "svrg":
+        return reference.svrg(*data, rows(N, steps), 1 / (4 * L), 2 * N)
+    if method == "dgpd":
+        return reference.dgpd(*data, steps, picks=(D, 2), q=2 * norms.max() ** 2 / (N * L2))[:2]
+    return reference.dgpd(*data, steps, picks=(3, 2))[:2]
+
+
+STEPS = {
+    "spdc": 1800,
+    "spdc, batches": 800,
+    "spdc, weighted": 2200,
+    "dspdc": 2500,
+    "saga": 4000,
+    "sag": 2000,
+    "svrg": 4000,
+    "dgpd": 2000,
+    "dgpd, safe": 5000,
+}
+
+
+@pytest.mark.parametrize("method", STEPS)
+@pytest.mark.parametrize("loss", BOUNDED)
+def test_convergence(loss, method, small):
+    """To the optimum of coordinate descent, on both sides. Safe weights are large: short rows for them."""
+    p, net = small(loss, scale=0.3 if method == "dgpd, safe" else 0.5), net_of("l2" if method == "sag" else "box")
+    for got, want in zip(run(method, p, net, STEPS[method]), optimum(p, net), strict=True):
+        np.testing.assert_allclose(got, want, atol=1e-6)
+
+
+# The rates of the theorems
+
+
+def mean_distance(go, best, w, weights, runs=200):
+    """The mean over ``runs`` of far_x ||x - x*||^2 + sum_i far_y w_i (y_i - y_i*)^2, for a run given its seed."""
+    far_x, far_y = weights
+    total = 0.0
+    for seed in range(runs):
+        x, y = go(seed)
+        total += far_x * np.sum((x - best[0]) ** 2) + np.sum(far_y * w * (y - best[1]) ** 2)
+    return total / runs
+
+
+TIMES = (10, 35)
+
+
+@pytest.mark.parametrize("m", [1, 3, N])
+@pytest.mark.parametrize("loss", ["squared", "smooth_hinge"])
+def test_theorem_1_of_spdc(loss, m, small):
+    p, net = small(loss, scale=0.5), net_of("elastic net")
+    best, gamma = optimum(p, net), gamma_of(p)
+    tau, sigma, theta = steps = reference.spdc_steps(norms_of(p), N, L2, gamma, m)
+    w, far_x = N * p.s, 1 / (2 * tau) + L2
+    start = mean_distance(lambda _: (np.zeros(D), np.zeros(N)), best, w, (far_x, (1 / (2 * sigma) + gamma) / m), 1)
+    for t in TIMES:
+        got = mean_distance(
+            lambda seed, t=t: reference.spdc(*data_of(p, net), batches(N, m, t, seed), steps),
+            best, w, (far_x, (1 / (4 * sigma) + gamma) / m), 200 if m < N else 1,
+        )  # fmt: skip
+        assert got <= 1.05 * theta**t * start
+
+
+@pytest.mark.parametrize("loss", ["squared", "smooth_hinge"])
+def test_theorem_2_of_spdc(loss, small):
+    """A little more than it: its proof has gamma/(p_i n) on both sides, between the 2 gamma/n and 2 gamma it states."""
+    p, net = small(loss, scale=0.5), net_of("elastic net")
+    best, gamma, prob = optimum(p, net), gamma_of(p), reference.spdc_probabilities(norms_of(p))
+    tau, sigma, theta = steps = reference.spdc_steps(norms_of(p), N, L2, gamma, weighted=True)
+    w, far_x, far_y = N * p.s, 1 / (2 * tau) + L2, gamma / (prob * N)
+    start = mean_distance(lambda _: (np.zeros(D), np.zeros(N)), best, w, (far_x, 1 / (2 * sigma) + far_y), 1)
+    for t in TIMES:
+
+        def go(seed, t=t):
+            some = [[k] for k in rows(N, t, prob, seed)]
+            return reference.spdc(*data_of(p, net), some, steps, probabilities=prob)
+
+        got = mean_distance(go, best, w, (far_x, 7 / (16 * sigma) + far_y))
+        assert got <= 1.05 * theta**t * start
+
+
+@pytest.mark.parametrize(("m", "q"), [(1, 1), (1, D), (3, 2), (N, 1)])
+@pytest.mark.parametrize("loss", ["squared", "smooth_hinge"])
+def test_theorem_1_of_dspdc(loss, m, q, small):
+    p, net = small(loss, scale=0.5), net_of("elastic net")
+    best, gamma = optimum(p, net), gamma_of(p)
+    tau, sigma, theta = steps = reference.dspdc_steps(scale(p, m, q), N, D, m, q, L2, gamma)
+    w, far_x, rate = N * p.s, D / (2 * q * tau) + D * L2 / q, theta * q / D
+    start = mean_distance(lambda _: (np.zeros(D), np.zeros(N)), best, w, (far_x, N / (2 * m * sigma) + gamma / m), 1)
+    for t in TIMES:
+        got = mean_distance(
+            lambda seed, t=t: reference.dspdc(*data_of(p, net), blocks(m, q, t, seed), steps),
+            best, w, (far_x, N / (4 * m * sigma) + gamma / m),
+        )  # fmt: skip
+        assert got <= 1.05 * rate**t * start
+
+
+@pytest.mark.parametrize(("m", "q"), [(1, 1), (3, 2)])
+def test_theorem_2_of_dspdc(m, q, small):
+    """From (84) to (85) of its proof: distances, and L(x, y*) - L(x*, y) with d/q and n/m. The bound of the gap follows
+    by a constant that would hide any error."""
+    p, net = small("squared", scale=0.5), net_of("elastic net")
+    best, gamma, w = optimum(p, net), gamma_of(p), N * p.s
+    tau, sigma, theta = steps = reference.dspdc_steps(scale(p, m, q), N, D, m, q, L2, gamma, gap=True)
+
+    def far(x, y, share):
+        at, lower, upper = saddle(p, net, *best), saddle(p, net, best[0], y), saddle(p, net, x, best[1])
+        distance = (D / (2 * q * tau) + D * L2 / (2 * q)) * np.sum((x - best[0]) ** 2)
+        distance += (share * N / (m * sigma) + gamma / (2 * m)) * w @ (y - best[1]) ** 2
+        return distance + D / q * (upper - at) + N / m * (at - lower)
+
+    for t in TIMES:
+        ends = [reference.dspdc(*data_of(p, net), blocks(m, q, t, seed), steps) for seed in range(200)]
+        bound = (theta * q / D) ** t * far(np.zeros(D), np.zeros(N), 1 / 2)
+        assert np.mean([far(x, y, 1 / 4) for x, y in ends]) <= 1.05 * bound
+
+
+def deltas(p, net, iterations, weight):
+    """Delta before each dual step of DGPD, and the q of that step."""
+    data = data_of(p, net)
+    top = dual_objective(*data, optimum(p, net)[1])
+    x, y, found = np.zeros(D), np.zeros(N), []
+    for _ in range(iterations):
+        after, moved, _ = reference.dgpd(*data, 1, q=(q := weight(x, y)), x=x, y=y)
+        now = dual_objective(*data, y)
+        found.append((saddle(p, net, after, y) - now + top - now, q))
+        x, y = after, moved
+    return found
+
+
+def safe_weight(p, net, counted):
+    def weight(x, y):
+        S = np.count_nonzero(x != net.conjugate_gradient(-p.A.T @ (p.s * y))) if counted else D
+        return reference.dgpd_weight(norms_of(p), N, L2, gamma_of(p), S)
+
+    return weight
+
+
+@pytest.mark.parametrize("counted", [True, False])
+@pytest.mark.parametrize("even", [True, False])
+@pytest.mark.parametrize("size", [0.01, 0.3, 1.0])
+def test_theorem_of_dgpd_mended(size, even, counted, small):
+    """By rho^2 gamma/(2 n q) for the squared loss, with weights too: see dgpd.py."""
+    p, net = small("squared", scale=size), net_of("elastic net")
+    p.s = np.full(N, 1 / N) if even else p.s
+    for (before, q), (after, _) in pairwise(deltas(p, net, 250, safe_weight(p, net, counted))):
+        a = (q / (q + 1)) ** 2 / (2 * N * q)
+        assert after <= before / (1 + a) + 1e-12
+
+
+@pytest.mark.parametrize("loss", BOUNDED)
+def test_safe_weights_of_dgpd_never_let_the_error_rise(loss, small):
+    p, net = small(loss, scale=0.5), net_of("elastic net")
+    found = [delta for delta, _ in deltas(p, net, 250, safe_weight(p, net, True))]
+    assert (np.diff(found) < 0).all()
+
+
+def test_theorem_of_dgpd_does_not_hold_as_printed(small):
+    """(15) has 1 + gamma/(2 q). With little data one of 13 samples would have to take away almost half of the error."""
+    p, net = small("squared", scale=0.01), net_of("elastic net")
+    p.s = np.full(N, 1 / N)
+    (before, q), (after, _) = deltas(p, net, 2, safe_weight(p, net, True))
+    assert after > 1.5 * before / (1 + 1 / (2 * q))
+    p.A[:] = 0
+    p.b[:] = 1
+    (before, q), (after, _) = deltas(p, net, 2, safe_weight(p, net, True))
+    assert q == pytest.approx(1 / 2)
+    assert after >= before * (1 - 1 / N) > before / (1 + 1 / (2 * q))
+
+
+# Steps
+
+
+@pytest.mark.parametrize("gamma", [0.3, 1.0, 4.0])
+def test_steps_of_dspdc(gamma):
+    """The equations of (14), the closed forms (15), (16) where they do not cancel, and (17)."""
+    n, d, l2, scale = 13, 7, 0.1, 2.0
+    for m, q in ((1, 1), (1, 7), (13, 1), (4, 3), (13, 7)):
+        tau, sigma, theta = reference.dspdc_steps(scale, n, d, m, q, l2, gamma)
+        K = max(n / m, d / q) + n * d / (m * q) * np.sqrt(scale / (n * l2 * gamma))
+        assert theta == pytest.approx(d / q * (1 - 1 / K), rel=1e-14)
+        assert reference.dspdc_steps(scale, n, d, m, q, l2, gamma, gap=True)[2] == pytest.approx(d / q * (1 - 0.5 / K))
+        assert tau * sigma == pytest.approx(n * m * q / (4 * d * scale), rel=1e-12)
+        left, right = d / (2 * q * l2 * tau) + d / q, n**2 / (2 * m * gamma * sigma) + n / m
+        assert left == pytest.approx(right, rel=1e-12)
+        lead = n / m - d / q
+        root = np.sqrt(lead**2 + 4 * (n * d) ** 2 * scale / ((m * q) ** 2 * n * l2 * gamma))
+        assert tau == pytest.approx(d / (q * l2) / (lead + root), rel=1e-10)
+        assert sigma == pytest.approx(n**2 / (m * gamma) / (root - lead), rel=1e-10)
+    tau, sigma, _ = reference.dspdc_steps(scale, 12, 6, 2, 1, l2, gamma)
+    assert tau == pytest.approx(np.sqrt(gamma / (scale * 12 * l2)), rel=1e-12)
+    assert sigma == pytest.approx(np.sqrt(12 * l2 / (scale * gamma)), rel=1e-12)
+
+
+@pytest.mark.parametrize(("m", "q"), [(1, 10**4), (10**6, 1)])
+def test_steps_of_dspdc_do_not_cancel(m, q):
+    """One side moves whole: n/m - d/q is all of the root to rounding, and tau sigma is still right."""
+    tau, sigma, _ = reference.dspdc_steps(1e-9, 10**6, 10**4, m, q, 1.0, 1.0)
+    assert tau * sigma == pytest.approx(10**6 * m * q / (4 * 10**4 * 1e-9), rel=1e-12)
+
+
+def test_steps_of_spdc_are_a_case_of_dspdc():
+    R, n, d, l2, gamma = 1.7, 13, 7, 0.1, 0.5
+    tau, sigma, theta = reference.spdc_steps([0.3, R], n, l2, gamma)
+    other = reference.dspdc_steps(R**2, n, d, 1, d, l2, gamma)
+    assert other[2] == pytest.approx(theta, rel=1e-14)
+    assert other[0] * other[1] == pytest.approx(n * tau * sigma, rel=1e-12)
+    assert other[0] < tau
+    hard = reference.spdc_steps([1e6], n, l2, gamma)[0] / reference.dspdc_steps(1e12, n, d, 1, d, l2, gamma)[0]
+    assert hard == pytest.approx(1, abs=1e-4)
+
+
+def test_steps_of_spdc():
+    """tau sigma R^2 = 1/4, or 1/16 for the mean; the larger the batch the nearer theta to 0."""
+    norms = np.array([0.2, 1.0, 3.0])
+    for m in (1, 2, 3):
+        tau, sigma, theta = reference.spdc_steps(norms, 3, 0.1, 0.5, m)
+        assert tau * sigma == pytest.approx(1 / 36)
+        assert tau / sigma == pytest.approx(m * 0.5 / (3 * 0.1))
+        assert theta == pytest.approx(1 - 1 / (3 / m + 3 * np.sqrt(3 / m / 0.05)))
+    tau, sigma, theta = reference.spdc_steps(norms, 3, 0.1, 0.5, weighted=True)
+    assert tau * sigma == pytest.approx(1 / (16 * 1.4**2))
+    assert tau / sigma == pytest.approx(0.5 / (3 * 0.1))
+    assert theta == pytest.approx(1 - 1 / (6 + 2.8 * np.sqrt(3 / 0.05)))
+    np.testing.assert_allclose(reference.spdc_probabilities(norms), 1 / 6 + norms / 8.4)
+    with pytest.raises(ValueError, match="one sample"):
+        reference.spdc_steps(norms, 3, 0.1, 0.5, 2, weighted=True)
+
+
+def test_weighted_sampling_moves_one_sample(small):
+    p, net = small("squared"), net_of("l2")
+    with pytest.raises(ValueError, match="one sample"):
+        reference.spdc(*data_of(p, net), [[0, 1]], (0.1, 0.1, 0.5), probabilities=np.full(N, 1 / N))
+
+
+def test_safe_weight_of_dgpd():
+    norms = [1.0, 3.0]
+    one = (10 * 9 + 2 * 0.5 * 0.1) / (2 * 2 * 0.1)
+    assert reference.dgpd_weight(norms, 2, 0.1, 0.5, 0) == pytest.approx(one)
+    assert reference.dgpd_weight(norms, 2, 0.1, 0.5, 6) == pytest.approx(6 * one)
+    assert reference.dgpd_weight(norms, 2, 0.1, 0.5, 6, (3, 1)) == pytest.approx(2 * one)
+    assert reference.dgpd_weight(norms, 2, 0.1, 0.5, 2, (3, 2)) == pytest.approx(2 * one)
+
+
+# One method is a case of another
+
+
+@pytest.mark.parametrize("perturb", [(0.0, 0.0), (0.3, 0.2)])
+@pytest.mark.parametrize("m", [1, 3, N])
+@pytest.mark.parametrize("loss", ["squared", "logistic", "hinge", "poisson"])
+def test_dspdc_with_all_features_is_spdc(loss, m, perturb, small):
+    p, net = small(loss), net_of("box")
+    some, rng = batches(N, m, 60), np.random.default_rng(3)
+    tau, sigma, theta = reference.spdc_steps(norms_of(p), N, L2, 0.5, m)
+    options = {"perturb": perturb, "centre": (rng.normal(size=D), rng.normal(size=N))}
+    for t in (1, 2, 60):
+        one = reference.spdc(*data_of(p, net), some[:t], (tau, sigma, theta), **options)
+        both = [(K, range(D)) for K in some[:t]]
+        other = reference.dspdc(*data_of(p, net), both, (tau, N * sigma, theta), **options)
+        for got, want in zip(other, one, strict=True):
+            np.testing.assert_allclose(got, want, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", BOUNDED)
+def test_equal_probabilities_are_uniform_sampling(loss, small):
+    p, net = small(loss), net_of("elastic net")
+    some, steps = batches(N, 1, 60), (0.1, 0.3, 0.9)
+    plain = reference.spdc(*data_of(p, net), some, steps)
+    equal = reference.spdc(*data_of(p, net), some, steps, probabilities=np.full(N, 1 / N))
+    for got, want in zip(equal, plain, strict=True):
+        np.testing.assert_allclose(got, want, atol=1e-13)
+
+
+def test_dspdc_moves_only_its_blocks(small):
+    p, net = small("squared"), net_of("l2")
+    x, y = reference.dspdc(*data_of(p, net), [([2, 5], [1]), ([2], [6])], (0.1, 1.0, 0.9))
+    assert np.flatnonzero(x).tolist() == [1, 6]
+    assert np.flatnonzero(y).tolist() == [2, 5]
+
+
+def test_dspdc_with_all_samples_extrapolates_in_its_features_alone(small):
+    """q = 1, m = n: ye = y^+, and xe differs from x in the last feature only, by (theta + 1) of its move."""
+    p, net = small("squared"), net_of("l2")
+    tau, sigma, theta = 0.1, 5.0, 4.0
+    x, y, xe = np.zeros(D), np.zeros(N), np.zeros(D)
+    order = rows(D, 30)
+    for j in order:
+        y = p.loss.maximise(p.A @ xe, y, N / sigma, p.b)
+        last, x = x, x.copy()
+        x[j] = net[j].prox(x[j] - tau * (p.A[:, j] @ (p.s * y)), tau)
+        xe = x.copy()
+        xe[j] += theta * (x[j] - last[j])
+    got = reference.dspdc(*data_of(p, net), [(range(N), [j]) for j in order], (tau, sigma, theta))
+    np.testing.assert_allclose(got[0], x, atol=1e-12)
+    np.testing.assert_allclose(got[1], y, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", SMOOTH)
+def test_dgpd_with_all_features_is_greedy_dual_ascent(loss, small):
+    """Rows of one length sqrt(s_i) ||a_i||: every q_i of dual ascent is q, and the pick is its longest weighted step."""
+    p, net = small(loss), net_of("elastic net")
+    p.A /= norms_of(p)[:, None]
+    q, start = 1 / (N * L2), p.loss.derivative(np.random.default_rng(5).normal(size=N), p.b)  # without ties
+    y, moves = start, []
+    for _ in range(40):
+        moves.append(reference.greedy(np.sqrt(p.s) * reference.dual_scores("gs-r", *data_of(p, net), y)))
+        y = reference.dual_coordinate_ascent(*data_of(p, net), moves[-1:], y)[0]
+    x, got, picked = reference.dgpd(*data_of(p, net), 40, picks=(D, 1), q=q, y=start)
+    assert [I for _, I in picked] == [[i] for i in moves]
+    np.testing.assert_allclose(got, y, atol=1e-12)
+    before = reference.dual_coordinate_ascent(*data_of(p, net), moves[:-1], start)[1]
+    np.testing.assert_allclose(x, before, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_picks_of_dgpd(loss, small):
+    """The features whose moves lower L(x, y) most, by computing L; then the longest dual steps. Ties: the first."""
+    p, net = small(loss), net_of("elastic net")
+    p.A[:, 4] = p.A[:, 3]  # a tie
+    x, y, q = np.zeros(D), p.loss.derivative(np.ones(N), p.b), 30.0
+    for _ in range(20):
+        xbar = net.conjugate_gradient(-p.A.T @ (p.s * y))
+        moves = [np.where(np.arange(D) == j, xbar, x) for j in range(D)]
+        falls = np.array([saddle(p, net, x, y) - saddle(p, net, move, y) for move in moves])
+        after, moved, [(J, I)] = reference.dgpd(*data_of(p, net), 1, picks=(2, 3), q=q, x=x, y=y)
+        assert len(J) <= 2
+        assert np.sort(falls[J]) == pytest.approx(np.sort(falls)[-len(J) :], abs=1e-14)
+        assert 4 not in J or 3 in J or x[3] != x[4]
+        np.testing.assert_array_equal(after, np.where(np.isin(np.arange(D), J), xbar, x))
+        steps = p.loss.maximise(p.A @ after, y, q, p.b) - y
+        assert np.argsort(-np.sqrt(p.s) * np.abs(steps), kind="stable")[:3].tolist() == I
+        np.testing.assert_allclose(moved, np.where(np.isin(np.arange(N), I), y + steps, y), atol=1e-14)
+        x, y = after, moved
+
+
+@pytest.mark.parametrize("picks", [(1, 1), (2, 3)])
+def test_dgpd_counts_what_is_misplaced_before_it_moves(picks, small):
+    p, net = small("squared"), net_of("elastic net")
+    x, y, norms = np.zeros(D), np.zeros(N), norms_of(p)
+    counts = []
+    for _ in range(30):
+        counts.append(np.count_nonzero(x != net.conjugate_gradient(-p.A.T @ (p.s * y))))
+        q = reference.dgpd_weight(norms, N, L2, 1.0, counts[-1], picks)
+        got = reference.dgpd(*data_of(p, net), 1, picks=picks, x=x, y=y)
+        x, y, picked = reference.dgpd(*data_of(p, net), 1, picks=picks, q=q, x=x, y=y)
+        assert (got[0] == x).all()
+        assert (got[1] == y).all()
+        assert got[2] == picked
+    assert len(set(counts)) > 2
+
+
+def test_dgpd_passes_over_samples_without_weight(small):
+    p, net = small("squared"), net_of("elastic net")
+    p.s[[2, 7]] = 0.0
+    p.s /= p.s.sum()
+    _, y, picked = reference.dgpd(*data_of(p, net), 30, picks=(D, N))
+    assert {i for _, I in picked for i in I} == set(range(N)) - {2, 7}
+    assert not y[[2, 7]].any()
+
+
+def test_dgpd_rests_at_a_saddle_point():
+    """Nothing to gain: nothing is picked, whatever the picks."""
+    A, b, s = np.eye(3), np.zeros(3), np.full(3, 1 / 3)
+    x, y, picked = reference.dgpd(A, b, s, sw.losses.Squared(), net_of("elastic net", 3), 4, picks=(2, 2))
+    assert picked == [([], [])] * 4
+    assert not x.any()
+    assert not y.any()
+
+
+def test_incremental_gradients_with_one_sample_are_gradient_descent():
+    A, b, s = np.array([[1.0, -2.0, 0.5]]), np.array([1.5]), np.ones(1)
+    loss, net, tau = sw.losses.Squared(), net_of(ElasticNet(l1=0.05, l2=0.1), 3), 0.1
+    x = np.zeros(3)
+    for _ in range(20):
+        x = net.prox(x - tau * A[0] * (A[0] @ x - b[0]), tau)
+    for got in (
+        reference.saga(A, b, s, loss, net, [0] * 20, tau),
+        reference.sag(A, b, s, loss, net, [0] * 20, tau),
+        reference.svrg(A, b, s, loss, net, [0] * 20, tau, 7),
+    ):
+        np.testing.assert_allclose(got[0], x, atol=1e-14)
+
+
+@pytest.mark.parametrize("loss", BOUNDED)
+def test_incremental_gradients_step_by_step(loss, small):
+    """Kept as a table of gradients: SAGA and SVRG are right on average, SAG averages the table."""
+    p, net, tau = small(loss), net_of("elastic net"), 0.05
+    order, start = rows(N, 25), np.random.default_rng(4).normal(size=D)
+
+    def gradients(x):
+        return (N * p.s * p.loss.derivative(p.A @ x, p.b))[:, None] * p.A
+
+    for method in ("saga", "sag", "svrg"):
+        x, table = start, gradients(start)
+        for t, i in enumerate(order):
+            if method == "svrg" and t % 6 == 0:
+                table = gradients(x)
+            now, old, mean = gradients(x), table[i].copy(), table.mean(axis=0)
+            v = now[i] - old + mean
+            estimates = now - table + mean
+            np.testing.assert_allclose(estimates.mean(axis=0), now.mean(axis=0), atol=1e-13)
+            if method != "svrg":
+                table[i] = now[i]
+            x = net.prox(x - tau * (table.mean(axis=0) if method == "sag" else v), tau)
+        run = getattr(reference, method)
+        got, y = run(*data_of(p, net), order, tau, *([6] if method == "svrg" else []), x=start)
+        np.testing.assert_allclose(got, x, atol=1e-12)
+        np.testing.assert_allclose((N * p.s * y)[:, None] * p.A, table, atol=1e-12)
+
+
+# Weights
+
+
+COPIES = np.array([1, 3, 1, 2, 1, 1, 4, 1, 2, 1, 1, 2, 1])
+
+
+@pytest.mark.parametrize("copies", [np.full(N, 1), np.full(N, 2), COPIES])
+@pytest.mark.parametrize("loss", ["squared", "logistic", "huber"])
+def test_weights_are_repetition_where_all_samples_move(loss, copies, small):
+    """DSPDC counts samples in its prox weight n / sigma, so sigma grows with them."""
+    p, net = small(loss), net_of("elastic net")
+    p.s, which = copies / copies.sum(), np.repeat(np.arange(N), copies)
+    total, (tau, sigma, theta) = which.size, (0.1, 0.4, 0.8)
+    more = p.A[which], p.b[which], np.full(total, 1 / total), p.loss, net
+    some = batches(D, 3, 30)
+    pairs = [
+        (
+            reference.spdc(*data_of(p, net), [range(N)] * 30, (tau, sigma, theta)),
+            reference.spdc(*more, [range(total)] * 30, (tau, sigma, theta)),
+        ),
+        (
+            reference.dspdc(*data_of(p, net), [(range(N), J) for J in some], (tau, sigma * N, theta)),
+            reference.dspdc(*more, [(range(total), J) for J in some], (tau, sigma * total, theta)),
+        ),
+        (
+            reference.dgpd(*data_of(p, net), 30, picks=(2, N), q=20.0)[:2],
+            reference.dgpd(*more, 30, picks=(2, total), q=20.0)[:2],
+        ),
+    ]
+    for (x, y), (x_more, y_more) in pairs:
+        assert np.abs(x).max() > 0.01
+        np.testing.assert_allclose(x_more, x, atol=1e-12)
+        np.testing.assert_allclose(y_more, y[which], atol=1e-12)
+
+
+def test_weights_scale_rows(small):
+    """For the squared loss the problem without weights is at hand: rows sqrt(w_i) a_i, targets and duals alike."""
+    p, net, steps = small("squared"), net_of("elastic net"), (0.1, 0.4, 0.8)
+    root, order = np.sqrt(N * p.s), rows(N, 40)
+    plain = root[:, None] * p.A, root * p.b, np.full(N, 1 / N), p.loss, net
+    prob = reference.spdc_probabilities(norms_of(p))
+    calls = [
+        lambda *data: reference.spdc(*data, batches(N, 3, 40), steps),
+        lambda *data: reference.spdc(*data, order[:, None], steps, probabilities=prob),
+        lambda *data: reference.dspdc(*data, blocks(3, 2, 40), (0.1, 4.0, 2.0)),
+        lambda *data: reference.saga(*data, order, 0.02),
+        lambda *data: reference.sag(*data, order, 0.02),
+        lambda *data: reference.svrg(*data, order, 0.02, 11),
+        lambda *data: reference.dgpd(*data, 40, picks=(2, 3))[:2],
+    ]
+    for call in calls:
+        (x, y), (x_plain, y_plain) = call(*data_of(p, net)), call(*plain)
+        assert np.abs(x).max() > 0.01
+        np.testing.assert_allclose(x_plain, x, atol=1e-12)
+        np.testing.assert_allclose(y_plain, root * y, atol=1e-12)
+
+
+# The perturbation
+
+
+METHODS = {
+    "spdc": lambda data, **options: reference.spdc(*data, batches(N, 2, 50), (0.1, 0.4, 0.8), **options),
+    "dspdc": lambda data, **options: reference.dspdc(*data, blocks(3, 2, 50), (0.1, 4.0, 2.0), **options),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_perturbation_around_0_is_another_problem(method, small):
+    """The hinge with (corner/2) y^2 at its conjugate is the smooth hinge; (dx/2) x^2 adds to l2."""
+    p, go = small("hinge"), METHODS[method]
+    net, more = net_of(ElasticNet(l1=0.05, l2=0.1)), net_of(ElasticNet(l1=0.05, l2=0.4))
+    smooth = sw.losses.SmoothHinge(corner=0.7)
+    got = go((p.A, p.b, p.s, p.loss, net), perturb=(0.3, 0.7))
+    for one, other in zip(got, go((p.A, p.b, p.s, smooth, more)), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("loss", BOUNDED)
+def test_a_perturbation_around_the_solution_keeps_it(loss, method, small):
+    p, net = small(loss), net_of("elastic net")
+    best = optimum(p, net)
+    start = {"x": best[0], "y": best[1], "perturb": (0.4, 0.6)}
+    here = METHODS[method](data_of(p, net), centre=best, **start)
+    away = METHODS[method](data_of(p, net), centre=(best[0] + 0.1, best[1] + 0.1), **start)
+    for at, off, want in zip(here, away, best, strict=True):
+        np.testing.assert_allclose(at, want, atol=1e-9)
+        assert np.abs(off - want).max() > 1e-3
+
+
+def test_the_arguments_stay_as_they_were(small):
+    p, net = small("squared"), net_of("elastic net")
+    x, y = np.full(D, 0.1), np.full(N, 0.2)
+    for method in METHODS.values():
+        method(data_of(p, net), x=x, y=y)
+    reference.dgpd(*data_of(p, net), 5, x=x, y=y)
+    for method in (reference.saga, reference.sag):
+        method(*data_of(p, net), [0, 1], 0.1, x)
+    reference.svrg(*data_of(p, net), [0, 1], 0.1, 1, x)
+    assert (x == 0.1).all()
+    assert (y == 0.2).all()
