@@ -29,6 +29,11 @@ class Race:
         there = np.flatnonzero(self.error(label) <= target)
         return float(self.results[label].history[unit][there[0]]) if there.size else np.inf
 
+    def times(self, label: str, targets=(1e-3, 1e-6), unit: str = "seconds") -> str:
+        """Those for several targets, as text; in brackets the error at the end, where one was not reached."""
+        told = [shown(self.reached(label, target, unit)) for target in targets]
+        return " ".join(told) + (f" [{self.error(label)[-1]:.0e}]" if "-" in told else "")
+
 
 def race(
     title: str, problem: sw.Problem, methods: dict[str, object], *, tol: float, seconds: float, referee=None

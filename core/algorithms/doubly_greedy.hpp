@@ -11,8 +11,8 @@
 // The safe weight is q = S (10 R^2 + n gamma l2) / (2 n l2), S the number of coordinates where x is not xbar:
 // (16) with the 10 that its proof needs, times the batch sizes' worst case. Scores depend on q, so it is
 // raised when S has outgrown it, by a factor of two, and lowered once an epoch. Beyond that bound q is
-// adapted: halved while the gap, which the kept products give at the cost n + d, falls from epoch to epoch,
-// and raised fourfold when it does not.
+// adapted: eased by a third while the gap, which the kept products give at the cost n + d, falls from epoch
+// to epoch; where it rises, the epoch is taken back and q raised fourfold.
 #pragma once
 #include "core/design/any_fibers.hpp"
 #include "core/drive.hpp"

@@ -226,8 +226,10 @@ private:
     crew_([&](int k) {
       in_columns(k, [&](std::size_t t, Index j, Real a) { leap_[j] += ahead_[t] * a; });
       in_columns(k, [&](std::size_t, Index j, Real) {
-        if (Coordinate& c = coordinates_[j]; c.time == now_)
-          leap(j, c, leap_[j], of_slope * std::exchange(leap_[j], 0.0));
+        Coordinate& c = coordinates_[j];
+        if (c.time != now_) return; // another row of the batch has been here
+        const Real by = std::exchange(leap_[j], 0.0);
+        leap(j, c, by, of_slope * by);
       });
     });
     ++now_;

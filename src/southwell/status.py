@@ -13,7 +13,7 @@ class Status(Enum):
     MAX_SECONDS = "The time ran out before the gap reached the tolerance."
     STOPPED = "The callback asked to stop."
     INTERRUPTED = "Interrupted; the best certified point so far is kept."
-    DIVERGED = "The iterates are not finite; the best certified point is kept."
+    DIVERGED = "The iterates grow without end; the best certified point is kept."
 
     def __bool__(self) -> bool:
         """True when the answer is proven."""

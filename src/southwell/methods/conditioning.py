@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -63,8 +62,8 @@ class Perturbed(Method):
     perturb : "auto", float or (float, float)
         What is added: (dx/2) ||x - c||^2 to the penalty and (dy/2) (y_i - e_i)^2 to each phi_i*. One number adds it to
         both. "auto" adds only where there is no strong convexity: dx for l2 = 0, an unpenalised coefficient or an
-        intercept; dy for losses that are not smooth. Methods without acceleration (DGPD) also add dx where l2 is so
-        small that they would need hundreds of epochs. 0 adds nothing.
+        intercept; dy for losses of unbounded curvature, and there dx for a small l2 too. Methods without acceleration (DGPD) also add dx where l2 is so
+        small that they would need thousands of epochs. 0 adds nothing.
     recentre : bool
         Let the centres c and e follow the iterate, which leads to the optimum of the problem itself. False leaves them
         at 0, as in Zhang and Xiao (2015, section 3.1): then the answer is that of the perturbed problem, and the gap,
@@ -73,11 +72,14 @@ class Perturbed(Method):
 
     perturb: str | float | tuple[float, float] = "auto"
     recentre: bool = True
-    accelerated: ClassVar[bool] = True
 
     def __post_init__(self):
         flag("recentre", self.recentre)
         self._given_perturbation()
+
+    def _bearable(self) -> float:
+        """R^2 / (n l2 gamma) up to which the method is left to itself."""
+        return np.inf
 
     def _given_perturbation(self) -> tuple[float, float] | None:
         given = self.perturb
@@ -95,7 +97,7 @@ class Perturbed(Method):
         norms = row_norms(problem)
         l2, gamma = strong_convexity(problem), 1.0 / problem.loss.smoothness
         given = self._given_perturbation()
-        dx, dy = _needed(problem, norms, l2, gamma, self.accelerated) if given is None else given
+        dx, dy = _needed(problem, norms, l2, gamma, self._bearable()) if given is None else given
         if l2 + dx == 0:
             raise ValueError(
                 f"{type(self).__name__} needs strong convexity: l2 > 0 on every coefficient and no intercept. Let "
@@ -116,13 +118,17 @@ class Perturbed(Method):
 
 
 EFFORT = 3.0
-"""Square root of the condition number, in epochs, that a perturbation brings about: R / sqrt(n l2 gamma)."""
+"""What a perturbation brings R / sqrt(n l2 gamma) down to: the epochs in which an accelerated method takes off a factor
+of e."""
 
 
-def _needed(problem: Problem, norms: np.ndarray, l2: float, gamma: float, accelerated: bool) -> tuple[float, float]:
-    wanted = max(float(np.mean(norms**2)), np.finfo(float).tiny ** 0.5) / (problem.n_samples * EFFORT**2)
+def _needed(problem: Problem, norms: np.ndarray, l2: float, gamma: float, bearable: float) -> tuple[float, float]:
+    size = max(float(np.mean(norms**2)), np.finfo(float).tiny ** 0.5) / problem.n_samples
+    wanted = size / EFFORT**2
     if gamma > 0:
-        return 0.0 if l2 > 0 and accelerated else max(wanted / gamma - l2, 0.0), 0.0
+        if l2 == 0:
+            return wanted / gamma, 0.0
+        return (max(size / (gamma * bearable) - l2, 0.0) if size > 10 * bearable * l2 * gamma else 0.0), 0.0
     dy = _natural_smoothing(problem)
     if l2 > 0:
         dy = max(dy, wanted / l2) if wanted / l2 < 10 * dy else dy

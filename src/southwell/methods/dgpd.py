@@ -57,7 +57,6 @@ class DGPD(Perturbed):
     step: float | None = None
     adapt: bool = True
     name: ClassVar[str] = "dgpd"
-    accelerated: ClassVar[bool] = False
 
     def __post_init__(self):
         super().__post_init__()
@@ -69,6 +68,10 @@ class DGPD(Perturbed):
             raise unknown("order", self.order, ("in turn", "together"))
         if self.step is not None:
             positive("step", self.step)
+
+    def _bearable(self) -> float:
+        """Without acceleration that many epochs take off a factor of e, if each y takes its longest safe step."""
+        return 1e3 if self.active_sets and self.order == "in turn" else 10.0
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
         conditioning = self._conditioning(problem)
