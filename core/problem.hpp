@@ -38,6 +38,19 @@ struct Point {
       : x(problem.design.cols()), y(problem.design.rows()), margins(y.size()), slopes(x.size()) {}
 };
 
+// Any x and y, brought into the bounds and into dom phi*.
+inline std::vector<Real> within_bounds(const Problem& problem, CVec x) {
+  std::vector<Real> inside(x.begin(), x.end());
+  for (Index j = 0; j < Index(x.size()); ++j)
+    inside[j] = clip(x[j], problem.penalty[j].lo, problem.penalty[j].hi);
+  return inside;
+}
+inline std::vector<Real> within_domain(const Problem& problem, CVec y) {
+  std::vector<Real> inside(y.begin(), y.end());
+  for (Index i = 0; i < Index(y.size()); ++i) inside[i] = clip(y[i], problem.loss.domain(i));
+  return inside;
+}
+
 // The shift c that minimises sum_i s_i phi_i(m_i + c), to rounding, and the bracket it was found in: the
 // derivative is <= 0 at lo and >= 0 at hi.
 struct Shift {

@@ -457,7 +457,7 @@ def test_dspdc_with_all_samples_extrapolates_in_its_features_alone(small):
 
 @pytest.mark.parametrize("loss", SMOOTH)
 def test_dgpd_with_all_features_is_greedy_dual_ascent(loss, small):
-    """Rows of one length sqrt(s_i) ||a_i||: every q_i of dual ascent is q, and the pick is its longest weighted step."""
+    """Rows of one length sqrt(s_i) ||a_i||: every q_i of dual ascent is q, and the pick its longest weighted step."""
     p, net = small(loss), net_of("elastic net")
     p.A /= norms_of(p)[:, None]
     q, start = 1 / (N * L2), p.loss.derivative(np.random.default_rng(5).normal(size=N), p.b)  # without ties

@@ -36,15 +36,9 @@ public:
   DoublyGreedy(const Problem& problem, std::unique_ptr<AnyFibers> rows, std::unique_ptr<AnyFibers> columns,
                const GreedySpec& spec, CVec x, CVec y)
       : problem_(problem), rows_(std::move(rows)), columns_(std::move(columns)), spec_(spec),
-        perturbation_(problem, spec.dx, spec.dy, spec.recentre_every), x_(x.begin(), x.end()),
-        y_(y.begin(), y.end()), m_(rows_->count()), z_(columns_->count()), primal_(columns_->count()),
-        dual_(rows_->count()), score_(columns_->count()), q_(spec.weight) {
-    for (std::size_t i = 0; i < y_.size(); ++i) y_[i] = clip(y_[i], problem.loss.domain(Index(i)));
-    for (std::size_t j = 0; j < x_.size(); ++j) {
-      const ScalarElasticNet g = problem.penalty[Index(j)];
-      x_[j] = clip(x_[j], g.lo, g.hi);
-    }
-  }
+        perturbation_(problem, spec.dx, spec.dy, spec.recentre_every), x_(within_bounds(problem, x)),
+        y_(within_domain(problem, y)), m_(rows_->count()), z_(columns_->count()), primal_(columns_->count()),
+        dual_(rows_->count()), score_(columns_->count()), q_(spec.weight) {}
 
   void epoch(Pulse& pulse) override {
     const Index most = std::max((Index(y_.size()) + spec_.rows - 1) / spec_.rows,

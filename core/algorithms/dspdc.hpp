@@ -28,14 +28,8 @@ public:
       : problem_(problem), bilinear_(std::move(bilinear)), spec_(spec),
         perturbation_(problem, spec.dx, spec.dy, spec.recentre_every), random_(seed),
         rows_(problem.design.rows(), spec.rows), columns_(problem.design.cols(), spec.columns),
-        x_(x.begin(), x.end()), y_(y.begin(), y.end()), y_change_(spec.rows), x_change_(spec.columns),
-        x_to_(spec.columns) {
-    for (std::size_t i = 0; i < y_.size(); ++i) y_[i] = clip(y_[i], problem.loss.domain(Index(i)));
-    for (std::size_t j = 0; j < x_.size(); ++j) {
-      const ScalarElasticNet g = problem.penalty[Index(j)];
-      x_[j] = clip(x_[j], g.lo, g.hi);
-    }
-  }
+        x_(within_bounds(problem, x)), y_(within_domain(problem, y)), y_change_(spec.rows),
+        x_change_(spec.columns), x_to_(spec.columns) {}
 
   // As many iterations as let every row and every column move once, on average.
   void epoch(Pulse& pulse) override {

@@ -15,13 +15,9 @@ namespace southwell {
 class Fista final : public Algorithm {
 public:
   Fista(const Problem& problem, CVec x, Real lipschitz)
-      : problem_(problem), lipschitz_(lipschitz), x_(x.begin(), x.end()), v_(x_.size()), next_(x_.size()),
-        slopes_(x_.size()), y_(problem.design.rows()), margins_(y_.size()), v_margins_(y_.size()),
-        next_margins_(y_.size()) {
-    for (std::size_t j = 0; j < x_.size(); ++j) {
-      const ScalarElasticNet g = problem.penalty[Index(j)];
-      x_[j] = clip(x_[j], g.lo, g.hi);
-    }
+      : problem_(problem), lipschitz_(lipschitz), x_(within_bounds(problem, x)), v_(x_.size()),
+        next_(x_.size()), slopes_(x_.size()), y_(problem.design.rows()), margins_(y_.size()),
+        v_margins_(y_.size()), next_margins_(y_.size()) {
     before_ = x_;
     before_margins_ = margins_;
   }

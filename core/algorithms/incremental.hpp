@@ -14,21 +14,22 @@
 //     SVRG   0                       w_i                   Xiao and Zhang 2014: y and z wait for a snapshot
 //
 // An iteration costs the entries of its rows, whatever d is: coordinates that no row of K meets drift under
-// their slope, and are brought up to date when they are next looked at (penalties/drift.hpp). A batch is
+// their slope, and are brought up to date when they are next looked at (moving_coordinates.hpp). A batch is
 // split over threads by rows for the margins and by columns for the rest, so the numbers do not depend on how
 // many there are.
 //
 // With weights the problem is the papers' with rows sqrt(w_i) a_i and losses w_i phi_i(t / sqrt(w_i)), which
 // are as smooth as phi_i; in the y of this library that changes leap_i and the norms alone.
 #pragma once
+#include "core/algorithms/moving_coordinates.hpp"
 #include "core/drive.hpp"
-#include "core/penalties/drift.hpp"
 #include "core/perturbation.hpp"
 #include "core/support/alias_table.hpp"
 #include "core/support/crew.hpp"
 #include "core/support/subset.hpp"
 #include <array>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace southwell {
@@ -43,19 +44,24 @@ struct IncrementalSpec {
   Index recentre_every = 0;
 };
 
+template <class F> inline constexpr bool without_gaps = false;
+template <class Value> inline constexpr bool without_gaps<DenseFiber<Value>> = true;
+
 // `plain`: the same penalty on every coefficient, without bounds, and no intercept.
 template <class D, bool plain> class Incremental final : public Algorithm {
 public:
   using Kind = IncrementalSpec::Kind;
+  using Row = decltype(std::declval<const D&>().fiber(0));
+  using Coordinates =
+      std::conditional_t<plain && without_gaps<Row>, EagerCoordinates, LazyCoordinates<plain>>;
 
   Incremental(const Problem& problem, const D& design, const IncrementalSpec& spec, CVec x, CVec y,
               std::uint64_t seed)
-      : problem_(problem), design_(design), kind_(spec.kind), theta_(spec.theta), batch_(spec.batch),
-        snapshot_every_(spec.snapshot_every), drift_(problem.penalty, design.cols(), spec.tau, spec.dx),
-        perturbation_(problem, spec.dx, spec.dy, spec.recentre_every), random_(seed),
-        subset_(spec.batch > 1 ? design.rows() : 1, spec.batch), crew_(int(spec.threads)),
-        coordinates_(design.cols()), leap_(spec.batch > 1 ? design.cols() : 0), ahead_(spec.batch),
-        crowded_(design.stored() < design.rows() * design.cols() && coordinates_.size() > 20'000) {
+      : problem_(problem), design_(design), kind_(spec.kind), batch_(spec.batch),
+        snapshot_every_(spec.snapshot_every), perturbation_(problem, spec.dx, spec.dy, spec.recentre_every),
+        random_(seed), subset_(spec.batch > 1 ? design.rows() : 1, spec.batch), crew_(int(spec.threads)),
+        coordinates_(problem.penalty, spec.tau, spec.dx, spec.theta, within_bounds(problem, x)),
+        leap_(spec.batch > 1 ? design.cols() : 0), ahead_(spec.batch), crowded_(design.cols() > 20'000) {
     const CVec s = problem.loss.weights();
     const Real n = Real(design.rows());
     samples_.reserve(s.size());
@@ -65,11 +71,6 @@ public:
       samples_.push_back({clip(y[i], problem.loss.domain(i)), share / spec.sigma, leap, s[i]});
     }
     if (!spec.probabilities.empty()) alias_.emplace().assign(spec.probabilities);
-    for (Index j = 0; j < design.cols(); ++j) {
-      const ScalarElasticNet g = problem.penalty[j];
-      const Real start = clip(x[j], g.lo, g.hi);
-      coordinates_[j] = {start, start, 0, 0};
-    }
     if (batch_ > 1) divide_columns();
   }
 
@@ -103,8 +104,8 @@ public:
   }
 
   void locate(Point& point) override {
-    arrive();
-    for (Index j = 0; j < design_.cols(); ++j) point.x[j] = coordinates_[j].x;
+    coordinates_.arrive();
+    for (Index j = 0; j < design_.cols(); ++j) point.x[j] = coordinates_.x(j);
     if (kind_ != Kind::spdc) return complete_from_primal(problem_, point);
     for (Index i = 0; i < design_.rows(); ++i) point.y[i] = samples_[i].y;
     complete(problem_, point);
@@ -146,10 +147,6 @@ public:
   }
 
 private:
-  struct Coordinate { // x as of `time`, the x before it, and what pulls at it
-    Real x, before, slope;
-    Index time;
-  };
   struct Sample {
     Real y, q, leap, s;
   };
@@ -157,27 +154,12 @@ private:
   // What a row will look at; where that fits into the caches nobody gains or loses.
   void prefetch(Index i) const {
     SOUTHWELL_PREFETCH(&samples_[i]);
-    if (crowded_) design_.fiber(i).visit([&](Index j, Real) { SOUTHWELL_PREFETCH(&coordinates_[j]); });
+    if (crowded_ && !without_gaps<Row>)
+      design_.fiber(i).visit([&](Index j, Real) { coordinates_.prefetch(j); });
   }
   bool framed() const { return !plain && design_.shifted(); } // by an intercept, the last coordinate
   Index draw_row() { return alias_ ? alias_->draw(random_) : random_.below(design_.rows()); }
 
-  SOUTHWELL_INLINE Coordinate& current(Index j) {
-    Coordinate& c = coordinates_[j];
-    if (const Index k = now_ - c.time; k > 0) {
-      c.before = k == 1 ? c.x : drift_.times(j, c.x, c.slope, k - 1);
-      c.x = drift_.once(j, c.before, c.slope);
-      c.time = now_;
-    }
-    return c;
-  }
-  SOUTHWELL_INLINE Real extrapolated(const Coordinate& c) const { return c.x + theta_ * (c.x - c.before); }
-  SOUTHWELL_INLINE void leap(Index j, Coordinate& c, Real by, Real slope_by) {
-    c.before = c.x;
-    c.x = drift_.once(j, c.x, c.slope + by);
-    c.slope += slope_by;
-    c.time = now_ + 1;
-  }
   // y_i at margin m; how far it moved.
   SOUTHWELL_INLINE Real renew(Sample& sample, Index i, Real m) {
     if (kind_ == Kind::spdc) {
@@ -190,18 +172,20 @@ private:
   }
 
   Index visit(Index i) { // one row; the entries touched
-    const auto row = design_.fiber(i);
-    Real m = row.sum([&](Index j, Real a) { return a * extrapolated(current(j)); });
-    if (framed()) m += extrapolated(current(design_.cols() - 1));
+    const Row row = design_.fiber(i);
+    Real m = coordinates_.read(row);
+    if (framed()) m += intercept();
     Sample& sample = samples_[i];
     const Real dy = renew(sample, i, m);
-    if (dy != 0) {
-      const Real by = sample.leap * dy, slope_by = kind_ == Kind::svrg ? 0 : sample.s * dy;
-      row.visit([&](Index j, Real a) { leap(j, coordinates_[j], by * a, slope_by * a); });
-      if (framed()) leap(design_.cols() - 1, coordinates_.back(), by, slope_by);
-    }
-    ++now_;
-    return row.size() * (dy != 0 ? 2 : 1);
+    const Real by = sample.leap * dy, slope_by = kind_ == Kind::svrg ? 0 : sample.s * dy;
+    coordinates_.leap(row, by, slope_by);
+    if (framed() && by != 0) coordinates_.leap(design_.cols() - 1, by, slope_by);
+    coordinates_.next();
+    return row.size() * (by != 0 ? 2 : 1);
+  }
+  Real intercept() {
+    coordinates_.meet(design_.cols() - 1);
+    return coordinates_.extrapolated(design_.cols() - 1);
   }
 
   Index visit(std::span<const Index> rows) { // a batch
@@ -212,12 +196,12 @@ private:
         if (framed() && from < to && to == design_.cols()) h(t, design_.cols() - 1, Real(1));
       }
     };
-    crew_([&](int k) { in_columns(k, [&](std::size_t, Index j, Real) { current(j); }); });
+    crew_([&](int k) { in_columns(k, [&](std::size_t, Index j, Real) { coordinates_.meet(j); }); });
     crew_([&](int k) {
       for (std::size_t t = std::size_t(k); t < rows.size(); t += std::size_t(crew_.size())) {
-        const auto row = design_.fiber(rows[t]);
-        Real m = row.sum([&](Index j, Real a) { return a * extrapolated(coordinates_[j]); });
-        if (framed()) m += extrapolated(coordinates_.back());
+        Real m =
+            design_.fiber(rows[t]).sum([&](Index j, Real a) { return a * coordinates_.extrapolated(j); });
+        if (framed()) m += coordinates_.extrapolated(design_.cols() - 1);
         Sample& sample = samples_[rows[t]];
         ahead_[t] = sample.leap * renew(sample, rows[t], m);
       }
@@ -226,13 +210,12 @@ private:
     crew_([&](int k) {
       in_columns(k, [&](std::size_t t, Index j, Real a) { leap_[j] += ahead_[t] * a; });
       in_columns(k, [&](std::size_t, Index j, Real) {
-        Coordinate& c = coordinates_[j];
-        if (c.time != now_) return; // another row of the batch has been here
+        if (!coordinates_.waits(j)) return; // another row of the batch has been here
         const Real by = std::exchange(leap_[j], 0.0);
-        leap(j, c, by, of_slope * by);
+        coordinates_.leap(j, by, of_slope * by);
       });
     });
-    ++now_;
+    coordinates_.next();
     Index entries = 0;
     for (const Index i : rows) entries += 2 * design_.fiber(i).size();
     return entries;
@@ -252,11 +235,8 @@ private:
     columns_.back() = design_.cols();
   }
 
-  void arrive() { // everybody up to date
-    for (Index j = 0; j < design_.cols(); ++j) current(j);
-  }
   void take_slopes(CVec slopes) {
-    for (Index j = 0; j < design_.cols(); ++j) coordinates_[j].slope = slopes[j] + perturbation_.slope(j);
+    for (Index j = 0; j < design_.cols(); ++j) coordinates_.slope(j) = slopes[j] + perturbation_.slope(j);
   }
   void renew_slopes() { // from y
     std::vector<Real> y(design_.rows()), slopes(design_.cols());
@@ -270,29 +250,27 @@ private:
     resync(point);
   }
   void recentre() {
-    arrive();
+    coordinates_.arrive();
     std::vector<Real> x(design_.cols()), y(design_.rows());
     for (Index j = 0; j < design_.cols(); ++j) {
-      x[j] = coordinates_[j].x;
-      coordinates_[j].slope -= perturbation_.slope(j);
+      x[j] = coordinates_.x(j);
+      coordinates_.slope(j) -= perturbation_.slope(j);
     }
     for (Index i = 0; i < design_.rows(); ++i) y[i] = samples_[i].y;
     perturbation_.recentre(x, y);
-    for (Index j = 0; j < design_.cols(); ++j) coordinates_[j].slope += perturbation_.slope(j);
+    for (Index j = 0; j < design_.cols(); ++j) coordinates_.slope(j) += perturbation_.slope(j);
   }
 
   const Problem& problem_;
   const D& design_;
   Kind kind_;
-  Real theta_;
-  Index batch_, snapshot_every_, since_snapshot_ = 0, now_ = 0;
-  Drift<plain> drift_;
+  Index batch_, snapshot_every_, since_snapshot_ = 0;
   Perturbation perturbation_;
   Random random_;
   std::optional<AliasTable> alias_;
   Subset subset_;
   Crew crew_;
-  std::vector<Coordinate> coordinates_;
+  Coordinates coordinates_;
   std::vector<Sample> samples_;
   std::vector<Real> leap_, ahead_; // of a batch: by column, by row
   std::vector<Index> columns_;     // where each thread's columns begin

@@ -12,7 +12,7 @@ from .._names import flag
 from ..problem import Problem
 from ..rules import Greedy, Hybrid, Rule, Uniform
 from .base import Prepared, Start
-from .coordinate_descent import Descent
+from .coordinate_descent import Descent, begin
 from .side import firmness, weights_positive
 
 
@@ -67,7 +67,7 @@ class AcceleratedCD(Descent):
             chosen = Hybrid(partition=np.arange(problem.n_features if side == "primal" else problem.n_samples))
         core_rule, setup = chosen.core(problem, side, seed)
         setup = {} if isinstance(rule, Greedy) else setup
-        algorithm = self._begin(problem, start, side, core_rule, gram, False, **options)
+        algorithm = begin(problem, start, side, core_rule, gram, **options)
         description = f"accelerated coordinate descent, {side} side, {rule.name}" + (", Gram matrix" if gram else "")
         return Prepared(algorithm, description, setup)
 

@@ -7,16 +7,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._names import count
+from .._names import count, unknown
 from ..problem import Problem
 from ..rules import Shuffled, Uniform
-from .base import Prepared, Start
+from .base import Method, Prepared, Start
 from .conditioning import row_norms, strong_convexity
-from .coordinate_descent import Descent
+from .coordinate_descent import begin
+
+RULES = {"shuffled": Shuffled, "uniform": Uniform}
 
 
 @dataclass(frozen=True)
-class AcceleratedSDCA(Descent):
+class AcceleratedSDCA(Method):
     """Accelerated proximal SDCA: dual coordinate ascent on P(x) + (kappa/2) ||x - c||^2, with centres c that run ahead.
 
     Parameters
@@ -39,19 +41,14 @@ class AcceleratedSDCA(Descent):
     Minimization", ICML 2014.
     """
 
-    side: str = "dual"
-    rule: str = "shuffled"
-    coupling: str = "mirror"
     inner_epochs: int = 3
+    rule: str = "shuffled"
     name: ClassVar[str] = "accelerated_sdca"
 
     def __post_init__(self):
-        super().__post_init__()
         count("inner_epochs", self.inner_epochs, 1)
-        if self.side != "dual" or self.coupling != "mirror":
-            raise ValueError("AcceleratedSDCA works on the dual side, with the mirror.")
-        if self.rule not in ("shuffled", "uniform"):
-            raise ValueError(f"AcceleratedSDCA takes its samples 'shuffled' or 'uniform'; got {self.rule!r}.")
+        if self.rule not in RULES:
+            raise unknown("rule", self.rule, RULES)
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
         l2 = strong_convexity(problem)
@@ -64,10 +61,9 @@ class AcceleratedSDCA(Descent):
         firm = max(wanted, l2)
         # mu = l2 / 2, rho = mu + kappa, eta = sqrt(mu / rho), centres c = x + (1 - eta) / (1 + eta) (x - x before)
         eta = np.sqrt(0.5 * l2 / (0.5 * l2 + firm - l2)) if firm > l2 else 1.0
-        rule = {"shuffled": Shuffled, "uniform": Uniform}[self.rule]()
-        options = {"seed": seed, "firmness": firm if firm > l2 else 0.0, "recentre_every": self.inner_epochs}
-        algorithm = self._begin(
-            problem, start, "dual", rule.core(problem, "dual", seed)[0], False, False,
-            momentum=float((1 - eta) / (1 + eta)), **options,
+        rule = RULES[self.rule]().core(problem, "dual", seed)[0]
+        algorithm = begin(
+            problem, start, "dual", rule, seed=seed, firmness=firm if firm > l2 else 0.0,
+            momentum=float((1 - eta) / (1 + eta)), recentre_every=self.inner_epochs,
         )  # fmt: skip
         return Prepared(algorithm, f"accelerated SDCA, {self.rule}, {self.inner_epochs} inner epochs")

@@ -53,7 +53,7 @@ def strong_convexity(problem: Problem) -> float:
     return 0.0 if problem.intercept else problem.penalty.l2 * least
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Perturbed(Method):
     """A method that needs strong convexity on both sides, and adds it where it is missing.
 
@@ -62,8 +62,8 @@ class Perturbed(Method):
     perturb : "auto", float or (float, float)
         What is added: (dx/2) ||x - c||^2 to the penalty and (dy/2) (y_i - e_i)^2 to each phi_i*. One number adds it to
         both. "auto" adds only where there is no strong convexity: dx for l2 = 0, an unpenalised coefficient or an
-        intercept; dy for losses of unbounded curvature, and there dx for a small l2 too. Methods without acceleration (DGPD) also add dx where l2 is so
-        small that they would need thousands of epochs. 0 adds nothing.
+        intercept; dy for losses of unbounded curvature, and there dx for a small l2 too. Methods without acceleration
+        (DGPD) also add dx where l2 is so small that they would need thousands of epochs. 0 adds nothing.
     recentre : bool
         Let the centres c and e follow the iterate, which leads to the optimum of the problem itself. False leaves them
         at 0, as in Zhang and Xiao (2015, section 3.1): then the answer is that of the perturbed problem, and the gap,

@@ -57,18 +57,21 @@ class Descent(Method):
             )
         return self.coupling == "gram" or (self.coupling == "auto" and able and gram_pays(problem, side))
 
-    def _begin(self, problem: Problem, start: Start, side: str, rule: _core.Rule, gram: bool, across: bool, **options):
-        """The compiled algorithm."""
-        by_columns = side == "primal"
-        return _core.coordinate_descent(
-            problem.core(None if gram else by_columns),
-            rule,
-            _core.Descent(side=side, **options),
-            start.x if by_columns else dual_start(problem, start),
-            start.x,
-            kept_gram(problem, side, options.get("intercept_firmness", 0.0)) if gram else None,
-            problem.layout(not by_columns) if across and not gram and problem.data.sparse else None,
-        )
+
+def begin(
+    problem: Problem, start: Start, side: str, rule: _core.Rule, gram: bool = False, across: bool = False, **options
+):
+    """The compiled algorithm; ``across`` if the rule reads sparse data along the other axis too."""
+    by_columns = side == "primal"
+    return _core.coordinate_descent(
+        problem.core(None if gram else by_columns),
+        rule,
+        _core.Descent(side=side, **options),
+        start.x if by_columns else dual_start(problem, start),
+        start.x,
+        kept_gram(problem, side, options.get("intercept_firmness", 0.0)) if gram else None,
+        problem.layout(not by_columns) if across and not gram and problem.data.sparse else None,
+    )
 
 
 @dataclass(frozen=True)
@@ -120,7 +123,7 @@ class CoordinateDescent(Descent):
             anchored = not gram and self._anchored(problem, rule)
             options["firmness"], options["intercept_firmness"] = firmness(problem, anchored)
         core_rule, setup = rule.core(problem, side, seed)
-        algorithm = self._begin(problem, start, side, core_rule, gram, rule.follows, **options)
+        algorithm = begin(problem, start, side, core_rule, gram, rule.follows, **options)
         description = f"coordinate descent, {side} side, {rule.name}"
         if gram:
             description += ", Gram matrix"

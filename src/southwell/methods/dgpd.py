@@ -15,7 +15,7 @@ from .conditioning import Conditioning, Perturbed
 from .side import dual_start
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DGPD(Perturbed):
     """Doubly greedy primal-dual coordinate descent: for solutions that are sparse in features and in samples.
 

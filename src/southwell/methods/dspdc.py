@@ -16,7 +16,7 @@ from .side import dual_start
 from .spdc import by_hand, given_steps
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DSPDC(Perturbed):
     """The doubly stochastic primal-dual coordinate method: a few dual and a few primal coordinates at a time.
 

@@ -27,7 +27,7 @@ def by_hand(method, computed: dict[str, float]) -> dict[str, float]:
     return {k: float(v if getattr(method, k) is None else getattr(method, k)) for k, v in computed.items()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SPDC(Perturbed):
     """The stochastic primal-dual coordinate method: a few dual coordinates at a time, and all of x.
 

@@ -1,0 +1,133 @@
+// All of x, moving at every step of an incremental method: under the slope z_j + what a row adds to it.
+//
+// Two ways to hold it. Lazy: a coordinate drifts, and is brought up to date when a row next meets it, so that
+// a step costs the entries of its row; each lies on half a cache line, since rows meet them in no order.
+// Eager: where every row meets every coordinate there is nothing to put off, and plain vectors let the loops
+// use SIMD.
+#pragma once
+#include "core/design/fiber.hpp"
+#include "core/penalties/drift.hpp"
+
+namespace southwell {
+
+template <bool plain> class LazyCoordinates {
+public:
+  LazyCoordinates(const ElasticNet& penalty, Real tau, Real extra, Real theta, CVec x)
+      : drift_(penalty, Index(x.size()), tau, extra), theta_(theta) {
+    coordinates_.reserve(x.size());
+    for (const Real start : x) coordinates_.push_back({start, start, 0, 0});
+  }
+
+  Index size() const { return Index(coordinates_.size()); }
+  Real x(Index j) const { return coordinates_[j].x; } // after `arrive`
+  Real& slope(Index j) { return coordinates_[j].slope; }
+  void prefetch(Index j) const { SOUTHWELL_PREFETCH(&coordinates_[j]); }
+
+  // One at a time: up to date; x_j + theta (x_j - x_j before); has it yet to move in this step? the move.
+  SOUTHWELL_INLINE void meet(Index j) {
+    Coordinate& c = coordinates_[j];
+    if (const Index k = now_ - c.time; k > 0) {
+      c.before = k == 1 ? c.x : drift_.times(j, c.x, c.slope, k - 1);
+      c.x = drift_.once(j, c.before, c.slope);
+      c.time = now_;
+    }
+  }
+  SOUTHWELL_INLINE Real extrapolated(Index j) const {
+    const Coordinate& c = coordinates_[j];
+    return c.x + theta_ * (c.x - c.before);
+  }
+  bool waits(Index j) const { return coordinates_[j].time == now_; }
+  SOUTHWELL_INLINE void leap(Index j, Real by, Real slope_by) {
+    Coordinate& c = coordinates_[j];
+    c.before = c.x;
+    c.x = drift_.once(j, c.x, c.slope + by);
+    c.slope += slope_by;
+    c.time = now_ + 1;
+  }
+
+  // A row at a time.
+  template <class F> SOUTHWELL_INLINE Real read(const F& row) {
+    return row.sum([&](Index j, Real a) {
+      meet(j);
+      return a * extrapolated(j);
+    });
+  }
+  template <class F> SOUTHWELL_INLINE void leap(const F& row, Real by, Real slope_by) {
+    if (by != 0) row.visit([&](Index j, Real a) { leap(j, by * a, slope_by * a); });
+  }
+  void next() { ++now_; }
+  void arrive() { // everybody up to date
+    for (Index j = 0; j < size(); ++j) meet(j);
+  }
+
+private:
+  struct Coordinate { // x as of `time`, the x before it, and what pulls at it
+    Real x, before, slope;
+    Index time;
+  };
+  Drift<plain> drift_;
+  Real theta_;
+  Index now_ = 0;
+  std::vector<Coordinate> coordinates_;
+};
+
+namespace kernels {
+
+// x <- soft(x - tau pull, threshold) rho, ahead = x + theta (x - x before)
+SOUTHWELL_CLONES inline void leap(Real* x, Real* ahead, const Real* pull, Real tau, Real threshold, Real rho,
+                                  Real theta, Index n) {
+#pragma omp simd
+  for (Index j = 0; j < n; ++j) {
+    const Real before = x[j], next = soft(before - tau * pull[j], threshold) * rho;
+    x[j] = next;
+    ahead[j] = next + theta * (next - before);
+  }
+}
+
+} // namespace kernels
+
+// For rows without gaps, under one penalty without bounds.
+class EagerCoordinates {
+public:
+  EagerCoordinates(const ElasticNet& penalty, Real tau, Real extra, Real theta, CVec x)
+      : tau_(tau), threshold_(tau * penalty[0].l1), rho_(1 / (1 + tau * (penalty[0].l2 + extra))),
+        theta_(theta), x_(x.begin(), x.end()), ahead_(x_), slope_(x.size()), pull_(x.size()),
+        moved_(x.size(), -1) {}
+
+  Index size() const { return Index(x_.size()); }
+  Real x(Index j) const { return x_[j]; }
+  Real& slope(Index j) { return slope_[j]; }
+  void prefetch(Index) const {}
+
+  void meet(Index) {}
+  Real extrapolated(Index j) const { return ahead_[j]; }
+  bool waits(Index j) const { return moved_[j] != now_; }
+  void leap(Index j, Real by, Real slope_by) {
+    const Real pull = slope_[j] + by;
+    kernels::leap(&x_[j], &ahead_[j], &pull, tau_, threshold_, rho_, theta_, 1);
+    slope_[j] += slope_by;
+    moved_[j] = now_;
+  }
+
+  template <class F> Real read(const F& row) const { return row.dot(ahead_); }
+  template <class F> void leap(const F& row, Real by, Real slope_by) {
+    const Real* pull = slope_.data();
+    if (by != 0) {
+      std::copy(slope_.begin(), slope_.end(), pull_.begin());
+      row.add_to(pull_, by);
+      pull = pull_.data();
+    }
+    kernels::leap(x_.data(), ahead_.data(), pull, tau_, threshold_, rho_, theta_, size());
+    if (slope_by != 0) row.add_to(slope_, slope_by);
+  }
+  void next() { ++now_; }
+  void arrive() {}
+
+private:
+  Real tau_, threshold_, rho_, theta_;
+  std::vector<Real> x_, ahead_, slope_, pull_;
+  std::vector<Index> moved_; // when, in a batch
+  Index now_ = 0;
+};
+
+} // namespace southwell

@@ -1,0 +1,135 @@
+"""Small saddle problems as the compiled core and as the references see them."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+from threadpoolctl import threadpool_limits
+
+import southwell as sw
+from southwell import reference
+from southwell.methods import Start
+from southwell.penalties import ElasticNet
+
+threadpool_limits(1)  # examples are small: BLAS's threads would wait for each other, and for other tests
+
+LOSSES = list(sw.losses.ALL)
+BOUNDED = [name for name in LOSSES if np.isfinite(sw.losses.get(name).smoothness)]  # phi'' is
+N, D = 24, 17
+
+FORMS = {
+    "dense": np.asarray,
+    "sparse": sp.csr_array,
+    "float32": lambda A: np.asarray(A, dtype=np.float32),
+    "sparse float32": lambda A: sp.csc_array(A.astype(np.float32)),
+}
+
+
+def penalties(d=D):
+    """By name; those with l2 > 0 on every coefficient first."""
+    return {
+        "l2": ElasticNet(l2=0.1),
+        "elastic net": ElasticNet(l1=0.02, l2=0.1),
+        "box": ElasticNet(l1=0.01, l2=0.1, lower=-0.2, upper=np.where(np.arange(d) % 3 == 0, np.inf, 0.3)),
+        "weights": ElasticNet(l1=0.02, l2=0.1, weights=np.linspace(0.3, 3.0, d)),
+        "l1": ElasticNet(l1=0.02),
+        "partly free": ElasticNet(l1=0.02, l2=0.1, weights=np.where(np.arange(d) % 4 == 0, 0.0, 1.0)),
+    }
+
+
+STRONG = ["l2", "elastic net", "box", "weights"]
+
+
+def data(loss, n=N, d=D, density=0.4, seed=0, weighted=True):
+    """Uneven rows, some entries missing; targets of a noisy sparse model; weights."""
+    loss = sw.losses.get(loss)
+    rng = np.random.default_rng([seed, n, d])
+    A = rng.normal(size=(n, d)) * rng.uniform(0.4, 1.5, (n, 1)) * (rng.random((n, d)) < density)
+    m = A @ np.where(rng.random(d) < 0.5, rng.normal(size=d), 0.0) + 0.5 * rng.normal(size=n) + 0.2
+    b = {"real": m, "signs": np.where(m > 0, 1.0, -1.0), "counts": np.round(np.exp(np.clip(m, -3, 2)))}[loss.targets]
+    if loss.targets == "signs" and n > 1:
+        b[:2] = 1.0, -1.0
+    return A, b, loss, rng.uniform(0.3, 2.0, n) if weighted else None
+
+
+def problem_of(loss="squared", penalty="elastic net", form="dense", intercept=False, **options):
+    A, b, loss, s = data(loss, **options)
+    penalty = penalties(A.shape[1])[penalty] if isinstance(penalty, str) else penalty
+    form = FORMS[form] if isinstance(form, str) else form
+    return sw.Problem(form(A), b, loss, penalty, intercept=intercept, sample_weight=s)
+
+
+def factors(n=N, d=D, k=4, seed=0):
+    """U and V of A = U V, with some entries missing."""
+    rng = np.random.default_rng([seed, n, d, k])
+    return tuple(rng.normal(size=size) * (rng.random(size) < 0.6) for size in ((n, k), (k, d)))
+
+
+def stored(matrix):
+    rows = matrix.rows
+    return (rows.toarray() if matrix.sparse else rows).astype(float)
+
+
+def parts(problem):
+    """A, b, s, loss and net as the references take them: an intercept is a last column of ones."""
+    data = problem.data
+    A = stored(data.U) @ stored(data.V) if problem.factorised else stored(data)
+    A = A + (0.0 if problem.shifts is None else problem.shifts)
+    A = np.hstack([A, np.ones((problem.n_samples, int(problem.intercept)))])
+    net = reference.ElasticNet.of(problem.penalty, problem.n_features, problem.intercept)
+    return A, problem.targets, problem.weights, problem.loss, net
+
+
+def norms_of(problem):
+    """sqrt(n s_i) ||a_i||."""
+    A, _, s, _, _ = parts(problem)
+    return np.sqrt(s.size * s) * np.linalg.norm(A, axis=1)
+
+
+def begin(method, problem, seed=0, x=None, y=None):
+    """The compiled algorithm, settled at its start."""
+    x = np.zeros(problem.n_features + problem.intercept) if x is None else x
+    core = method.prepare(problem, Start(x, y), seed).algorithm
+    core.settle()
+    return core
+
+
+def close(got, want, tol=1e-9):
+    got, want = np.asarray(got), np.asarray(want)
+    assert np.isfinite(got).all()
+    apart, size = np.abs(got - want).max(initial=0.0), max(1.0, np.abs(want).max(initial=0.0))
+    assert apart <= tol * size, f"{apart / size:.3g} apart"
+
+
+def cut(led, ends):
+    """What ``lead`` of a method with lists of its own lengths tells: the lists, each of which ends with -1."""
+    lists, at = [], 0
+    for end in np.flatnonzero(np.asarray(led) == -1):
+        lists.append(list(led[at:end]))
+        at = end + 1
+    assert at == len(led) and len(lists) % ends == 0
+    return [tuple(lists[k : k + ends]) for k in range(0, len(lists), ends)]
+
+
+def quietly(*args, **options):
+    """``solve`` without the warning that it did not converge."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sw.ConvergenceWarning)
+        return sw.solve(*args, **options)
+
+
+def honest(r, best=None, slack=1e-9):
+    """What a result claims is true: its x has that objective, and, where the optimum is known, lies so near to it."""
+    assert np.isfinite(r.x).all() and np.isfinite(r.intercept) and np.isfinite(r.y).all()
+    assert np.isfinite([r.primal, r.dual, r.gap]).all() and r.gap >= 0
+    plain = r.problem.weights @ r.problem.loss.value(0 * r.problem.targets, r.problem.targets)  # the size of numbers
+    unit = max(abs(r.primal), r.scale, plain, np.finfo(float).tiny)
+    assert r.problem.certify(r.x, intercept=r.intercept).primal <= r.primal + slack * unit
+    assert r.problem.certify(r.x, r.y, r.intercept).dual >= r.dual - slack * unit
+    if bool(r.status):
+        assert r.gap <= max(r.tol * r.scale, 1e-14 * unit)
+    if best is not None:
+        assert r.primal >= best - slack * unit
+        assert r.gap >= r.primal - best - slack * unit
