@@ -52,7 +52,7 @@ def dgpd(out, quick: bool) -> None:
         stated = sw.Problem(A, b, "smooth_hinge")
         for l1, l2 in [(0.1, 0.01), (0.1, 0.1), (0.1, 1.0), (0.01, 0.01), (0.01, 0.1), (0.01, 1.0)]:
             problem = stated.with_penalty(sw.penalties.ElasticNet(l1 / n, l2 / n))
-            raced = race(f"{name}, l1 {l1}, l2 {l2}", problem, METHODS, tol=1e-8, seconds=3 if quick else 15)
+            raced = race(f"{name}, l1 {l1}, l2 {l2}", problem, METHODS, tol=1e-8, seconds=2 if quick else 6)
             races.append(raced)
             best = raced.results["DGPD"]
             row = {"set": name, "l1": l1, "l2": l2}

@@ -43,7 +43,7 @@ def dspdc(out, quick: bool) -> None:
             "DSPDC, auto": DSPDC(),
             "SPDC": DSPDC(rows=1, columns=d),
         }
-        limit = 5 if quick else 60
+        limit = 3 if quick else 20
         raced = race(
             title,
             problem,

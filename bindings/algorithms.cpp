@@ -169,7 +169,7 @@ nb::dict run(BoundAlgorithm& algorithm, Real tol, Index max_epochs, Real max_sec
     outcome = drive(algorithm.problem(), *algorithm.algorithm, {tol, max_epochs, max_seconds, check_every},
                     watch, record_history);
   }
-  if (!algorithm.failure->is_none()) watch.error = *algorithm.failure;
+  if (!algorithm.failure->is_none()) watch.error = std::exchange(*algorithm.failure, nb::none());
   nb::dict result;
   nb::list history;
   for (const Record& record : outcome.history) history.append(to_tuple(record));

@@ -26,7 +26,8 @@ public:
   const Certificate& operator()(const Point& point) {
     const Real primal = latest_ = problem_.loss.value(point.margins) + problem_.penalty_value(point.x);
     // Among points that rounding cannot tell apart, the newest is nearest to the optimum.
-    if (primal <= best_.primal || primal - best_.primal <= 1e-15 * std::abs(primal)) {
+    if (std::isfinite(primal) &&
+        (primal <= best_.primal || primal - best_.primal <= 1e-15 * std::abs(primal))) {
       best_.primal = std::min(primal, best_.primal);
       x_ = point.x;
     }

@@ -42,7 +42,8 @@ public:
       }
     if (!std::isfinite(best)) { // overflow, or no scale will do: the trivial bound always holds
       scale_ = 0;
-      best = -conjugates(0);
+      std::fill(own_y().begin(), own_y().end(), 0.0); // it may hold NaN
+      best = problem_.dual_at_zero();
     }
     return best;
   }

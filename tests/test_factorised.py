@@ -87,11 +87,6 @@ def test_certificates_are_those_of_the_product(loss, form, intercept):
                 np.testing.assert_allclose(factorised.certify(x, given, c), want, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="Feasible: a projection that breaks down (few samples inside dom phi*: CG meets a singular matrix) leaves "
-    "NaN in y, and the trivial bound is computed from that y: 0 * NaN",
-)
 @pytest.mark.parametrize("form", [sp.csr_array, lambda A: sw.Factorised(A, np.eye(2))])
 def test_the_trivial_bound_always_holds(form):
     """Two unpenalised features and an intercept. D(0) = 0 is a bound whatever y is."""

@@ -432,9 +432,6 @@ def test_lbfgs_leaves_no_thread(no_threads_left):
     assert no_threads_left()
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the error's traceback holds the frame that holds it, and the algorithm with its thread"
-)
 def test_lbfgs_leaves_no_thread_after_an_error(no_threads_left):
     A, b = hard(200, 100)
     with contextlib.suppress(ZeroDivisionError):
@@ -442,11 +439,6 @@ def test_lbfgs_leaves_no_thread_after_an_error(no_threads_left):
     assert no_threads_left()
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="Failure holds the exception, its traceback the frames of advance() and run(), these the algorithm and its "
-    "Failure: a cycle through C++ that no collector sees",
-)
 def test_lbfgs_leaves_no_thread_after_ctrl_c_while_scipy_works(no_threads_left, monkeypatch):
     """The signal may come while the solve waits for SciPy: then advance() raises."""
     advance = sw.methods.full_gradient._Quasi.advance

@@ -180,10 +180,6 @@ def test_data_and_layouts_are_shared(form):
             assert getattr(other.data, name) is getattr(first.data, name)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="with_targets copies by __getstate__, which leaves _kept behind: layouts, norms, Gram matrices",
-)
 def test_what_is_computed_from_the_data_is_shared():
     A, labels = made()
     results = sw.solve_many(A, labels, loss="hinge", l2=0.1)
@@ -289,20 +285,17 @@ def test_refusals(Y, options, error, match):
         sw.solve_many(made()[0], Y, **{"loss": "logistic", "l2": 0.0 if "l1" in options else 0.1, **options})
 
 
-@pytest.mark.xfail(strict=True, reason="np.unique counts NaN as a class")
 def test_labels_without_a_value_are_refused():
     labels = np.where(np.arange(N) % 3 == 0, np.nan, np.arange(N) % 2)
     with pytest.raises(ValueError, match="NaN"):
         sw.solve_many(made()[0], labels, loss="hinge", l2=0.1)
 
 
-@pytest.mark.xfail(strict=True, reason="np.unique's own TypeError: '<' not supported")
 def test_labels_that_cannot_be_sorted_are_refused_kindly():
     with pytest.raises((TypeError, ValueError), match="Y "):
         sw.solve_many(made()[0], [None, "a", "b"] * 30, loss="hinge", l2=0.1)
 
 
-@pytest.mark.xfail(strict=True, reason="converted to CSC before its dimensions are looked at")
 @pytest.mark.skipif(not hasattr(sp, "coo_array"), reason="needs sparse vectors")
 def test_sparse_vectors_are_refused_kindly():
     with pytest.raises(ValueError, match="Y must"):
@@ -330,7 +323,6 @@ def test_callback_may_stop_one():
         assert (told[k][-1].x == r.x).all()
 
 
-@pytest.mark.xfail(strict=True, reason="nothing keeps threads from calling it at the same time, as is documented")
 def test_callbacks_come_one_at_a_time():
     inside, together = [], []
 
@@ -403,7 +395,6 @@ def test_ctrl_c_leaves_what_there_is(threads):
     assert not any(thread.name.startswith("ThreadPool") for thread in threading.enumerate())
 
 
-@pytest.mark.xfail(strict=True, raises=AttributeError, reason="None has no status")
 def test_partial_results_have_not_converged():
     A, labels = made()
     done = sw.solve_many(A, labels, loss="hinge", l2=0.1)

@@ -11,6 +11,7 @@
 #include "core/drive.hpp"
 #include "core/perturbation.hpp"
 #include "core/support/subset.hpp"
+#include <utility>
 
 namespace southwell {
 
@@ -29,7 +30,7 @@ public:
         perturbation_(problem, spec.dx, spec.dy, spec.recentre_every), random_(seed),
         rows_(problem.design.rows(), spec.rows), columns_(problem.design.cols(), spec.columns),
         x_(within_bounds(problem, x)), y_(within_domain(problem, y)), y_change_(spec.rows),
-        x_change_(spec.columns), x_to_(spec.columns) {}
+        x_change_(spec.columns) {}
 
   // As many iterations as let every row and every column move once, on average.
   void epoch(Pulse& pulse) override {
@@ -82,19 +83,17 @@ private:
       const Index i = rows[t];
       const Real next = perturbation_.maximise(i, bilinear_->margin(i), y_[i], firm);
       cost += bilinear_->read_cost(true, i);
-      y_change_[t] = s[i] * (next - y_[i]);
-      y_[i] = next;
+      y_change_[t] = s[i] * (next - std::exchange(y_[i], next));
     }
     cost += bilinear_->moved_y(rows, y_change_);
     const auto columns = columns_.draw(random_);
     for (std::size_t t = 0; t < columns.size(); ++t) {
       const Index j = columns[t];
-      x_to_[t] = perturbation_.minimise(j, bilinear_->slope(j), x_[j], spec_.tau);
+      const Real next = perturbation_.minimise(j, bilinear_->slope(j), x_[j], spec_.tau);
       cost += bilinear_->read_cost(false, j);
-      x_change_[t] = x_to_[t] - x_[j];
-      x_[j] = x_to_[t];
+      x_change_[t] = next - std::exchange(x_[j], next);
     }
-    return cost + bilinear_->moved_x(columns, x_to_, x_change_);
+    return cost + bilinear_->moved_x(columns, x_change_);
   }
 
   const Problem& problem_;
@@ -103,7 +102,7 @@ private:
   Perturbation perturbation_;
   Random random_;
   Subset rows_, columns_;
-  std::vector<Real> x_, y_, y_change_, x_change_, x_to_;
+  std::vector<Real> x_, y_, y_change_, x_change_;
 };
 
 } // namespace southwell

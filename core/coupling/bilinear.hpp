@@ -15,13 +15,12 @@ namespace southwell {
 class Bilinear {
 public:
   virtual ~Bilinear() = default;
-  virtual void reset(const Point& point) = 0; // nobody has moved last
+  virtual void reset(const Point& point) = 0; // fresh products; who has moved last stays known
   virtual Real margin(Index i) const = 0;
   virtual Real slope(Index j) const = 0;
-  // These y have moved, s_i y_i by change_i; these x have moved, to `to`, by change_j. Returns the entries
-  // touched.
+  // These have moved, s_i y_i by change_i or x_j by change_j. Returns the entries touched.
   virtual Index moved_y(std::span<const Index> rows, CVec change) = 0;
-  virtual Index moved_x(std::span<const Index> columns, CVec to, CVec change) = 0;
+  virtual Index moved_x(std::span<const Index> columns, CVec change) = 0;
   virtual Index read_cost(bool margins, Index k) const = 0;
 };
 
@@ -34,9 +33,7 @@ public:
   void reset(const Point& point) override {
     z_ = point.slopes;
     extrapolated_ = point.x;
-    last_.settle();
-    std::fill(last_.values.begin(), last_.values.end(), 0.0);
-    moved_.clear();
+    for (const auto& [j, excess] : moved_) extrapolated_[j] += excess;
   }
   Real margin(Index i) const override { return rows_->dot(i, extrapolated_); }
   Real slope(Index j) const override { return z_[j] + (stretch_ - 1) * last_.values[j]; }
@@ -52,12 +49,12 @@ public:
     for (const std::uint32_t j : last_.changed) z_[j] += last_.values[j];
     return cost;
   }
-  Index moved_x(std::span<const Index> columns, CVec to, CVec change) override {
-    for (const auto& [j, x] : moved_) extrapolated_[j] = x;
+  Index moved_x(std::span<const Index> columns, CVec change) override {
+    for (const auto& [j, excess] : moved_) extrapolated_[j] -= excess;
     moved_.clear();
     for (std::size_t t = 0; t < columns.size(); ++t) {
-      moved_.emplace_back(columns[t], to[t]);
-      extrapolated_[columns[t]] = to[t] + theta_ * change[t];
+      moved_.emplace_back(columns[t], theta_ * change[t]);
+      extrapolated_[columns[t]] += (1 + theta_) * change[t];
     }
     return Index(columns.size());
   }
@@ -82,8 +79,6 @@ public:
     m_ = point.margins;
     extrapolated_.resize(m_.size());
     for (std::size_t i = 0; i < m_.size(); ++i) extrapolated_[i] = weights_[i] * point.y[i];
-    last_.settle();
-    std::fill(last_.values.begin(), last_.values.end(), 0.0);
     moved_.clear();
   }
   Real margin(Index i) const override { return m_[i] + theta_ * last_.values[i]; }
@@ -97,7 +92,7 @@ public:
     }
     return Index(rows.size());
   }
-  Index moved_x(std::span<const Index> columns, CVec, CVec change) override {
+  Index moved_x(std::span<const Index> columns, CVec change) override {
     for (const std::uint32_t i : last_.changed) last_.values[i] = 0;
     last_.settle();
     Index cost = 0;
@@ -130,6 +125,8 @@ public:
 
   void reset(const Point& point) override {
     const auto width = std::size_t(u_->length());
+    std::vector<Real> ahead(width); // theta V dx
+    for (std::size_t k = 0; k < vx_.size(); ++k) ahead[k] = vxe_[k] - vx_[k];
     uy_.assign(width, 0);
     vx_.assign(width, 0);
     for (Index i = 0; i < u_->count(); ++i)
@@ -138,13 +135,14 @@ public:
       if (point.x[j] != 0) v_->add(j, point.x[j], vx_);
     uye_ = uy_;
     vxe_ = vx_;
+    for (std::size_t k = 0; k < width; ++k) vxe_[k] += ahead[k];
   }
   Real margin(Index i) const override { return u_->dot(i, vxe_); }
   Real slope(Index j) const override { return v_->dot(j, uye_); }
   Index moved_y(std::span<const Index> rows, CVec change) override {
     return moved(*u_, rows, change, stretch_ - 1, uy_, uye_);
   }
-  Index moved_x(std::span<const Index> columns, CVec, CVec change) override {
+  Index moved_x(std::span<const Index> columns, CVec change) override {
     return moved(*v_, columns, change, theta_, vx_, vxe_);
   }
   Index read_cost(bool margins, Index k) const override { return margins ? u_->size(k) : v_->size(k); }

@@ -75,7 +75,8 @@ public:
       for (Index k = 0; k < length_; ++k) h(k, Real(values_[k]) + shift_);
   }
   template <class H> void visit_between(Index from, Index to, H&& h) const { // positions from, ..., to - 1
-    for (Index k = from; k < to; ++k) h(k, Real(values_[k]) + (shifts_ ? shifts_[k] : shift_));
+    for (Index k = from; k < std::min(to, length_); ++k)
+      h(k, Real(values_[k]) + (shifts_ ? shifts_[k] : shift_));
   }
   template <class H> Real sum(H&& h) const {
     Real s = 0;

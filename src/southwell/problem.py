@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -116,15 +115,16 @@ class Problem:
         >>> result.x.round(2)
         array([0.7, 1.7, 2.7])
         """
-        other = copy(self)
-        other.__dict__.update(penalty=penalty, core_penalty=_checked(penalty).core(self.n_features), _kept=self._kept)
-        return other
+        return self._alike(penalty=penalty, core_penalty=_checked(penalty).core(self.n_features))
 
     def with_targets(self, b) -> Problem:
         """The same data, loss and penalty with other targets; checks and layouts are shared, as among many classes."""
-        other = copy(self)
-        checked = _data.targets(b, self.loss.targets, self.n_samples, self.weights, self.loss.name)
-        other.__dict__.update(targets=checked)
+        return self._alike(targets=_data.targets(b, self.loss.targets, self.n_samples, self.weights, self.loss.name))
+
+    def _alike(self, **changes) -> Problem:
+        """This problem but for what changes; all that is kept is shared."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__, **changes)
         return other
 
     def layout(self, by_columns: bool) -> _core.Layout:

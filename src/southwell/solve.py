@@ -196,11 +196,15 @@ def run(
     """Prepare and drive: the result, and what ended it early, if anything did."""
     prepared = method.prepare(problem, start, settings.seed)
     before = time.perf_counter() - begun
-    outcome = _core.drive(
-        prepared.algorithm, settings.tol, settings.max_epochs, max(settings.max_seconds - before, 0.0),
-        settings.check_every, None if callback is None else _Reporter(callback, problem, before),
-        settings.record_history, cancelled,
-    )  # fmt: skip
+    try:
+        outcome = _core.drive(
+            prepared.algorithm, settings.tol, settings.max_epochs, max(settings.max_seconds - before, 0.0),
+            settings.check_every, None if callback is None else _Reporter(callback, problem, before),
+            settings.record_history, cancelled,
+        )  # fmt: skip
+    finally:
+        if prepared.close is not None:
+            prepared.close()
     return _result(problem, outcome, settings.tol, prepared, before), outcome["error"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -52,20 +53,25 @@ class Results:
     @property
     def x(self) -> sp.csr_array:
         """The coefficients, a sparse row for each problem."""
-        return sp.csr_array(sp.vstack([sp.csr_array(r.x[None, :]) for r in self.results]))
+        return sp.csr_array(sp.vstack([sp.csr_array(r.x[None, :]) for r in self._all()]))
 
     @property
     def intercepts(self) -> np.ndarray:
-        return np.array([r.intercept for r in self.results])
+        return np.array([r.intercept for r in self._all()])
 
     @property
     def gaps(self) -> np.ndarray:
-        """The gap of each, in units of its zero model's objective."""
-        return np.array([r.relative_gap for r in self.results])
+        """The gap of each, in units of its zero model's objective; infinity where one had not begun."""
+        return np.array([np.inf if r is None else r.relative_gap for r in self.results])
 
     @property
     def converged(self) -> bool:
-        return all(r.status for r in self.results)
+        return all(r is not None and bool(r.status) for r in self.results)
+
+    def _all(self) -> list[Result]:
+        if missing := sum(r is None for r in self.results):
+            raise ValueError(f"{missing} of {len(self)} problems had not begun when the work was interrupted.")
+        return self.results
 
     def margins(self, A) -> np.ndarray:
         """A x + c, a column for each problem; the largest in a row is the class one would choose."""
@@ -147,13 +153,16 @@ def solve_many(
     start = Start(np.zeros(first.n_features + first.intercept))
     chosen.prepare(first, start, settings.seed)  # what all share is built here, once
     problems = [first] + [first.with_targets(targets(k)) for k in range(1, targets.count)]
-    cancelled = _core.Flag()
+    cancelled, one_at_a_time = _core.Flag(), threading.Lock()
 
     def one(k: int) -> tuple[Result, BaseException | None]:
+        def report(progress: Progress) -> bool | None:
+            with one_at_a_time:
+                return callback(k, progress)
+
         own_begun = time.perf_counter()
         own = replace(settings, max_seconds=max(settings.max_seconds - (own_begun - begun), 1e-9))
-        report = None if callback is None else lambda progress: callback(k, progress)
-        return run(problems[k], chosen, start, own, own_begun, report, cancelled)
+        return run(problems[k], chosen, start, own, own_begun, None if callback is None else report, cancelled)
 
     results, error = _run_all(one, len(problems), min(threads, len(problems)), cancelled)
     answer = Results(results, classes, time.perf_counter() - begun)
@@ -209,9 +218,9 @@ class _Targets:
 def _targets(Y, loss: Loss) -> tuple[_Targets, np.ndarray | None]:
     signs = loss.targets == "signs"
     if sp.issparse(Y):
+        if Y.ndim != 2:
+            raise ValueError(f"A sparse Y must have a column for each problem; got shape {Y.shape}.")
         columns = sp.csc_array(Y)
-        if columns.ndim != 2:
-            raise ValueError(f"Y must have one or two dimensions; got shape {Y.shape}.")
         table = _Targets(lambda k: columns[:, [k]].toarray().ravel(), columns.shape[1])
         values = np.unique(columns.data)
     else:
@@ -220,7 +229,7 @@ def _targets(Y, loss: Loss) -> tuple[_Targets, np.ndarray | None]:
         except (TypeError, ValueError):
             raise ValueError("Y must be labels or a matrix of targets; got mixed shapes.") from None
         if array.ndim == 1 and signs:
-            classes, codes = np.unique(array, return_inverse=True)
+            classes, codes = _classes(array)
             if classes.size < 2:
                 raise ValueError(f"Y must hold at least two classes; got {classes.size}.")
             return _Targets(lambda k: np.where(codes == k, 1.0, -1.0), classes.size), classes
@@ -234,6 +243,17 @@ def _targets(Y, loss: Loss) -> tuple[_Targets, np.ndarray | None]:
     if signs and values.dtype.kind in "fiub" and np.isin(values, (0, 1)).all():  # multi-label
         return _Targets(lambda k: np.where(table(k) > 0, 1.0, -1.0), table.count), None
     return table, None
+
+
+def _classes(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise ValueError("Y contains NaN. Remove those samples, or give them a label.")
+    try:
+        return np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise ValueError(
+            "The labels in Y cannot be compared with each other. Give numbers or strings, not both."
+        ) from None
 
 
 def _warn(answer: Results) -> None:

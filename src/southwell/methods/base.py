@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -22,11 +23,14 @@ class Start:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A compiled algorithm at its start, a description of what was chosen, and the seconds that went into parts."""
+    """A compiled algorithm at its start, a description of what was chosen, and the seconds that went into parts.
+
+    ``close`` is called when the work is over, however it ended."""
 
     algorithm: _core.Algorithm
     description: str
     setup: dict[str, float] = field(default_factory=dict)
+    close: Callable[[], None] | None = None
 
 
 class Method(ABC):

@@ -41,7 +41,10 @@ def row_norms(problem: Problem) -> np.ndarray:
     """sqrt(n s_i) ||a_i||, the intercept's one included; a pass over the data, so it is kept."""
 
     def measure() -> np.ndarray:
-        return np.sqrt(problem.n_samples * problem.weights * problem.ready_layout().row_squared_norms())
+        squares = problem.ready_layout().row_squared_norms()
+        if not np.isfinite(squares).all():
+            raise ValueError("The squares of A overflow in a row. Scale A down, or use CoordinateDescent.")
+        return np.sqrt(problem.n_samples * problem.weights * squares)
 
     return problem.keep("row norms", measure)
 
@@ -113,7 +116,8 @@ class Perturbed(Method):
     def _recentring(self, conditioning: Conditioning, epochs: float) -> dict[str, float]:
         """The options of the core: centres move once the perturbed problem is solved well enough, after twice the
         epochs in which its theory takes off a factor of e."""
-        every = max(1, int(np.ceil(2 * epochs))) if self.recentre else 0
+        moving = self.recentre and (conditioning.dx > 0 or conditioning.dy > 0)
+        every = int(np.clip(np.ceil(2 * epochs), 1, 10**6)) if moving else 0
         return {"dx": conditioning.dx, "dy": conditioning.dy, "recentre_every": every}
 
 

@@ -72,7 +72,8 @@ class LBFGS(Method):
         _refuse_kinks(problem, self)
         core = problem.core()
         worker = _Quasi(problem, core, start.x, self.memory)
-        return Prepared(_core.in_python(core, worker, start.x), f"L-BFGS, memory {self.memory}{worker.form}")
+        algorithm = _core.in_python(core, worker, start.x)
+        return Prepared(algorithm, f"L-BFGS, memory {self.memory}{worker.form}", close=worker.close)
 
 
 class _Quasi:
@@ -121,8 +122,17 @@ class _Quasi:
         half = at.size // 2
         return at[:half] - at[half:] if self.split else at
 
-    def __del__(self):
+    def close(self) -> None:
+        """End the thread, which may be in the middle of an iteration."""
         if self.thread is not None:
+            self.job.stop = True
+            self.job.go.release()
+            if self.thread.ident is not None:  # else Ctrl-C came before it began
+                self.thread.join()
+            self.thread = None
+
+    def __del__(self):
+        if self.thread is not None:  # nobody closed it: it ends by itself
             self.job.stop = True
             self.job.go.release()
 
