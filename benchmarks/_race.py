@@ -15,14 +15,16 @@ class Race:
 
     title: str
     results: dict[str, sw.Result]
+    relative: bool = True  # to P*; else to P(0), for optima near zero
 
     @property
     def optimum(self) -> float:
         return min(result.primal for result in self.results.values())
 
     def error(self, label: str) -> np.ndarray:
-        """(P - P*) / P* after each certificate."""
-        return (self.results[label].history["primal"] - self.optimum) / abs(self.optimum)
+        """(P - P*) / P*, or / P(0), after each certificate."""
+        result = self.results[label]
+        return (result.history["primal"] - self.optimum) / (abs(self.optimum) if self.relative else result.scale)
 
     def reached(self, label: str, target: float, unit: str = "seconds") -> float:
         """Seconds or epochs to the first certificate with an error of at most ``target``; infinity if there is none."""
@@ -35,20 +37,14 @@ class Race:
         return " ".join(told) + (f" [{self.error(label)[-1]:.0e}]" if "-" in told else "")
 
 
-def race(
-    title: str, problem: sw.Problem, methods: dict[str, object], *, tol: float, seconds: float, referee=None
-) -> Race:
-    """Run them all, each to the tolerance or its time; ``referee`` finds the optimum first, without being timed.
-
-    Layouts are built before the clock starts, for all alike: the papers do not count them either."""
+def race(title: str, problem: sw.Problem, methods: dict[str, object], *, tol: float, seconds: float, **options) -> Race:
+    """Run them all, each to the tolerance or its time. Layouts are built before the clock starts, for all alike: the
+    papers do not count them either."""
     problem.layout(True), problem.layout(False)
     results = {}
     for label, method in methods.items():
         results[label] = sw.solve(problem, method=method, tol=tol, max_seconds=seconds, max_epochs=10**7)
-    raced = Race(title, dict(results))
-    if referee is not None:
-        raced.results["referee"] = referee
-    return raced
+    return Race(title, results, **options)
 
 
 def shown(value: float) -> str:
@@ -71,7 +67,7 @@ def plot(races: list[Race], path, unit: str = "seconds", columns: int = 3) -> No
             if label != "referee":
                 at = np.maximum(result.history[unit], 1e-4)
                 axis.loglog(at, np.maximum(raced.error(label), 1e-13), label=label, linewidth=1)
-        axis.set(title=raced.title, xlabel=unit, ylabel="(P - P*) / P*")
+        axis.set(title=raced.title, xlabel=unit, ylabel=f"(P - P*) / {'P*' if raced.relative else 'P(0)'}")
         axis.legend(fontsize=7)
     figure.tight_layout()
     figure.savefig(path, dpi=110)

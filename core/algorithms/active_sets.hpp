@@ -24,6 +24,20 @@
 
 namespace southwell {
 
+namespace kernels {
+
+// z += by a, x = soft(pull - z, l1) inverse
+SOUTHWELL_CLONES inline void follow(Real* z, Real* x, const Real* a, Real by, const Real* pull, Real l1,
+                                    Real inverse, Index n) {
+#pragma omp simd
+  for (Index c = 0; c < n; ++c) {
+    z[c] += by * a[c];
+    x[c] = soft(pull[c] - z[c], l1) * inverse;
+  }
+}
+
+} // namespace kernels
+
 struct ActiveSpec {
   Index enter = 64; // columns, and rows, that may enter a small set; a larger one may double
   Index passes = 5;
@@ -40,7 +54,8 @@ public:
       : problem_(problem), rows_(std::move(rows)), columns_(std::move(columns)), spec_(spec),
         perturbation_(problem, spec.dx, spec.dy, spec.recentre_every), matrix_(*rows_, *columns_),
         random_(seed), m_(rows_->count()), z_(columns_->count()), row_scores_(rows_->count()),
-        column_scores_(columns_->count()), place_(rows_->count()), ease_(spec.ease) {
+        column_scores_(columns_->count()), place_(rows_->count()), ease_(spec.ease),
+        plain_(!problem.penalty.weighted() && !problem.penalty.bounded() && !problem.has_intercept()) {
     std::iota(place_.begin(), place_.end(), Index{0}); // rows that score alike enter in random order
     for (Index k = Index(place_.size()) - 1; k > 0; --k) std::swap(place_[k], place_[random_.below(k + 1)]);
     row_at_.resize(place_.size());
@@ -60,7 +75,10 @@ public:
     pulse.spend(release());
     if (perturbation_.due()) {
       perturbation_.begin_recentring();
-      for (std::size_t c = 0; c < x_.size(); ++c) perturbation_.recentre_x(active_columns_[c].j, x_[c]);
+      for (std::size_t c = 0; c < x_.size(); ++c) {
+        perturbation_.recentre_x(active_columns_[c].j, x_[c]);
+        pull_[c] = -perturbation_.slope(active_columns_[c].j);
+      }
       for (const Row& r : active_rows_) perturbation_.recentre_y(r.i, r.y);
     }
   }
@@ -82,7 +100,7 @@ public:
     z_.values = point.slopes;
     for (std::size_t c = 0; c < active_columns_.size(); ++c) {
       active_columns_[c].synced = x_[c];
-      active_columns_[c].z = z_.values[active_columns_[c].j];
+      slopes_[c] = z_.values[active_columns_[c].j];
     }
     for (Row& r : active_rows_) {
       r.synced = r.y;
@@ -124,7 +142,7 @@ private:
   };
   struct Column {
     Index j;
-    Real z, synced, inverse; // inverse: 1 / (l2_j + dx)
+    Real synced, inverse; // inverse: 1 / (l2_j + dx)
   };
 
   Index search() {
@@ -174,8 +192,10 @@ private:
     const Real inverse = 1 / (problem_.penalty[j].l2 + spec_.dx);
     matrix_.enter_column(j).visit(
         [&](ActiveMatrix::Slot r, Real a) { active_rows_[r].curvature += a * a * inverse; });
-    active_columns_.push_back({j, z_.values[j], x, inverse});
+    active_columns_.push_back({j, x, inverse});
     x_.push_back(x);
+    slopes_.push_back(z_.values[j]);
+    pull_.push_back(-perturbation_.slope(j));
     column_scores_.set(j, 0);
   }
   void enter_row(Index i, Real y) {
@@ -218,12 +238,16 @@ private:
     for (std::size_t c = 0; c < columns.size(); ++c)
       if (columns[c]) {
         x_[kept] = x_[c];
+        slopes_[kept] = slopes_[c];
+        pull_[kept] = pull_[c];
         active_columns_[kept++] = active_columns_[c];
       } else {
         left_columns.push_back(active_columns_[c].j);
       }
     active_columns_.resize(kept);
     x_.resize(kept);
+    slopes_.resize(kept);
+    pull_.resize(kept);
     matrix_.keep(rows, columns);
     for (Row& row : active_rows_) row.curvature = 0;
     for (std::size_t c = 0; c < active_columns_.size(); ++c)
@@ -244,20 +268,33 @@ private:
       const ActiveMatrix::Line& line = matrix_.rows().lines[r];
       const Real to = perturbation_.maximise(row.i, line.dot(x_), row.y, row.s * row.curvature);
       const Real by = row.s * (to - std::exchange(row.y, to));
-      if (by != 0)
-        line.visit([&](ActiveMatrix::Slot c, Real a) {
-          Column& column = active_columns_[c];
-          column.z += by * a;
-          x_[c] = perturbation_.best(column.j, column.z);
-        });
+      if (by != 0) follow(line, by);
       if (pulse.beat(line.size() * (by != 0 ? 2 : 1))) return true;
     }
     return false;
   }
+  // y of this row has moved, s_i y_i by so much: z follows, and x = xbar.
+  void follow(const ActiveMatrix::Line& line, Real by) {
+    if (plain_) { // one formula for all, here where most of the time goes
+      const Real l1 = problem_.penalty[0].l1,
+                 inverse = active_columns_.empty() ? 0 : active_columns_[0].inverse;
+      if (line.meets_all(x_.size()))
+        return kernels::follow(slopes_.data(), x_.data(), line.values.data(), by, pull_.data(), l1, inverse,
+                               line.size());
+      return line.visit([&](ActiveMatrix::Slot c, Real a) {
+        slopes_[c] += by * a;
+        x_[c] = soft(pull_[c] - slopes_[c], l1) * inverse;
+      });
+    }
+    line.visit([&](ActiveMatrix::Slot c, Real a) {
+      slopes_[c] += by * a;
+      x_[c] = perturbation_.best(active_columns_[c].j, slopes_[c]);
+    });
+  }
   bool pass_together(Pulse& pulse) {
     for (std::size_t c = 0; c < active_columns_.size(); ++c) {
-      const Column& column = active_columns_[c];
-      const Real to = perturbation_.best(column.j, column.z), by = to - std::exchange(x_[c], to);
+      const Real to = perturbation_.best(active_columns_[c].j, slopes_[c]),
+                 by = to - std::exchange(x_[c], to);
       const ActiveMatrix::Line& line = matrix_.columns().lines[c];
       if (by != 0) line.visit([&](ActiveMatrix::Slot r, Real a) { active_rows_[r].m += by * a; });
       if (pulse.beat(by != 0 ? line.size() : 0)) return true;
@@ -269,12 +306,12 @@ private:
       const Real to = perturbation_.maximise(row.i, row.m, row.y, ease_ * total);
       const Real by = row.s * (to - std::exchange(row.y, to));
       const ActiveMatrix::Line& line = matrix_.rows().lines[r];
-      if (by != 0) line.visit([&](ActiveMatrix::Slot c, Real a) { active_columns_[c].z += by * a; });
+      if (by != 0) line.visit([&](ActiveMatrix::Slot c, Real a) { slopes_[c] += by * a; });
       if (pulse.beat(by != 0 ? line.size() : 0)) return true;
     }
     Real gap = 0;
     for (std::size_t c = 0; c < active_columns_.size(); ++c)
-      gap += perturbation_.excess(active_columns_[c].j, active_columns_[c].z, x_[c]);
+      gap += perturbation_.excess(active_columns_[c].j, slopes_[c], x_[c]);
     for (const Row& row : active_rows_) gap += row.s * perturbation_.shortfall(row.i, row.m, row.y);
     const bool fell = gap < std::exchange(last_gap_, gap);
     ease_ = fell ? std::max(0.8 * ease_, 1e-9) : std::min(2 * ease_, 1.0);
@@ -283,7 +320,7 @@ private:
   void refresh_x() { // x = xbar, where steps are taken in turn
     if (spec_.together) return;
     for (std::size_t c = 0; c < active_columns_.size(); ++c)
-      x_[c] = perturbation_.best(active_columns_[c].j, active_columns_[c].z);
+      x_[c] = perturbation_.best(active_columns_[c].j, slopes_[c]);
   }
 
   const Problem& problem_;
@@ -297,9 +334,10 @@ private:
   std::vector<Index> place_, row_at_; // where a row is in its tree, and back
   std::vector<Row> active_rows_;
   std::vector<Column> active_columns_;
-  std::vector<Real> x_; // of the active columns
+  std::vector<Real> x_, slopes_, pull_; // of the active columns: x, z, and dx times its centre
   std::vector<ActiveMatrix::Slot> order_;
   Real ease_, last_gap_ = infinity;
+  bool plain_; // the same penalty on every coefficient, without bounds
 };
 
 } // namespace southwell

@@ -5,30 +5,27 @@
 // walk over the full row or column, leaving a pass over the compact matrix for all that leave together.
 #pragma once
 #include "core/design/any_fibers.hpp"
-#include "core/support/simd.hpp"
+#include "core/design/fiber.hpp"
+#include <utility>
 
 namespace southwell {
 
 class ActiveMatrix {
 public:
   using Slot = std::uint32_t;
-  struct Line {
+  struct Line { // slots increase
     Index name; // the row or column of A
     std::vector<Slot> slots;
     std::vector<Real> values;
 
     Index size() const { return Index(slots.size()); }
+    bool meets_all(std::size_t others) const { return slots.size() == others; } // then slot k is k
     template <class H> SOUTHWELL_INLINE void visit(H&& h) const {
       for (std::size_t k = 0; k < slots.size(); ++k) h(slots[k], values[k]);
     }
     Real dot(CVec v) const {
-      Real even = 0, odd = 0; // one sum alone would wait for each addition
-      std::size_t k = 0;
-      for (; k + 2 <= slots.size(); k += 2) {
-        even += values[k] * v[slots[k]];
-        odd += values[k + 1] * v[slots[k + 1]];
-      }
-      return even + odd + (k < slots.size() ? values[k] * v[slots[k]] : 0);
+      if (meets_all(v.size())) return kernels::dot(values.data(), v.data(), size());
+      return SparseFiber<Real, Slot>(values.data(), slots.data(), size()).dot(v);
     }
   };
 
@@ -65,13 +62,16 @@ private:
     side.slot[name] = std::int32_t(slot);
     Line& line = side.lines.emplace_back(Line{name, {}, {}});
     side.fibers.copy(name, positions_, values_);
+    met_.clear();
     for (std::size_t k = 0; k < positions_.size(); ++k)
-      if (const std::int32_t at = other.slot[positions_[k]]; at >= 0) {
-        line.slots.push_back(Slot(at));
-        line.values.push_back(values_[k]);
-        other.lines[at].slots.push_back(slot);
-        other.lines[at].values.push_back(values_[k]);
-      }
+      if (const std::int32_t at = other.slot[positions_[k]]; at >= 0) met_.emplace_back(Slot(at), values_[k]);
+    std::sort(met_.begin(), met_.end());
+    for (const auto& [at, value] : met_) {
+      line.slots.push_back(at);
+      line.values.push_back(value);
+      other.lines[at].slots.push_back(slot);
+      other.lines[at].values.push_back(value);
+    }
     return line;
   }
   static std::vector<Slot> renumber(const std::vector<char>& kept) {
@@ -103,6 +103,7 @@ private:
   Side rows_, columns_;
   std::vector<Index> positions_; // scratch
   std::vector<Real> values_;
+  std::vector<std::pair<Slot, Real>> met_;
 };
 
 } // namespace southwell
