@@ -7,6 +7,7 @@
 #pragma once
 #include "core/design/fiber.hpp"
 #include "core/penalties/drift.hpp"
+#include "core/support/huge_pages.hpp"
 
 namespace southwell {
 
@@ -68,7 +69,7 @@ private:
   Drift<plain> drift_;
   Real theta_;
   Index now_ = 0;
-  std::vector<Coordinate> coordinates_;
+  std::vector<Coordinate, HugePages<Coordinate>> coordinates_;
 };
 
 namespace kernels {
