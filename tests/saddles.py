@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 import southwell as sw
-from southwell import reference
-from southwell.methods import Start
+from southwell import _core, reference
+from southwell.methods import DSPDC, Start
 from southwell.penalties import ElasticNet
 
 threadpool_limits(1)  # examples are small: BLAS's threads would wait for each other, and for other tests
@@ -18,6 +18,7 @@ threadpool_limits(1)  # examples are small: BLAS's threads would wait for each o
 LOSSES = list(sw.losses.ALL)
 BOUNDED = [name for name in LOSSES if np.isfinite(sw.losses.get(name).smoothness)]  # phi'' is
 N, D = 24, 17
+TIMES = (1, 2, 3, 5, 8, 20, 50)
 
 FORMS = {
     "dense": np.asarray,
@@ -25,6 +26,11 @@ FORMS = {
     "float32": lambda A: np.asarray(A, dtype=np.float32),
     "sparse float32": lambda A: sp.csc_array(A.astype(np.float32)),
 }
+
+
+def forms(loss):
+    """All of them for two losses; for the others, which share their code, one."""
+    return FORMS if loss in ("squared", "logistic") else ("sparse",)
 
 
 def penalties(d=D):
@@ -39,6 +45,7 @@ def penalties(d=D):
     }
 
 
+ALL = list(penalties())
 STRONG = ["l2", "elastic net", "box", "weights"]
 
 
@@ -65,6 +72,25 @@ def factors(n=N, d=D, k=4, seed=0):
     """U and V of A = U V, with some entries missing."""
     rng = np.random.default_rng([seed, n, d, k])
     return tuple(rng.normal(size=size) * (rng.random(size) < 0.6) for size in ((n, k), (k, d)))
+
+
+FACTOR_FORMS = {
+    "dense": (np.asarray, np.asarray),
+    "sparse": (sp.csr_array, sp.csc_array),
+    "the wrong way round": (sp.csc_array, sp.csr_array),
+    "dense times sparse": (np.asfortranarray, sp.csr_array),
+    "sparse times dense": (sp.csr_array, np.asarray),
+    "float32": (lambda U: U.astype(np.float32), lambda V: V.astype(np.float32)),
+    "mixed": (lambda U: sp.csr_array(U.astype(np.float32)), np.asarray),
+}
+
+
+def factorised(loss, penalty, form, intercept=False):
+    plain = problem_of(loss, penalty)
+    U, V = (to(part) for to, part in zip(FACTOR_FORMS[form], factors(), strict=True))
+    return sw.Problem(
+        sw.Factorised(U, V), plain.targets, loss, plain.penalty, intercept=intercept, sample_weight=plain.weights
+    )
 
 
 def stored(matrix):
@@ -111,6 +137,66 @@ def cut(led, ends):
         at = end + 1
     assert at == len(led) and len(lists) % ends == 0
     return [tuple(lists[k : k + ends]) for k in range(0, len(lists), ends)]
+
+
+def somewhere(problem, seed=1):
+    """A point with zeros and, for an intercept, its own number; and the dual point that methods begin with there."""
+    A, b, _, loss, net = parts(problem)
+    rng = np.random.default_rng(seed)
+    x = np.clip(np.where(rng.random(net.l1.size) < 0.3, 0.0, rng.normal(size=net.l1.size)), net.lo, net.hi)
+    return {"x": x, "y": loss.derivative(A @ x, b)}
+
+
+def driven(method, problem, epochs, seed=0):
+    """The compiled algorithm after so many epochs, with certificates before and after alone."""
+    core = begin(method, problem, seed)
+    _core.drive(core, 0.0, epochs, np.inf, 10**6, None, False)
+    return core
+
+
+def as_the_twin(method, problem, twin, start=None, times=TIMES, dual=True):
+    """For each of ``times``: the method led so far without a stop stands where ``twin(led)`` does.
+
+    An intercept is shown where its own problem would put it, so features are compared."""
+    led = None
+    for t in times[::-1]:
+        core = begin(method, problem, **({"x": start["x"]} if start else {}))
+        moves = core.lead(t)
+        assert led is None or led[: len(moves)] == moves
+        led = moves if led is None else led
+        want, got = twin(moves), core.point()
+        close(got[0][: problem.n_features], want[0][: problem.n_features])
+        if dual:
+            close(got[1], want[1])
+
+
+def spdc_twin(method, problem, start=None):
+    A, b, s, loss, net = parts(problem)
+    at = method._conditioning(problem)
+    firm = net.l2.min() + at.dx, 1 / loss.smoothness + at.dy
+    weighted = method.sampling == "norms"
+    steps = reference.spdc_steps(norms_of(problem), s.size, *firm, method.batch, weighted)
+    options = {"perturb": (at.dx, at.dy), **(start or {})}
+    if weighted:
+        options["probabilities"] = reference.spdc_probabilities(norms_of(problem))
+
+    def twin(led):
+        return reference.spdc(A, b, s, loss, net, np.reshape(led, (-1, method.batch)), steps, **options)
+
+    return twin
+
+
+def incremental_twin(method, problem, start=None, stage=None):
+    A, b, s, loss, net = parts(problem)
+    part = {"saga": 1 / 3, "sag": 1.0, "svrg": 1 / 4}[method.name]
+    step = part / (norms_of(problem).max() ** 2 * loss.smoothness) if method.step is None else method.step
+    more = [stage or 10**9] if method.name == "svrg" else []
+    x = None if start is None else start["x"]
+    return lambda led: getattr(reference, method.name)(A, b, s, loss, net, led, step, *more, x=x)
+
+
+def dspdc(m=3, q=2, **options):
+    return DSPDC(rows=m, columns=q, scale=2.0, **options)
 
 
 def quietly(*args, **options):

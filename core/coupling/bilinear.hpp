@@ -24,95 +24,65 @@ public:
   virtual Index read_cost(bool margins, Index k) const = 0;
 };
 
-// z = A'(s o y) is kept, and xe; the rows are walked.
-class KeptSlopes final : public Bilinear {
+// One product is kept, by walking the fibers of whoever moves: z = A'(s o y) with the rows, m = A x with the
+// columns. The other side is kept as a vector, extrapolated, and read with the same fibers.
+class KeptProduct final : public Bilinear {
 public:
-  KeptSlopes(std::unique_ptr<AnyFibers> rows, Real theta, Real stretch)
-      : rows_(std::move(rows)), theta_(theta), stretch_(stretch), last_(rows_->length()) {}
+  // `walked` are the rows, or the columns.
+  KeptProduct(std::unique_ptr<AnyFibers> walked, bool rows, CVec weights, Real theta, Real stretch)
+      : fibers_(std::move(walked)), rows_(rows), weights_(weights),
+        beyond_product_(rows ? stretch - 1 : theta), beyond_other_(rows ? theta : stretch - 1),
+        last_(fibers_->length()) {}
 
   void reset(const Point& point) override {
-    z_ = point.slopes;
-    extrapolated_ = point.x;
-    for (const auto& [j, excess] : moved_) extrapolated_[j] += excess;
+    product_ = rows_ ? point.slopes : point.margins;
+    other_ = rows_ ? point.x : point.y;
+    if (!rows_)
+      for (std::size_t i = 0; i < other_.size(); ++i) other_[i] *= weights_[i];
+    for (const auto& [k, excess] : moved_) other_[k] += excess;
   }
-  Real margin(Index i) const override { return rows_->dot(i, extrapolated_); }
-  Real slope(Index j) const override { return z_[j] + (stretch_ - 1) * last_.values[j]; }
+  Real margin(Index i) const override { return rows_ ? along(i) : kept(i); }
+  Real slope(Index j) const override { return rows_ ? kept(j) : along(j); }
   Index moved_y(std::span<const Index> rows, CVec change) override {
-    for (const std::uint32_t j : last_.changed) last_.values[j] = 0;
-    last_.settle();
-    Index cost = 0;
-    for (std::size_t t = 0; t < rows.size(); ++t)
-      if (change[t] != 0) {
-        rows_->add(rows[t], change[t], last_);
-        cost += rows_->size(rows[t]);
-      }
-    for (const std::uint32_t j : last_.changed) z_[j] += last_.values[j];
-    return cost;
+    return rows_ ? walk(rows, change) : note(rows, change);
   }
   Index moved_x(std::span<const Index> columns, CVec change) override {
-    for (const auto& [j, excess] : moved_) extrapolated_[j] -= excess;
-    moved_.clear();
-    for (std::size_t t = 0; t < columns.size(); ++t) {
-      moved_.emplace_back(columns[t], theta_ * change[t]);
-      extrapolated_[columns[t]] += (1 + theta_) * change[t];
-    }
-    return Index(columns.size());
+    return rows_ ? note(columns, change) : walk(columns, change);
   }
-  Index read_cost(bool margins, Index k) const override { return margins ? rows_->size(k) : 1; }
+  Index read_cost(bool margins, Index k) const override { return margins == rows_ ? fibers_->size(k) : 1; }
 
 private:
-  std::unique_ptr<AnyFibers> rows_;
-  Real theta_, stretch_;
-  std::vector<Real> z_, extrapolated_;
-  Ripple last_; // A'(s o dy)
-  std::vector<std::pair<Index, Real>> moved_;
-};
-
-// m = A x is kept, and s o ye; the columns are walked.
-class KeptMargins final : public Bilinear {
-public:
-  KeptMargins(std::unique_ptr<AnyFibers> columns, CVec weights, Real theta, Real stretch)
-      : columns_(std::move(columns)), weights_(weights), theta_(theta), stretch_(stretch),
-        last_(columns_->length()) {}
-
-  void reset(const Point& point) override {
-    m_ = point.margins;
-    extrapolated_.resize(m_.size());
-    for (std::size_t i = 0; i < m_.size(); ++i) extrapolated_[i] = weights_[i] * point.y[i];
-    moved_.clear();
-  }
-  Real margin(Index i) const override { return m_[i] + theta_ * last_.values[i]; }
-  Real slope(Index j) const override { return columns_->dot(j, extrapolated_); }
-  Index moved_y(std::span<const Index> rows, CVec change) override {
-    for (const auto& [i, excess] : moved_) extrapolated_[i] -= excess;
-    moved_.clear();
-    for (std::size_t t = 0; t < rows.size(); ++t) {
-      moved_.emplace_back(rows[t], (stretch_ - 1) * change[t]);
-      extrapolated_[rows[t]] += stretch_ * change[t];
-    }
-    return Index(rows.size());
-  }
-  Index moved_x(std::span<const Index> columns, CVec change) override {
-    for (const std::uint32_t i : last_.changed) last_.values[i] = 0;
+  Real along(Index k) const { return fibers_->dot(k, other_); }
+  Real kept(Index k) const { return product_[k] + beyond_product_ * last_.values[k]; }
+  Index walk(std::span<const Index> which, CVec change) {
+    for (const std::uint32_t k : last_.changed) last_.values[k] = 0;
     last_.settle();
     Index cost = 0;
-    for (std::size_t t = 0; t < columns.size(); ++t)
+    for (std::size_t t = 0; t < which.size(); ++t)
       if (change[t] != 0) {
-        columns_->add(columns[t], change[t], last_);
-        cost += columns_->size(columns[t]);
+        fibers_->add(which[t], change[t], last_);
+        cost += fibers_->size(which[t]);
       }
-    for (const std::uint32_t i : last_.changed) m_[i] += last_.values[i];
+    for (const std::uint32_t k : last_.changed) product_[k] += last_.values[k];
     return cost;
   }
-  Index read_cost(bool margins, Index k) const override { return margins ? 1 : columns_->size(k); }
+  Index note(std::span<const Index> which, CVec change) {
+    for (const auto& [k, excess] : moved_) other_[k] -= excess;
+    moved_.clear();
+    for (std::size_t t = 0; t < which.size(); ++t) {
+      moved_.emplace_back(which[t], beyond_other_ * change[t]);
+      other_[which[t]] += (1 + beyond_other_) * change[t];
+    }
+    return Index(which.size());
+  }
 
-private:
-  std::unique_ptr<AnyFibers> columns_;
+  std::unique_ptr<AnyFibers> fibers_;
+  bool rows_;
   CVec weights_;
-  Real theta_, stretch_;
-  std::vector<Real> m_, extrapolated_;
-  Ripple last_; // A dx
-  std::vector<std::pair<Index, Real>> moved_;
+  Real beyond_product_, beyond_other_;
+  std::vector<Real> product_, other_;         // the kept product; x, or s o y, extrapolated
+  Ripple last_;                               // how the product has last moved,
+  std::vector<std::pair<Index, Real>> moved_; // and by how much the others are ahead
 };
 
 // A = U V: U'(s o y) and V x are kept, and both extrapolated (algorithm 2 of the paper).

@@ -1,5 +1,5 @@
-// Memory for large arrays that are read in no order: huge pages where the system has them, so that a read does
-// not have to look up its page first.
+// Memory for large arrays that are read in no order: huge pages where the system has them, so that a read
+// does not have to look up its page first.
 #pragma once
 #include <cstddef>
 #include <new>
