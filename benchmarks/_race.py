@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import southwell as sw
+from southwell.methods.conditioning import row_norms
 
 
 @dataclass
@@ -40,7 +41,7 @@ class Race:
 def race(title: str, problem: sw.Problem, methods: dict[str, object], *, tol: float, seconds: float, **options) -> Race:
     """Run them all, each to the tolerance or its time. Layouts are built before the clock starts, for all alike: the
     papers do not count them either."""
-    problem.layout(True), problem.layout(False)
+    problem.layout(True), problem.layout(False), row_norms(problem)
     results = {}
     for label, method in methods.items():
         results[label] = sw.solve(problem, method=method, tol=tol, max_seconds=seconds, max_epochs=10**7)

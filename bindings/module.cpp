@@ -95,6 +95,12 @@ nb::tuple certify(nb::object problem, Array<Real> x, std::optional<Array<Real>> 
   return nb::make_tuple(proof.primal, proof.dual, proof.gap());
 }
 
+// The best intercept of a model without coefficients.
+Real null_intercept(nb::object problem) {
+  const auto& bound = nb::cast<const BoundProblem&>(problem);
+  return best_shift(bound.core.loss, std::vector<Real>(bound.core.design.rows())).best;
+}
+
 // phi' at the best model without penalised coefficients: at zero, or at the best intercept alone.
 Output null_dual(nb::object problem) {
   const auto& bound = nb::cast<const BoundProblem&>(problem);
@@ -136,7 +142,10 @@ NB_MODULE(_core, m) {
       .def(
           "row_squared_norms",
           [](const BoundLayout& l) {
-            return filled(l.design().rows(), [&](Vec out) { l.design().row_squared_norms(out); });
+            return filled(l.design().rows(), [&](Vec out) {
+              nb::gil_scoped_release release;
+              l.design().row_squared_norms(out);
+            });
           },
           "sum_j A_ij^2 for each row i");
   def_dense<float>(m);
@@ -167,5 +176,6 @@ NB_MODULE(_core, m) {
   def_saddle(m);
   def_features(m);
   m.def("null_dual", &null_dual, "problem"_a);
+  m.def("null_intercept", &null_intercept, "problem"_a);
   m.def("certify", &certify, "problem"_a, "x"_a, "y"_a.none());
 }

@@ -1,4 +1,5 @@
-// The methods that move rows, or rows and columns, of the saddle problem: SPDC and its relatives, DSPDC.
+// The methods of the saddle problem and their baselines: SPDC and its relatives, DSPDC, DGPD, FISTA, and
+// those written in Python.
 #include "bindings/bound.hpp"
 #include "core/algorithms/active_sets.hpp"
 #include "core/algorithms/doubly_greedy.hpp"
@@ -33,7 +34,8 @@ BoundAlgorithm incremental(nb::object problem, const IncrementalSpec& spec, Arra
   const Index n = bound.core.design.rows();
   sized(x, bound.core.design.cols());
   sized(y, n);
-  if (spec.batch < 1 || spec.batch > n || spec.threads < 1)
+  const bool plain_spdc = spec.kind == IncrementalSpec::Kind::spdc && spec.probabilities.empty();
+  if (spec.batch < 1 || spec.batch > n || spec.threads < 1 || (spec.batch > 1 && !plain_spdc))
     throw std::invalid_argument("a batch of the wrong size");
   BoundAlgorithm result{problem, nb::none(), nullptr};
   nb::gil_scoped_release release;
@@ -189,8 +191,8 @@ void def_saddle(nb::module_& m) {
            "rows"_a, "unit"_a, "weight"_a = 0.0, "adapt"_a = true, "dx"_a = 0.0, "dy"_a = 0.0,
            "recentre_every"_a = 0);
   nb::class_<ActiveSpec>(m, "Active", "How sets grow, and how their members move.")
-      .def(nb::init<Index, Index, bool, Real, Real, Real, Index>(), nb::kw_only(), "enter"_a, "passes"_a,
-           "together"_a, "ease"_a = 1.0, "dx"_a = 0.0, "dy"_a = 0.0, "recentre_every"_a = 0);
+      .def(nb::init<Index, Index, bool, Real, Real, Index>(), nb::kw_only(), "enter"_a, "passes"_a,
+           "together"_a, "dx"_a = 0.0, "dy"_a = 0.0, "recentre_every"_a = 0);
   m.def("doubly_greedy", &both_ways<DoublyGreedy, GreedySpec>, "problem"_a, "spec"_a, "rows"_a, "columns"_a,
         "x"_a, "y"_a);
   m.def("active_sets", &both_ways<ActiveSets, ActiveSpec, std::uint64_t>, "problem"_a, "spec"_a, "rows"_a,

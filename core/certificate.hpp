@@ -25,18 +25,21 @@ public:
 
   const Certificate& operator()(const Point& point) {
     const Real primal = latest_ = problem_.loss.value(point.margins) + problem_.penalty_value(point.x);
+    const Real terms = problem_.loss.size(point.margins, point.y);
     // Among points that rounding cannot tell apart, the newest is nearest to the optimum.
     if (std::isfinite(primal) &&
         (primal <= best_.primal || primal - best_.primal <= 1e-15 * std::abs(primal))) {
       best_.primal = std::min(primal, best_.primal);
+      primal_terms_ = terms;
       x_ = point.x;
     }
-    best_.terms = std::max(best_.terms, problem_.loss.size(point.margins, point.y));
     const Real dual = feasible_.dual_value(point);
     if (dual > best_.dual) {
       best_.dual = dual;
+      dual_terms_ = terms;
       for (std::size_t i = 0; i < y_.size(); ++i) y_[i] = feasible_.scale() * feasible_.y()[i];
     }
+    best_.terms = std::max(primal_terms_, dual_terms_);
     return best_;
   }
   const Certificate& best() const { return best_; }
@@ -48,7 +51,7 @@ private:
   const Problem& problem_;
   Feasible feasible_;
   Certificate best_;
-  Real latest_ = infinity;
+  Real latest_ = infinity, primal_terms_ = 0, dual_terms_ = 0;
   std::vector<Real> x_, y_;
 };
 
@@ -70,7 +73,7 @@ inline Unit gap_unit(const Problem& problem, Point& point) {
   }
   const Real plain = problem.loss.value(point.margins); // at margins of zero: the size of the numbers at play
   if (!zero) problem.design.apply(point.x, point.margins);
-  solve_intercept(problem, point);
+  if (problem.has_intercept()) solve_intercept(problem, point);
   const Real trivial = problem.dual_at_zero();
   const Real null = problem.loss.value(point.margins) + problem.penalty_value(point.x);
   return {std::max(null - trivial, 0.0), 1e-15 * (std::abs(plain) + std::abs(trivial))};

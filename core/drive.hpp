@@ -182,7 +182,8 @@ inline Outcome drive(const Problem& problem, Algorithm& algorithm, const Stop& s
           outcome.status = status;
           return true;
         };
-        if (record.gap <= std::max(stop.tol * unit.scale, unit.rounding)) return end(Status::converged);
+        if (record.gap >= 0 && record.gap <= std::max(stop.tol * unit.scale, unit.rounding))
+          return end(Status::converged);
         if (!std::isfinite(size) || grows) return end(Status::diverged);
         if (asked) return end(Status::stopped);
         pulse.look();

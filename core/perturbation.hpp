@@ -11,7 +11,7 @@ namespace southwell {
 
 class Perturbation {
 public:
-  // `every`: epochs between recentrings; 0 leaves the centres where they begin, at 0.
+  // `every`: epochs between recentrings; 0 leaves the centres at 0.
   Perturbation(const Problem& problem, Real dx, Real dy, Index every)
       : problem_(problem), dx_(dx), dy_(dy), every_(dx > 0 || dy > 0 ? every : 0),
         x_(dx > 0 ? problem.design.cols() : 0), y_(dy > 0 ? problem.design.rows() : 0) {}
@@ -52,6 +52,10 @@ public:
     return std::max(value(y) - value(top), 0.0);
   }
 
+  // Centres that follow begin where the method does.
+  void begin(CVec x, CVec y) {
+    if (every_ > 0) recentre(x, y);
+  }
   // After an epoch: is it time for new centres?
   bool due() { return every_ > 0 && ++epochs_ >= every_; }
   void recentre(CVec x, CVec y) {

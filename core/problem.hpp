@@ -6,6 +6,7 @@
 #include "core/design/design.hpp"
 #include "core/penalties/all.hpp"
 #include "core/sample_loss.hpp"
+#include <utility>
 #include <vector>
 
 namespace southwell {
@@ -84,14 +85,28 @@ inline Shift best_shift(const SampleLoss& loss, CVec margins) {
   return shift;
 }
 
-// The unpenalised intercept has a one-dimensional problem of its own; certificates are weak unless it is
-// solved.
-inline void solve_intercept(const Problem& problem, Point& point) {
-  if (!problem.has_intercept()) return;
-  const Real shift = best_shift(problem.loss, point.margins).best;
-  if (shift == 0 || problem.loss.value(point.margins, shift) > problem.loss.value(point.margins)) return;
-  point.x.back() += shift;
-  for (Real& m : point.margins) m += shift;
+// m = A x. The unpenalised intercept has a one-dimensional problem of its own, and certificates are weak
+// unless it is solved: here x gets its best one. The margins are computed without the intercept it came with,
+// which might be so large that theirs drown in its rounding; it stays only where it is better, as where there
+// is no best one.
+inline void solve_intercept(const Problem& problem, Point& point) { // with margins without an intercept
+  const Real own = std::exchange(point.x.back(), best_shift(problem.loss, point.margins).best);
+  if (problem.loss.value(point.margins, own) < problem.loss.value(point.margins, point.x.back()))
+    point.x.back() = own;
+  for (Real& m : point.margins) m += point.x.back();
+}
+inline void compute_margins(const Problem& problem, Point& point) {
+  if (!problem.has_intercept()) return problem.design.apply(point.x, point.margins);
+  const Real own = std::exchange(point.x.back(), 0.0);
+  problem.design.apply(point.x, point.margins);
+  point.x.back() = own;
+  solve_intercept(problem, point);
+}
+// The margins of a point as they are with another intercept.
+inline std::vector<Real> margins_with(const Point& point, Real intercept) {
+  std::vector<Real> margins = point.margins;
+  for (Real& m : margins) m += intercept - point.x.back();
+  return margins;
 }
 
 // y sums to zero, s-weighted, after its positive or its negative part is scaled towards 0.
@@ -128,8 +143,7 @@ inline void balanced_derivative(const Problem& problem, CVec margins, Vec y) {
 
 // Complete a point from its primal half: m = A x, y = phi'(m), z = A'(s o y).
 inline void complete_from_primal(const Problem& problem, Point& point) {
-  problem.design.apply(point.x, point.margins);
-  solve_intercept(problem, point);
+  compute_margins(problem, point);
   problem.loss.derivative(point.margins, point.y);
   if (problem.has_intercept()) balance(problem.loss.weights(), point.y);
   problem.slopes(point.y, point.slopes);
@@ -137,8 +151,7 @@ inline void complete_from_primal(const Problem& problem, Point& point) {
 
 // Complete a point from both halves, for the methods that have them: m = A x, z = A'(s o y).
 inline void complete(const Problem& problem, Point& point) {
-  problem.design.apply(point.x, point.margins);
-  solve_intercept(problem, point);
+  compute_margins(problem, point);
   problem.slopes(point.y, point.slopes);
 }
 
@@ -147,8 +160,7 @@ template <class PrimalOf>
 void complete_from_dual(const Problem& problem, Point& point, PrimalOf&& primal_of) {
   problem.slopes(point.y, point.slopes);
   primal_of(point.slopes, point.x);
-  problem.design.apply(point.x, point.margins);
-  solve_intercept(problem, point);
+  compute_margins(problem, point);
 }
 
 } // namespace southwell

@@ -115,8 +115,9 @@ def norms_of(problem):
 
 
 def begin(method, problem, seed=0, x=None, y=None):
-    """The compiled algorithm, settled at its start."""
-    x = np.zeros(problem.n_features + problem.intercept) if x is None else x
+    """The compiled algorithm, settled at its start: at x, or at zero, the intercept too."""
+    if x is None:
+        x, y = np.zeros(problem.n_features + problem.intercept), np.zeros(problem.n_samples) if y is None else y
     core = method.prepare(problem, Start(x, y), seed).algorithm
     core.settle()
     return core
@@ -170,13 +171,18 @@ def as_the_twin(method, problem, twin, start=None, times=TIMES, dual=True):
             close(got[1], want[1])
 
 
+def first_centre(method, start):
+    """Centres that follow begin where the method does; others stay at 0."""
+    return (start["x"], start["y"]) if start and method.recentre else None
+
+
 def spdc_twin(method, problem, start=None):
     A, b, s, loss, net = parts(problem)
     at = method._conditioning(problem)
     firm = net.l2.min() + at.dx, 1 / loss.smoothness + at.dy
     weighted = method.sampling == "norms"
     steps = reference.spdc_steps(norms_of(problem), s.size, *firm, method.batch, weighted)
-    options = {"perturb": (at.dx, at.dy), **(start or {})}
+    options = {"perturb": (at.dx, at.dy), "centre": first_centre(method, start), **(start or {})}
     if weighted:
         options["probabilities"] = reference.spdc_probabilities(norms_of(problem))
 

@@ -24,7 +24,7 @@ def alike(got, want, scores):
 def greedy_as_the_twin(problem, picks, steps=50, perturb=0.0, other=None, start=None):
     """Whom it picks and where that leads, one iteration after the other."""
     columns, rows = picks
-    method = DGPD(active_sets=False, columns=columns, rows=rows, step=4.0, perturb=perturb)
+    method = DGPD(active_sets=False, columns=columns, rows=rows, step=4.0, perturb=perturb, recentre=False)
     core = begin(method, problem, **({"x": start["x"]} if start else {}))
     given = other or parts(problem)
     A, b, s, loss, net = given

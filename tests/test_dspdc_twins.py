@@ -20,6 +20,7 @@ from saddles import (
     close,
     dspdc,
     factorised,
+    first_centre,
     norms_of,
     parts,
     problem_of,
@@ -39,7 +40,7 @@ def dspdc_twin(method, problem, start=None):
     at, (n, d), (m, q) = method._conditioning(problem), A.shape, (method.rows, method.columns)
     firm = net.l2.min() + at.dx, 1 / loss.smoothness + at.dy
     steps = reference.dspdc_steps(method.scale, n, d, m, q, *firm, gap=method.aim == "gap")
-    options = {"perturb": (at.dx, at.dy), **(start or {})}
+    options = {"perturb": (at.dx, at.dy), "centre": first_centre(method, start), **(start or {})}
 
     def twin(led):
         both = np.reshape(led, (-1, m + q))

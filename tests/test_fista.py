@@ -12,7 +12,9 @@ def fista(problem, iterations, x=None):
     """As its header says: v, a step that the line search accepts, momentum that restarts when it points uphill."""
     A, b, s, loss, net = parts(problem)
     x = np.clip(np.zeros(A.shape[1]), net.lo, net.hi) if x is None else x
-    L, t, last = (s @ A**2).max() * (loss.smoothness if np.isfinite(loss.smoothness) else 1.0), 1.0, x
+    along = A.T @ s
+    along = along / np.linalg.norm(along) if along.any() else np.ones(along.size) / np.sqrt(along.size)
+    L, t, last = s @ (A @ along) ** 2 * (loss.smoothness if np.isfinite(loss.smoothness) else 1.0), 1.0, x
 
     def f(at):
         return s @ loss.value(A @ at, b)

@@ -20,7 +20,7 @@ struct ActiveSpec {
   Index enter = 64; // columns, and rows, that may enter a small set; a larger one may double
   Index passes = 5;
   bool together = false;
-  Real ease = 1;       // of the weight of steps taken together
+
   Real dx = 0, dy = 0; // see Perturbation
   Index recentre_every = 0;
 };
@@ -31,13 +31,14 @@ public:
              const ActiveSpec& spec, CVec x, CVec y, std::uint64_t seed)
       : problem_(problem), rows_(std::move(rows)), columns_(std::move(columns)), spec_(spec),
         perturbation_(problem, spec.dx, spec.dy, spec.recentre_every),
-        active_(problem, perturbation_, *rows_, *columns_, spec.ease), random_(seed), m_(rows_->count()),
+        active_(problem, perturbation_, *rows_, *columns_), random_(seed), m_(rows_->count()),
         z_(columns_->count()), row_scores_(rows_->count()), column_scores_(columns_->count()),
         place_(rows_->count()), row_at_(rows_->count()) {
     std::iota(place_.begin(), place_.end(), Index{0}); // rows that score alike enter in random order
     for (Index k = Index(place_.size()) - 1; k > 0; --k) std::swap(place_[k], place_[random_.below(k + 1)]);
     for (std::size_t i = 0; i < place_.size(); ++i) row_at_[place_[i]] = Index(i);
     const std::vector<Real> begin_x = within_bounds(problem, x), begin_y = within_domain(problem, y);
+    perturbation_.begin(begin_x, begin_y);
     for (Index i = 0; i < rows_->count(); ++i)
       if (begin_y[i] != 0) active_.enter_row(i, begin_y[i], 0);
     for (Index j = 0; j < columns_->count(); ++j)
@@ -60,11 +61,7 @@ public:
   }
   void resync(const Point& point) override {
     m_.values = point.margins;
-    if (problem_.has_intercept()) { // the point has its best intercept
-      std::vector<Real> x(point.x);
-      x.back() = active_.x(columns_->count() - 1);
-      problem_.design.apply(x, m_.values);
-    }
+    if (problem_.has_intercept()) m_.values = margins_with(point, active_.x(columns_->count() - 1));
     z_.values = point.slopes;
     for (std::size_t c = 0; c < active_.columns().size(); ++c) {
       Column& column = active_.columns()[c];

@@ -38,7 +38,9 @@ public:
       : problem_(problem), rows_(std::move(rows)), columns_(std::move(columns)), spec_(spec),
         perturbation_(problem, spec.dx, spec.dy, spec.recentre_every), x_(within_bounds(problem, x)),
         y_(within_domain(problem, y)), m_(rows_->count()), z_(columns_->count()), primal_(columns_->count()),
-        dual_(rows_->count()), score_(columns_->count()), q_(spec.weight) {}
+        dual_(rows_->count()), score_(columns_->count()), q_(spec.weight) {
+    perturbation_.begin(x_, y_);
+  }
 
   void epoch(Pulse& pulse) override {
     const Index most = std::max((Index(y_.size()) + spec_.rows - 1) / spec_.rows,
@@ -46,13 +48,10 @@ public:
     for (Index left = most; left > 0; --left)
       if (pulse.beat(iterate())) return;
     if (spec_.weight == 0) adapt();
-    if (perturbation_.due()) {
-      perturbation_.recentre(x_, y_);
-      score_all();
-      safe_ = Safe{x_, y_, m_.values, z_.values, gap()};
-    } else {
-      score_all();
-    }
+    const bool moved = perturbation_.due();
+    if (moved) perturbation_.recentre(x_, y_);
+    score_all();
+    if (moved) safe_ = Safe{x_, y_, m_.values, z_.values, gap()};
     pulse.spend(Index(x_.size() + y_.size()));
   }
   void locate(Point& point) override {
@@ -62,7 +61,7 @@ public:
   }
   void resync(const Point& point) override {
     m_.values = point.margins;
-    if (problem_.has_intercept()) problem_.design.apply(x_, m_.values); // the point has its best intercept
+    if (problem_.has_intercept()) m_.values = margins_with(point, x_.back()); // the point has its best one
     z_.values = point.slopes;
     score_all();
   }

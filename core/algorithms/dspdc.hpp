@@ -30,7 +30,9 @@ public:
         perturbation_(problem, spec.dx, spec.dy, spec.recentre_every), random_(seed),
         rows_(problem.design.rows(), spec.rows), columns_(problem.design.cols(), spec.columns),
         x_(within_bounds(problem, x)), y_(within_domain(problem, y)), y_change_(spec.rows),
-        x_change_(spec.columns) {}
+        x_change_(spec.columns) {
+    perturbation_.begin(x_, y_);
+  }
 
   // As many iterations as let every row and every column move once, on average.
   void epoch(Pulse& pulse) override {
@@ -49,7 +51,7 @@ public:
     if (!problem_.has_intercept()) return bilinear_->reset(point);
     Point own = point; // the point has its best intercept
     own.x = x_;
-    problem_.design.apply(own.x, own.margins);
+    own.margins = margins_with(point, x_.back());
     bilinear_->reset(own);
   }
 

@@ -28,10 +28,7 @@ public:
     complete_from_primal(problem_, point);
   }
   void resync(const Point& point) override {
-    if (problem_.has_intercept()) // the point has its best intercept
-      problem_.design.apply(x_, margins_);
-    else
-      margins_ = point.margins;
+    margins_ = problem_.has_intercept() ? margins_with(point, x_.back()) : point.margins;
     if (!begun_) before_margins_ = margins_;
     begun_ = true;
   }

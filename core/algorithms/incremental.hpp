@@ -70,6 +70,7 @@ public:
       const Real leap = kind_ == Kind::sag ? s[i] : n * s[i] / (Real(batch_) * share);
       samples_.push_back({clip(y[i], problem.loss.domain(i)), share / spec.sigma, leap, s[i]});
     }
+    perturbation_.begin(within_bounds(problem, x), within_domain(problem, y));
     if (!spec.probabilities.empty()) alias_.emplace().assign(spec.probabilities);
     if (batch_ > 1) divide_columns();
   }

@@ -42,8 +42,8 @@ public:
   };
 
   Restricted(const Problem& problem, Perturbation& perturbation, const AnyFibers& rows,
-             const AnyFibers& columns, Real ease)
-      : problem_(problem), perturbation_(perturbation), matrix_(rows, columns), ease_(ease),
+             const AnyFibers& columns)
+      : problem_(problem), perturbation_(perturbation), matrix_(rows, columns),
         plain_(!problem.penalty.weighted() && !problem.penalty.bounded() && !problem.has_intercept()) {}
 
   bool has_row(Index i) const { return matrix_.rows().has(i); }
@@ -160,8 +160,8 @@ private:
     for (std::size_t c = 0; c < columns_.size(); ++c)
       gap += perturbation_.excess(columns_[c].j, slopes_[c], x_[c]);
     for (const Row& row : rows_) gap += row.s * perturbation_.shortfall(row.i, row.m, row.y);
-    const bool fell = gap < std::exchange(last_gap_, gap);
-    ease_ = fell ? std::max(0.8 * ease_, 1e-9) : std::min(2 * ease_, 1.0);
+    const Real before = std::exchange(last_gap_, gap); // infinite in the first pass: nothing to compare with
+    if (std::isfinite(before)) ease_ = gap < before ? std::max(0.8 * ease_, 1e-9) : std::min(2 * ease_, 1.0);
     return false;
   }
 
@@ -172,8 +172,8 @@ private:
   std::vector<Column> columns_;
   std::vector<Real> x_, slopes_, pull_; // of the columns: x, z, and dx times the centre
   std::vector<Slot> order_;
-  Real ease_, last_gap_ = infinity;
-  bool plain_; // the same penalty on every coefficient, without bounds
+  Real ease_ = 1, last_gap_ = infinity; // the share of the safe weight in use
+  bool plain_;                          // the same penalty on every coefficient, without bounds
 };
 
 } // namespace southwell

@@ -66,6 +66,13 @@ private:
     for (std::size_t k = 0; k < positions_.size(); ++k)
       if (const std::int32_t at = other.slot[positions_[k]]; at >= 0) met_.emplace_back(Slot(at), values_[k]);
     std::sort(met_.begin(), met_.end());
+    std::size_t last = 0; // a frame meets what is stored: one entry, the sum of both
+    for (std::size_t k = 1; k < met_.size(); ++k)
+      if (met_[k].first == met_[last].first)
+        met_[last].second += met_[k].second;
+      else
+        met_[++last] = met_[k];
+    if (!met_.empty()) met_.resize(last + 1);
     for (const auto& [at, value] : met_) {
       line.slots.push_back(at);
       line.values.push_back(value);

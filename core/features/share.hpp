@@ -32,7 +32,7 @@ bool share(Index tasks, Index threads, Task&& task, Interrupted&& interrupted) {
   };
   const auto ask = [&] { return stop || (stop = interrupted()); };
   std::vector<std::thread> crew;
-  crew.reserve(std::size_t(std::max<Index>(threads - 1, 0)));
+  crew.reserve(std::size_t(std::max<Index>(std::min(threads, tasks) - 1, 0)));
   for (Index t = 1; t < std::min(threads, tasks); ++t) {
     ++working;
     try {

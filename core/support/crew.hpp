@@ -3,6 +3,7 @@
 #pragma once
 #include <atomic>
 #include <functional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -11,7 +12,9 @@ namespace southwell {
 class Crew {
 public:
   explicit Crew(int size) {
-    for (int k = 1; k < size; ++k) workers_.emplace_back([this, k] { work(k); });
+    try {
+      for (int k = 1; k < size; ++k) workers_.emplace_back([this, k] { work(k); });
+    } catch (const std::system_error&) {} // the system has no more: those there are will do
   }
   Crew(const Crew&) = delete;
   ~Crew() {
@@ -25,10 +28,10 @@ public:
     if (workers_.empty()) return task(0);
     const std::function<void(int)> erased = std::ref(task);
     task_ = &erased;
-    left_.store(int(workers_.size()), std::memory_order_relaxed);
+    left_.store(unsigned(workers_.size()), std::memory_order_relaxed);
     begin();
     task(0);
-    for (int left; (left = left_.load(std::memory_order_acquire)) != 0;) pause(left_, left);
+    for (unsigned left; (left = left_.load(std::memory_order_acquire)) != 0;) pause(left_, left);
   }
 
 private:
@@ -37,22 +40,22 @@ private:
     round_.notify_all();
   }
   void work(int k) {
-    for (int seen = 0;;) {
-      for (int round; (round = round_.load(std::memory_order_acquire)) == seen;) pause(round_, seen);
+    for (unsigned seen = 0;;) {
+      for (unsigned round; (round = round_.load(std::memory_order_acquire)) == seen;) pause(round_, seen);
       ++seen;
       if (!task_) return;
       (*task_)(k);
       if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) left_.notify_one();
     }
   }
-  static void pause(std::atomic<int>& number, int while_it_is) {
+  static void pause(std::atomic<unsigned>& number, unsigned while_it_is) {
     for (int spin = 0; spin < 2000; ++spin)
       if (number.load(std::memory_order_relaxed) != while_it_is) return;
     number.wait(while_it_is, std::memory_order_acquire);
   }
 
   const std::function<void(int)>* task_ = nullptr;
-  std::atomic<int> round_ = 0, left_ = 0;
+  std::atomic<unsigned> round_ = 0, left_ = 0;
   std::vector<std::thread> workers_;
 };
 

@@ -271,6 +271,13 @@ class Product:
     def stored(self) -> int:
         return self.U.stored + self.V.stored
 
+    def row_squared_norms(self) -> np.ndarray:
+        """u_i (V V') u_i' for each row, without A."""
+        U, V = self.U.rows.astype(np.float64), self.V.rows.astype(np.float64)
+        mixed = U @ (V @ V.T)
+        squares = U.multiply(mixed).sum(axis=1) if sp.issparse(U) else (U * np.asarray(_dense(mixed))).sum(axis=1)
+        return np.maximum(np.asarray(squares, dtype=np.float64).ravel(), 0.0)
+
     def factor_layouts(self, intercept: bool) -> tuple[_core.Layout, _core.Layout]:
         """The rows of U and the columns of V; an intercept is one more inner coordinate: [U 1] times [V 0; 0 1]."""
         return self.U.layout(False, None, intercept), self._second(intercept).layout(True, None, False)
@@ -296,6 +303,10 @@ class Product:
         bordered = np.zeros((k + 1, d + 1), dtype=self.V.columns.dtype, order="F")
         bordered[:k, :d], bordered[k, d] = self.V.columns, 1.0
         return Matrix(bordered)
+
+
+def _dense(matrix):
+    return matrix.toarray() if sp.issparse(matrix) else matrix
 
 
 def _factor(given, name: str) -> Matrix:

@@ -75,7 +75,8 @@ class Results:
 
     def margins(self, A) -> np.ndarray:
         """A x + c, a column for each problem; the largest in a row is the class one would choose."""
-        return np.asarray(A @ self.x.T.toarray()) + self.intercepts
+        product = A @ self.x.T
+        return (product.toarray() if sp.issparse(product) else np.asarray(product)) + self.intercepts
 
     def __repr__(self) -> str:
         done = [r for r in self.results if r is not None]
@@ -144,15 +145,21 @@ def solve_many(
     """
     begun = time.perf_counter()
     settings = Settings.checked(tol, max_epochs, max_seconds, check_every, seed, record_history)
-    threads = os.cpu_count() or 1 if n_threads is None else count("n_threads", n_threads, 1)
+    threads = _processors() if n_threads is None else count("n_threads", n_threads, 1)
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
+    if isinstance(A, Problem):
+        raise TypeError("solve_many takes the data A, not a Problem: its problems have targets of their own.")
     targets, classes = _targets(Y, losses.get(loss))
     first = Problem(A, targets(0), loss, one_penalty(l1, l2, penalty), intercept=intercept, sample_weight=sample_weight)
     chosen = able(methods.get(method), first)
     start = Start(np.zeros(first.n_features + first.intercept))
     chosen.prepare(first, start, settings.seed)  # what all share is built here, once
-    problems = [first] + [first.with_targets(targets(k)) for k in range(1, targets.count)]
+    for k in range(1, targets.count):  # refused before any begins; made again when its turn comes
+        try:
+            first.with_targets(targets(k))
+        except ValueError as error:
+            raise ValueError(f"Problem {k}: {error}") from None
     cancelled, one_at_a_time = _core.Flag(), threading.Lock()
 
     def one(k: int) -> tuple[Result, BaseException | None]:
@@ -162,9 +169,10 @@ def solve_many(
 
         own_begun = time.perf_counter()
         own = replace(settings, max_seconds=max(settings.max_seconds - (own_begun - begun), 1e-9))
-        return run(problems[k], chosen, start, own, own_begun, None if callback is None else report, cancelled)
+        problem = first if k == 0 else first.with_targets(targets(k))
+        return run(problem, chosen, start, own, own_begun, None if callback is None else report, cancelled)
 
-    results, error = _run_all(one, len(problems), min(threads, len(problems)), cancelled)
+    results, error = _run_all(one, targets.count, min(threads, targets.count), cancelled)
     answer = Results(results, classes, time.perf_counter() - begun)
     if error is not None:
         if not isinstance(error, KeyboardInterrupt):
@@ -176,13 +184,19 @@ def solve_many(
     return answer
 
 
+def _processors() -> int:
+    """Those this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def _run_all(one, number: int, threads: int, cancelled: _core.Flag):
     """All results, and the error that ended the work, if one did."""
     results: list[Result | None] = [None] * number
     error: BaseException | None = None
     with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(one, k) for k in range(number)]
+        futures, waiting = [], set()
         try:
+            futures.extend(pool.submit(one, k) for k in range(number))
             waiting = set(futures)
             while waiting:  # in short naps, so that Ctrl-C is heard
                 done, waiting = wait(waiting, timeout=0.1, return_when=FIRST_EXCEPTION)

@@ -47,7 +47,7 @@ class AcceleratedSDCA(Method):
 
     def __post_init__(self):
         count("inner_epochs", self.inner_epochs, 1)
-        if self.rule not in RULES:
+        if not isinstance(self.rule, str) or self.rule not in RULES:
             raise unknown("rule", self.rule, RULES)
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:

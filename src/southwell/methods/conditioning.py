@@ -41,7 +41,10 @@ def row_norms(problem: Problem) -> np.ndarray:
     """sqrt(n s_i) ||a_i||, the intercept's one included; a pass over the data, so it is kept."""
 
     def measure() -> np.ndarray:
-        squares = problem.ready_layout().row_squared_norms()
+        if problem.factorised:
+            squares = problem.data.row_squared_norms() + problem.intercept
+        else:
+            squares = problem.ready_layout().row_squared_norms()
         if not np.isfinite(squares).all():
             raise ValueError("The squares of A overflow in a row. Scale A down, or use CoordinateDescent.")
         return np.sqrt(problem.n_samples * problem.weights * squares)

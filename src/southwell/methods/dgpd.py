@@ -12,7 +12,7 @@ from .._names import at_most, count, flag, positive, unknown
 from ..problem import Problem
 from .base import Prepared, Start
 from .conditioning import Conditioning, Perturbed
-from .side import dual_start
+from .side import dual_start, with_null_intercept
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +74,8 @@ class DGPD(Perturbed):
         return 1e3 if self.active_sets and self.order == "in turn" else 10.0
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
+        if self.active_sets:
+            start = with_null_intercept(problem, start)
         conditioning = self._conditioning(problem)
         parts = problem.layout(False), problem.layout(True)
         points = start.x, dual_start(problem, start)

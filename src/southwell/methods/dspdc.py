@@ -12,7 +12,7 @@ from .._names import at_most, count, positive, unknown
 from ..problem import Problem
 from .base import Prepared, Start
 from .conditioning import Conditioning, Perturbed
-from .side import dual_start
+from .side import dual_start, with_null_intercept
 from .spdc import by_hand, given_steps
 
 
@@ -81,6 +81,7 @@ class DSPDC(Perturbed):
         return rows, at_most("columns", self.columns, d, "coefficients, an intercept included")
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
+        start = with_null_intercept(problem, start)
         rows, columns = self._sizes(problem)
         conditioning = self._conditioning(problem)
         d = problem.n_features + problem.intercept
@@ -89,7 +90,8 @@ class DSPDC(Perturbed):
         spec = _core.Dspdc(**by_hand(self, steps), rows=rows, columns=columns, **self._recentring(conditioning, epochs))
         by_columns = rows * d > columns * problem.n_samples  # then keeping A x is cheaper
         if problem.factorised:
-            kept, core, parts = "between the factors", problem.core(), problem.data.factor_layouts(problem.intercept)
+            kept, core = "between the factors", problem.core()
+            parts = problem.keep("factors", lambda: problem.data.factor_layouts(problem.intercept))
         else:
             kept, core = "A x" if by_columns else "A'y", problem.core(by_columns)
             parts = (None, problem.layout(True)) if by_columns else (problem.layout(False), None)

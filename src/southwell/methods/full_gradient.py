@@ -13,6 +13,7 @@ from .._names import count
 from ..problem import Problem
 from ..reference.elastic_net import ElasticNet
 from .base import Method, Prepared, Start
+from .side import with_null_intercept
 
 
 def _refuse_kinks(problem: Problem, method: Method) -> None:
@@ -40,9 +41,13 @@ class FISTA(Method):
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
         _refuse_kinks(problem, self)
+        start = with_null_intercept(problem, start)
         smoothness = problem.loss.smoothness if np.isfinite(problem.loss.smoothness) else 1.0
-        norms = problem.ready_layout().column_squared_norms(problem.weights)
-        guess = max(float(norms.max()) * smoothness, np.finfo(float).tiny ** 0.5)  # a column alone: at most L
+        layout = problem.ready_layout()
+        along = layout.adjoint(problem.weights)  # any direction bounds L from below; the line search does the rest
+        along = along if along.any() else np.ones_like(along)
+        moved = layout.apply(along / np.linalg.norm(along))
+        guess = max(float(problem.weights @ moved**2) * smoothness, np.finfo(float).tiny ** 0.5)
         return Prepared(_core.fista(problem.core(), start.x, guess), "accelerated proximal gradient, line search")
 
 
@@ -70,9 +75,10 @@ class LBFGS(Method):
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
         _refuse_kinks(problem, self)
+        start = with_null_intercept(problem, start)
         core = problem.core()
         worker = _Quasi(problem, core, start.x, self.memory)
-        algorithm = _core.in_python(core, worker, start.x)
+        algorithm = _core.in_python(core, worker, worker.start)
         return Prepared(algorithm, f"L-BFGS, memory {self.memory}{worker.form}", close=worker.close)
 
 
@@ -99,6 +105,7 @@ class _Quasi:
             )
         else:
             self.at, least, most = x, lo, hi
+        self.start = x
         self.bounds = np.column_stack((least, most))
         self.thread: threading.Thread | None = None
 
@@ -170,6 +177,8 @@ class _Job:
             raise StopIteration
 
     def value(self, at: np.ndarray) -> tuple[float, np.ndarray]:
+        if self.stop:  # in the middle of a line search
+            raise StopIteration
         half = at.size // 2
         x = at[:half] - at[half:] if self.split else at
         value, slopes = _core.loss_and_slopes(self.core, np.ascontiguousarray(x))

@@ -12,7 +12,7 @@ from .._names import count, positive
 from ..problem import Problem
 from .base import Method, Prepared, Start
 from .conditioning import row_norms
-from .side import refuse_shifted_rows
+from .side import refuse_shifted_rows, with_null_intercept
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ class IncrementalGradient(Method):
         return self.part_of_smoothness / (largest**2 * problem.loss.smoothness)
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
+        start = with_null_intercept(problem, start)
         refuse_shifted_rows(problem, self)
         step = self._step(problem)
         spec = _core.Incremental(self.name, tau=step, **self._options())

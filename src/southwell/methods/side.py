@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import _core
 from ..problem import Problem
 from .base import Start
 
@@ -56,8 +57,8 @@ def refuse_impossible(problem: Problem, side: str) -> None:
 def refuse_shifted_rows(problem: Problem, method: object) -> None:
     if problem.data.sparse and problem.shifts is not None:
         raise ValueError(
-            f"{type(method).__name__} would touch every feature in every step of sparse data with Centred. Use "
-            "intercept=True, which gives the same coefficients, or CoordinateDescent."
+            f"{type(method).__name__} would touch every feature in every step of sparse data with Centred. Pass A "
+            "itself with intercept=True, which gives the same coefficients, or use CoordinateDescent."
         )
 
 
@@ -73,6 +74,13 @@ def firmness(problem: Problem, anchored: bool) -> tuple[float, float]:
     natural = float(0.5 * shape * row / problem.n_samples)
     feature = natural if anchored else 0.0
     return feature, min(max(problem.penalty.l2, feature), 1e4 * natural) / row
+
+
+def with_null_intercept(problem: Problem, start: Start) -> Start:
+    """A start at zero, moved to the best intercept: methods that take small steps would be long on their way there."""
+    if not problem.intercept or start.x.any() or start.y is not None:
+        return start
+    return Start(np.append(start.x[:-1], _core.null_intercept(problem.core())))
 
 
 def dual_start(problem: Problem, start: Start) -> np.ndarray:
@@ -125,4 +133,11 @@ def kept_gram(problem: Problem, side: str, intercept_firmness: float) -> np.ndar
     """The matrix; on the primal side it does not depend on the penalty, so it is kept."""
     if side == "primal":
         return problem.keep("gram", lambda: gram(problem, side, 0.0))
-    return gram(problem, side, intercept_firmness)
+    key = problem.penalty, intercept_firmness  # the same for many targets
+    last = problem.keep("dual gram", dict)
+    found = last.get(key)
+    if found is None:
+        found = gram(problem, side, intercept_firmness)
+        last.clear()  # one is enough: along a path each penalty has its own
+        last[key] = found
+    return found

@@ -12,7 +12,7 @@ from .._names import at_most, count, positive, unknown
 from ..problem import Problem
 from .base import Prepared, Start
 from .conditioning import Conditioning, Perturbed
-from .side import dual_start, refuse_shifted_rows
+from .side import dual_start, refuse_shifted_rows, with_null_intercept
 
 
 def given_steps(method, names: tuple[str, ...]) -> None:
@@ -76,6 +76,7 @@ class SPDC(Perturbed):
         given_steps(self, ("tau", "sigma", "theta"))
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
+        start = with_null_intercept(problem, start)
         refuse_shifted_rows(problem, self)
         at_most("batch", self.batch, problem.n_samples, "samples")
         conditioning = self._conditioning(problem)

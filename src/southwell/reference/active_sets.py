@@ -17,12 +17,12 @@ Paper      that of dgpd.py, algorithm 2. x and y are 0 outside the active featur
                C_i = sum_J a_ij^2 / l2_j;
 
            ease is multiplied by 0.8 when the gap of the restricted problem has fallen since the last pass of the epoch
-           (the first pass counts as a fall), and by 2, up to 1, when not. ease = 1 is safe: sum_I s_i C_i bounds the
+           (so not after the first), and by 2, up to 1, when not. ease = 1 is safe: sum_I s_i C_i bounds the
            curvature of g*(-A'(s o y)) in the norm sum_i s_i y_i^2. In turn: one sample after the other, q = s_i C_i,
            and x_J = xbar_J after each: dual coordinate ascent on the restricted problem.
 
-           With perturb = (dx, dy) g and phi* gain squares around centres, 0 at first. Centres of those that leave
-           become 0; all others follow x and y after every ``recentre_every`` epochs.
+           With perturb = (dx, dy) g and phi* gain squares around centres: 0, or, with ``recentre_every``, the start.
+           Then centres of those that leave become 0, and all others follow x and y after so many epochs.
 
 Kept       J and I in the order of entry, x, y, ease, centres; all else is computed afresh.
 """  # fmt: skip
@@ -146,14 +146,17 @@ def active_sets(
 ):  # fmt: skip
     """Passes of all together; returns x, y and for each epoch the features and samples that are active after it."""
     at = ActiveSets(A, b, s, loss, net, x, y, enter, perturb, ease)
+    if recentre_every:
+        at.centre = at.x.copy(), at.y.copy()
     active = []
     for epoch in range(1, epochs + 1):
         at.search()
-        last = np.inf
+        last = None
         for _ in range(passes):
             at.pass_together()
             gap = at.gap()
-            at.adapt(gap < last)
+            if last is not None:
+                at.adapt(gap < last)
             last = gap
         at.release()
         if recentre_every and epoch % recentre_every == 0:
