@@ -12,30 +12,10 @@ Without names, all of them, in about ten minutes. Tables go to the terminal, plo
 
 from __future__ import annotations
 
-import argparse
-import warnings
-from pathlib import Path
-
+from _command import run
 from _hybrid_study import clusterings, graph, hybrid, svm
 from _rule_costs import costs
 from _sampling_study import sampling
 
-STUDIES = {study.__name__: study for study in (sampling, hybrid, svm, graph, clusterings, costs)}
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", help="which studies; default: all")
-    parser.add_argument("--out", type=Path, help="folder for plots")
-    given = parser.parse_args()
-    if unknown := set(given.names) - set(STUDIES):
-        parser.error(f"no study {', '.join(sorted(unknown))}; there are {', '.join(STUDIES)}")
-    if given.out:
-        given.out.mkdir(parents=True, exist_ok=True)
-    warnings.simplefilter("ignore")
-    for name in given.names or STUDIES:
-        STUDIES[name](given.out)
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, (sampling, hybrid, svm, graph, clusterings, costs))

@@ -13,32 +13,11 @@ folder, if given.
 
 from __future__ import annotations
 
-import argparse
-import warnings
-from pathlib import Path
-
+from _command import run
 from _dgpd_study import dgpd
 from _dspdc_study import dspdc
 from _saddle_costs import costs
 from _spdc_study import spdc
 
-STUDIES = {study.__name__: study for study in (dgpd, spdc, dspdc, costs)}
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", help="which studies; default: all")
-    parser.add_argument("--out", type=Path, help="folder for plots")
-    parser.add_argument("--quick", action="store_true", help="smaller data, shorter runs")
-    given = parser.parse_args()
-    if unknown := set(given.names) - set(STUDIES):
-        parser.error(f"no study {', '.join(sorted(unknown))}; there are {', '.join(STUDIES)}")
-    if given.out:
-        given.out.mkdir(parents=True, exist_ok=True)
-    warnings.simplefilter("ignore")
-    for name in given.names or STUDIES:
-        STUDIES[name](given.out, given.quick)
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, (dgpd, spdc, dspdc, costs), quick=True)
