@@ -34,6 +34,9 @@ concept Fiber = requires(const F f, Real a, Vec v, CVec u) {
   {
     f.visit([](Index, Real) {})
   }; // h(position, value) for each entry
+  {
+    f.visit_between(Index{}, Index{}, [](Index, Real) {})
+  }; // the same for positions in a stretch
   { F::empty() } -> std::same_as<F>; // a fiber without entries
 };
 

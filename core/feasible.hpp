@@ -1,9 +1,8 @@
 // Any dual point can be made feasible; its value then bounds the optimum from below.
 //
 //  1. Unpenalised coordinates need z_j = 0. For the intercept alone, balance y; for others, project it.
-//  2. Where l2 = 0 the slopes need |z_j| <= l1: scale y towards 0, which is in every dom phi*. Where l2 is
-//  tiny they
-//     had better be: y scaled as if l2 were 0 is tried too, and the better of the two counts.
+//  2. Where l2 = 0 the slopes need |z_j| <= l1: scale y towards 0, which is in every dom phi*. Where l2
+//     is tiny they had better be: y scaled as if l2 were 0 is tried too, and the better of the two counts.
 #pragma once
 #include "core/projection.hpp"
 #include <algorithm>

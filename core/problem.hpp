@@ -29,6 +29,10 @@ struct Problem {
     return least - loss.conjugate(std::vector<Real>(design.rows()), 0);
   }
   void slopes(CVec y, Vec z) const { design.adjoint(loss.weights(), y, z); } // z = A'(s o y)
+  // Iterations of so many rows and columns in which each could have moved once.
+  Index rounds(Index rows, Index columns) const {
+    return std::max((design.rows() + rows - 1) / rows, (design.cols() + columns - 1) / columns);
+  }
 };
 
 // A pair (x, y) with both of its products freshly computed.

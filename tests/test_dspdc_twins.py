@@ -145,7 +145,7 @@ def test_safe_scale_is_a_bound(form, intercept):
             top = np.linalg.norm(blocks, ord=2, axis=(1, 2)).max() ** 2
             bound = safe_scale(problem, m, q)
             assert top <= bound * (1 + 1e-12)
-            assert bound <= (A**2).sum() * (1 if form != "centred" else 4) * 4
+            assert bound <= 4 * (A**2).sum()
             if m == q == 1 and not problem.data.sparse:
                 assert bound == pytest.approx(top)
 

@@ -43,9 +43,7 @@ public:
   }
 
   void epoch(Pulse& pulse) override {
-    const Index most = std::max((Index(y_.size()) + spec_.rows - 1) / spec_.rows,
-                                (Index(x_.size()) + spec_.columns - 1) / spec_.columns);
-    for (Index left = most; left > 0; --left)
+    for (Index left = problem_.rounds(spec_.rows, spec_.columns); left > 0; --left)
       if (pulse.beat(iterate())) return;
     if (spec_.weight == 0) adapt();
     const bool moved = perturbation_.due();

@@ -34,11 +34,8 @@ public:
     perturbation_.begin(x_, y_);
   }
 
-  // As many iterations as let every row and every column move once, on average.
   void epoch(Pulse& pulse) override {
-    const Index most = std::max((Index(y_.size()) + spec_.rows - 1) / spec_.rows,
-                                (Index(x_.size()) + spec_.columns - 1) / spec_.columns);
-    for (Index left = most; left > 0; --left)
+    for (Index left = problem_.rounds(spec_.rows, spec_.columns); left > 0; --left)
       if (pulse.beat(iterate())) return;
     if (perturbation_.due()) perturbation_.recentre(x_, y_);
   }

@@ -2,8 +2,8 @@
 // take longer steps again, and restarts when momentum points uphill (O'Donoghue and Candes 2015).
 //
 //     v  = x + beta (x - x_before)
-//     x  = prox_{1/L} g (v - grad f(v) / L),   L such that f(x) <= f(v) + <grad f(v), x - v> + (L/2)||x -
-//     v||^2
+//     x  = prox_{1/L} g (v - grad f(v) / L)
+//     L  such that  f(x) <= f(v) + <grad f(v), x - v> + (L/2) ||x - v||^2
 //
 // A x is kept for both points, so A v costs nothing: an iteration is one product with A' and one with A for
 // each step tried. It needs products alone, so it takes any design.

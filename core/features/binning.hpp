@@ -5,7 +5,7 @@
 #pragma once
 #include "core/features/grids.hpp"
 #include "core/features/hash.hpp"
-#include "core/features/share.hpp"
+#include "core/support/share.hpp"
 
 namespace southwell {
 

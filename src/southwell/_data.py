@@ -158,6 +158,11 @@ class Matrix:
         return sp.issparse(self._given)
 
     @property
+    def shifts_are_free(self) -> bool:
+        """Can a constant be added to a column as it is read? It can where there are no gaps."""
+        return not self.sparse
+
+    @property
     def stored(self) -> int:
         """Stored entries."""
         return int(self._given.indptr[-1]) if self.sparse else self._given.size
@@ -256,7 +261,7 @@ class Matrix:
 class Product:
     """A checked product of two matrices, in the place of one: it has products, but neither rows nor columns."""
 
-    sparse = True  # so that nobody subtracts means from it
+    shifts_are_free = False
 
     def __init__(self, given: Factorised):
         self.U, self.V = _factor(given.U, "U"), _factor(given.V, "V")
@@ -270,13 +275,6 @@ class Product:
     @property
     def stored(self) -> int:
         return self.U.stored + self.V.stored
-
-    def row_squared_norms(self) -> np.ndarray:
-        """u_i (V V') u_i' for each row, without A."""
-        U, V = self.U.rows.astype(np.float64), self.V.rows.astype(np.float64)
-        mixed = U @ (V @ V.T)
-        squares = U.multiply(mixed).sum(axis=1) if sp.issparse(U) else (U * np.asarray(_dense(mixed))).sum(axis=1)
-        return np.maximum(np.asarray(squares, dtype=np.float64).ravel(), 0.0)
 
     def factor_layouts(self, intercept: bool) -> tuple[_core.Layout, _core.Layout]:
         """The rows of U and the columns of V; an intercept is one more inner coordinate: [U 1] times [V 0; 0 1]."""
@@ -303,10 +301,6 @@ class Product:
         bordered = np.zeros((k + 1, d + 1), dtype=self.V.columns.dtype, order="F")
         bordered[:k, :d], bordered[k, d] = self.V.columns, 1.0
         return Matrix(bordered)
-
-
-def _dense(matrix):
-    return matrix.toarray() if sp.issparse(matrix) else matrix
 
 
 def _factor(given, name: str) -> Matrix:

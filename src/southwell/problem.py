@@ -68,7 +68,7 @@ class Problem:
         # with large means well conditioned, so the core gets centred columns wherever that costs nothing a move.
         frame = means
         if self.intercept:
-            if not self.data.sparse:
+            if self.data.shifts_are_free:
                 frame = self._means(None)
             elif self.loss.name != "squared":
                 frame = None
@@ -101,7 +101,7 @@ class Problem:
         if given is not None:
             return _data.vector(given, "means", self.n_features).copy()
         means = self.data.ready_layout(None, False).adjoint(self.weights)
-        return means if self.data.sparse else self.data.exact_means(means)
+        return self.data.exact_means(means) if self.data.shifts_are_free else means
 
     def with_penalty(self, penalty: ElasticNet) -> Problem:
         """The same data and loss under another penalty; checks and layouts are shared, as along a path.

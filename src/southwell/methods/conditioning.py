@@ -41,10 +41,7 @@ def row_norms(problem: Problem) -> np.ndarray:
     """sqrt(n s_i) ||a_i||, the intercept's one included; a pass over the data, so it is kept."""
 
     def measure() -> np.ndarray:
-        if problem.factorised:
-            squares = problem.data.row_squared_norms() + problem.intercept
-        else:
-            squares = problem.ready_layout().row_squared_norms()
+        squares = problem.ready_layout().row_squared_norms()
         if not np.isfinite(squares).all():
             raise ValueError("The squares of A overflow in a row. Scale A down, or use CoordinateDescent.")
         return np.sqrt(problem.n_samples * problem.weights * squares)
@@ -137,8 +134,8 @@ def _needed(problem: Problem, norms: np.ndarray, l2: float, gamma: float, bearab
             return wanted / gamma, 0.0
         return (max(size / (gamma * bearable) - l2, 0.0) if size > 10 * bearable * l2 * gamma else 0.0), 0.0
     dy = _natural_smoothing(problem)
-    if l2 > 0:
-        dy = max(dy, wanted / l2) if wanted / l2 < 10 * dy else dy
+    if 0 < wanted < 10 * dy * l2:  # a little more smoothing spares a perturbation of x
+        dy = max(dy, wanted / l2)
     return max(wanted / dy - l2, 0.0), dy
 
 

@@ -55,7 +55,7 @@ def refuse_impossible(problem: Problem, side: str) -> None:
 
 
 def refuse_shifted_rows(problem: Problem, method: object) -> None:
-    if problem.data.sparse and problem.shifts is not None:
+    if problem.shifts is not None and not problem.data.shifts_are_free:
         raise ValueError(
             f"{type(method).__name__} would touch every feature in every step of sparse data with Centred. Pass A "
             "itself with intercept=True, which gives the same coefficients, or use CoordinateDescent."
