@@ -159,15 +159,17 @@ private:
 constexpr const char* status_names[] = {"CONVERGED", "MAX_EPOCHS",  "MAX_SECONDS",
                                         "STOPPED",   "INTERRUPTED", "DIVERGED"};
 
+nb::bytes mask(const std::vector<char>& marks) { return nb::bytes(marks.data(), marks.size()); }
+
 nb::dict run(BoundAlgorithm& algorithm, Real tol, Index max_epochs, Real max_seconds, Index check_every,
-             nb::object callback, bool record_history, const Flag* cancelled) {
+             int threads, int processors, nb::object callback, bool record_history, const Flag* cancelled) {
   PythonWatch watch(callback, cancelled);
   Outcome outcome;
   algorithm.settled = true; // the loop begins with a certificate
   {
     nb::gil_scoped_release release;
-    outcome = drive(algorithm.problem(), *algorithm.algorithm, {tol, max_epochs, max_seconds, check_every},
-                    watch, record_history);
+    outcome = drive(algorithm.problem(), *algorithm.algorithm,
+                    {tol, max_epochs, max_seconds, check_every, threads, processors}, watch, record_history);
   }
   if (!algorithm.failure->is_none()) watch.error = std::exchange(*algorithm.failure, nb::none());
   nb::dict result;
@@ -183,6 +185,11 @@ nb::dict run(BoundAlgorithm& algorithm, Real tol, Index max_epochs, Real max_sec
   result["epochs"] = outcome.epochs;
   result["seconds"] = outcome.seconds;
   result["history"] = history;
+  nb::list efforts;
+  for (const Effort& e : outcome.account.efforts)
+    efforts.append(nb::make_tuple(e.mover, e.rounds, e.entries, e.seconds, e.fall));
+  result["efforts"] = efforts;
+  result["screened"] = nb::make_tuple(mask(outcome.account.features), mask(outcome.account.samples));
   result["error"] = watch.error;
   return result;
 }
@@ -232,6 +239,20 @@ void def_algorithms(nb::module_& m) {
           },
           "moves"_a, "Move, and tell which coordinates moved.")
       .def(
+          "repenalise",
+          [](BoundAlgorithm& self, nb::object problem) {
+            const auto& next = nb::cast<const BoundProblem&>(problem);
+            const auto& now = nb::cast<const BoundProblem&>(self.problem_object);
+            if (!next.layout_object.is(now.layout_object) ||
+                next.core.loss.targets().data() != now.core.loss.targets().data())
+              throw std::invalid_argument("a problem on other data");
+            if (!self.algorithm->repenalise(next.core)) return false;
+            self.parts = nb::make_tuple(self.parts, self.problem_object); // parts may still look at the first
+            self.problem_object = problem;
+            return true;
+          },
+          "problem"_a, "Go on under another penalty on the same data; False if it cannot.")
+      .def(
           "point",
           [](BoundAlgorithm& self) {
             Point point(self.problem());
@@ -244,8 +265,8 @@ void def_algorithms(nb::module_& m) {
       .def("raise_", [](Flag& flag) { flag.raised = true; });
   m.def("coordinate_descent", &coordinate_descent, "problem"_a, "rule"_a, "options"_a, "start"_a, "anchor"_a,
         "gram"_a.none(), "across"_a.none());
-  m.def("drive", &run, "algorithm"_a, "tol"_a, "max_epochs"_a, "max_seconds"_a, "check_every"_a,
-        "callback"_a.none(), "record_history"_a, "cancelled"_a.none() = nb::none());
+  m.def("drive", &run, "algorithm"_a, "tol"_a, "max_epochs"_a, "max_seconds"_a, "check_every"_a, "threads"_a,
+        "processors"_a, "callback"_a.none(), "record_history"_a, "cancelled"_a.none() = nb::none());
 }
 
 } // namespace southwell

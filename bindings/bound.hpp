@@ -50,6 +50,7 @@ struct BoundAlgorithm {
 
 void def_algorithms(nanobind::module_& m);
 void def_saddle(nanobind::module_& m);
+void def_newton(nanobind::module_& m);
 void def_features(nanobind::module_& m);
 
 } // namespace southwell

@@ -174,6 +174,7 @@ NB_MODULE(_core, m) {
            "loss"_a, "targets"_a, "weights"_a, "penalty"_a);
   def_algorithms(m);
   def_saddle(m);
+  def_newton(m);
   def_features(m);
   m.def("null_dual", &null_dual, "problem"_a);
   m.def("null_intercept", &null_intercept, "problem"_a);

@@ -33,7 +33,7 @@ public:
       primal_terms_ = terms;
       x_ = point.x;
     }
-    const Real dual = feasible_.dual_value(point);
+    const Real dual = latest_dual_ = feasible_.dual_value(point);
     if (dual > best_.dual) {
       best_.dual = dual;
       dual_terms_ = terms;
@@ -43,15 +43,19 @@ public:
     return best_;
   }
   const Certificate& best() const { return best_; }
-  Real latest() const { return latest_; } // P at the last point
-  CVec x() const { return x_; }
+  Real latest() const { return latest_; }            // P at the last point,
+  Real latest_dual() const { return latest_dual_; }  // D at its y, made feasible,
+  Real scale() const { return feasible_.scale(); }   // by this factor,
+  CVec slopes() const { return feasible_.slopes(); } // from slopes as they were before that
+  CVec x() const { return x_; }                      // the best of each
+  CVec y() const { return y_; }
   std::pair<std::vector<Real>, std::vector<Real>> release() { return {std::move(x_), std::move(y_)}; }
 
 private:
   const Problem& problem_;
   Feasible feasible_;
   Certificate best_;
-  Real latest_ = infinity, primal_terms_ = 0, dual_terms_ = 0;
+  Real latest_ = infinity, latest_dual_ = -infinity, primal_terms_ = 0, dual_terms_ = 0;
   std::vector<Real> x_, y_;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 #include "core/certificate.hpp"
 #include "core/rules/rule.hpp"
+#include "core/support/crew.hpp"
 #include <chrono>
 #include <tuple>
 #include <vector>
@@ -16,6 +17,8 @@ struct Stop {
   Index max_epochs = 1000;
   Real max_seconds = infinity;
   Index check_every = 0; // epochs between certificates; 0: see Schedule
+  int threads = 1;
+  int processors = 1; // that this process may use
 };
 
 // When a certificate is due. By default after a quarter more epochs, at most 10, and not before twice the
@@ -101,13 +104,31 @@ private:
   bool interrupted_ = false, late_ = false;
 };
 
+// Who did what: the parts of a method that has several, and what was proved to be settled.
+struct Effort {
+  const char* mover;
+  Index rounds = 0;  // or steps
+  Index entries = 0; // of the data, read or written
+  Real seconds = 0;
+  Real fall = 0; // of log(gap), as it moved
+};
+struct Account {
+  std::vector<Effort> efforts;
+  std::vector<char> features, samples; // which are screened, see Screening
+};
+
 // How coordinates move.
 class Algorithm {
 public:
   virtual ~Algorithm() = default;
-  virtual void epoch(Pulse& pulse) = 0;        // as many moves as coordinates
-  virtual void locate(Point& point) = 0;       // where it stands, with fresh products
-  virtual void resync(const Point& point) = 0; // take over those products: rounding must not grow
+  virtual void epoch(Pulse& pulse) = 0;                // as many moves as coordinates
+  virtual void locate(Point& point) = 0;               // where it stands, with fresh products
+  virtual void resync(const Point& point) = 0;         // take over those products: rounding must not grow
+  virtual void judge(const Certifier&, const Unit&) {} // before that: how good it is
+  virtual bool eager() const { return false; }         // is a certificate wanted after every epoch?
+  virtual Account account() const { return {}; }
+  // Go on from here under another penalty, if it can.
+  virtual bool repenalise(const Problem&) { return false; }
 
   // For those who study rules: coordinates that would be chosen here and now, and those that are, move after
   // move.
@@ -138,16 +159,18 @@ struct Outcome {
   std::vector<Record> history;
   Certificate proof;
   std::vector<Real> x, y; // the best of each
+  Account account;
 };
 
 inline Outcome drive(const Problem& problem, Algorithm& algorithm, const Stop& stop, Watch& watch,
                      bool record_history) {
   const Clock clock;
+  const AtWork crew(stop.threads, stop.processors);
   Pulse pulse(watch, clock);
   Point point(problem);
   Certifier certifier(problem, [&] { return pulse.ask() || clock.seconds() >= stop.max_seconds; });
   const Unit unit = gap_unit(problem, point);
-  Outcome outcome{Status::max_epochs, unit.scale, 0, 0, {}, {}, {}, {}};
+  Outcome outcome{Status::max_epochs, unit.scale, 0, 0, {}, {}, {}, {}, {}};
   Schedule schedule(stop, problem.design.stored());
   Runaway runaway;
   bool grows = false;
@@ -157,7 +180,7 @@ inline Outcome drive(const Problem& problem, Algorithm& algorithm, const Stop& s
       outcome.status = Status::interrupted;
       break;
     }
-    if (schedule.due(epoch, pulse.work()) || epoch >= stop.max_epochs || pulse.late()) {
+    if (schedule.due(epoch, pulse.work()) || algorithm.eager() || epoch >= stop.max_epochs || pulse.late()) {
       const Real begun = clock.seconds();
       algorithm.locate(point);
       const Certificate& proof = certifier(point);
@@ -192,6 +215,7 @@ inline Outcome drive(const Problem& problem, Algorithm& algorithm, const Stop& s
         return epoch >= stop.max_epochs && end(Status::max_epochs);
       };
       if (finished()) break;
+      algorithm.judge(certifier, unit);
       algorithm.resync(point);
       schedule.checked(epoch, pulse.work());
     }
@@ -205,6 +229,7 @@ inline Outcome drive(const Problem& problem, Algorithm& algorithm, const Stop& s
   outcome.epochs = epoch;
   outcome.proof = certifier.best();
   std::tie(outcome.x, outcome.y) = certifier.release();
+  outcome.account = algorithm.account();
   outcome.seconds = clock.seconds();
   return outcome;
 }

@@ -9,11 +9,40 @@
 
 namespace southwell {
 
+namespace kernels {
+
+SOUTHWELL_CLONES inline Real largest(const Real* z, Index n) { // max |z_j|; NaN if one is not finite
+  Real most = 0, nothing = 0;
+#pragma omp simd reduction(max : most) reduction(+ : nothing)
+  for (Index j = 0; j < n; ++j) {
+    most = std::abs(z[j]) > most ? std::abs(z[j]) : most;
+    nothing += 0 * z[j];
+  }
+  return most + nothing;
+}
+// sum_j (unit max(|scale z_j| - l1, 0))^2
+SOUTHWELL_CLONES inline Real excess(const Real* z, Real scale, Real l1, Real unit, Index n) {
+  Real total = 0;
+#pragma omp simd reduction(+ : total)
+  for (Index j = 0; j < n; ++j) {
+    const Real over = unit * std::max(std::abs(scale * z[j]) - l1, 0.0);
+    total += over * over;
+  }
+  return total;
+}
+
+} // namespace kernels
+
 class Feasible {
 public:
   Feasible(const Problem& problem, std::function<bool()> hurry)
       : problem_(problem), project_(problem, std::move(hurry)),
-        rounding_(1e-13 + 1e-16 * Real(problem.design.rows())) {}
+        rounding_(1e-13 + 1e-16 * Real(problem.design.rows())) {
+    const ElasticNet& g = problem.penalty;
+    for (Index j = 0; j < (g.plain() ? 1 : g.penalised()); ++j)
+      if (g[j].l1 == 0 && g[j].l2 == 0) first_free_ = std::min(first_free_, j);
+    first_free_ = std::min(first_free_, g.penalised());
+  }
 
   // D at a feasible point near the point's y. `y()` and `scale()` then describe it.
   Real dual_value(const Point& point) {
@@ -48,6 +77,7 @@ public:
   }
   CVec y() const { return y_; }
   Real scale() const { return scale_; }
+  CVec slopes() const { return z_; } // of y(), before it is scaled
 
 private:
   bool unpenalised(Index j) const { // scaling cannot help here: l1 = l2 = 0 and an unbounded side
@@ -84,7 +114,7 @@ private:
   // The largest slope that ought to be zero, relative to its column's and y's norms.
   Real violation() {
     Real largest = 0, size = -1;
-    for (Index j = 0; j < Index(z_.size()); ++j) {
+    for (Index j = first_free_; j < Index(z_.size()); ++j) {
       if (!unpenalised(j)) continue;
       if (size < 0) size = weighted_norm();
       const Real unit = std::sqrt(squared_norm(j)) * size;
@@ -97,7 +127,7 @@ private:
   Real forgive(CVec x) {
     if (violation() > rounding_) return 0;
     Real debt = 0;
-    for (Index j = 0; j < Index(z_.size()); ++j)
+    for (Index j = first_free_; j < Index(z_.size()); ++j)
       if (unpenalised(j)) {
         debt += std::abs(z_[j] * x[j]);
         z_[j] = 0;
@@ -108,7 +138,14 @@ private:
   // The largest scale of y that puts all slopes in dom g*, with l2 counted in full (1) or not at all (0).
   Real least_scale(Real part_of_l2) const {
     Real scale = 1;
-    for (Index j = 0; j < Index(z_.size()); ++j) {
+    Index j = 0;
+    if (problem_.penalty.plain()) { // one condition for all: the largest slope decides
+      j = problem_.penalty.penalised();
+      ScalarElasticNet g = problem_.penalty[0];
+      g.l2 *= part_of_l2;
+      if (j > 0) scale = g.feasible_scale(kernels::largest(z_.data(), j));
+    }
+    for (; j < Index(z_.size()); ++j) {
       ScalarElasticNet g = problem_.penalty[j];
       g.l2 *= part_of_l2;
       scale = std::min(scale, g.feasible_scale(-z_[j]));
@@ -117,7 +154,14 @@ private:
   }
   Real conjugates(Real scale) const {
     Real total = problem_.loss.conjugate(y_, scale);
-    for (Index j = 0; j < Index(z_.size()); ++j) total += problem_.penalty[j].conjugate(-scale * z_[j]);
+    Index j = 0;
+    if (problem_.penalty.plain() && problem_.penalty.penalised() > 0) {
+      j = problem_.penalty.penalised();
+      const ScalarElasticNet g = problem_.penalty[0];
+      total += g.l2 > 0 ? kernels::excess(z_.data(), scale, g.l1, 1 / std::sqrt(2 * g.l2), j)
+                        : g.conjugate(scale * kernels::largest(z_.data(), j)); // 0, or infinity
+    }
+    for (; j < Index(z_.size()); ++j) total += problem_.penalty[j].conjugate(-scale * z_[j]);
     return total;
   }
 
@@ -127,6 +171,7 @@ private:
   std::vector<Real> changed_y_, z_, norms_;
   Real rounding_; // of ||column|| ||y||: a sum over the samples this small is zero
   Real scale_ = 1, hopeless_ = infinity;
+  Index first_free_ = std::numeric_limits<Index>::max(); // no coordinate before it can be unpenalised
 };
 
 } // namespace southwell

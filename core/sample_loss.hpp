@@ -22,9 +22,15 @@ public:
   virtual Real value(CVec margins, Real shift = 0) const = 0; // sum_i s_i phi(m_i + shift)
   virtual Slope slope(CVec margins, Real shift) const = 0;    // its derivatives in the shift
   virtual void derivative(CVec margins, Vec y) const = 0;     // y_i = phi'(m_i)
+  virtual void curvature(CVec y, Vec h) const = 0;            // h_i = s_i phi'' where phi' is y_i
   virtual Real conjugate(CVec y, Real scale) const = 0;       // sum_i s_i phi*(scale y_i)
-  virtual Interval domain(Index i) const = 0;                 // of phi_i*
-  virtual Real smoothness() const = 0;                        // 1/gamma
+  // y_i = argmax  y m_i - phi*(y) - (q/2)(y - centre_i)^2; returns sum_i s_i times what is attained
+  virtual Real maximise(CVec margins, CVec centre, Real q, Vec y) const = 0;
+  virtual Interval domain(Index i) const = 0; // of phi_i*
+  virtual Real smoothness() const = 0;        // 1/gamma
+  virtual bool smooth() const = 0;            // has it no kinks?
+  virtual bool quadratic() const = 0;         // is its curvature the same everywhere?
+  virtual bool piecewise() const = 0;         // is it, in pieces?
 
   // One sample at a time, for algorithms whose steps are long.
   virtual Real derivative(Index i, Real m) const = 0;
@@ -74,6 +80,13 @@ SOUTHWELL_CLONES void loss_derivative(const L& loss, const Real* m, const Real* 
   for (Index i = 0; i < n; ++i) y[i] = loss.derivative(m[i], b[i]);
 }
 
+template <Loss L>
+SOUTHWELL_CLONES void loss_curvature(const L& loss, const Real* y, const Real* b, const Real* s, Real* h,
+                                     Index n) {
+#pragma omp simd
+  for (Index i = 0; i < n; ++i) h[i] = s[i] * loss.curvature(y[i], b[i]);
+}
+
 } // namespace kernels
 
 template <Loss L> class SampleLossOf final : public SampleLoss {
@@ -89,6 +102,17 @@ public:
   void derivative(CVec m, Vec y) const override {
     kernels::loss_derivative(loss_, m.data(), targets_.data(), y.data(), samples());
   }
+  void curvature(CVec y, Vec h) const override {
+    kernels::loss_curvature(loss_, y.data(), targets_.data(), weights_.data(), h.data(), samples());
+  }
+  Real maximise(CVec m, CVec centre, Real q, Vec y) const override {
+    Real total = 0;
+    for (Index i = 0; i < samples(); ++i) {
+      const Real b = targets_[i], to = y[i] = loss_.maximise(m[i], centre[i], q, b), off = to - centre[i];
+      if (weights_[i] > 0) total += weights_[i] * (to * m[i] - loss_.conjugate(to, b) - q / 2 * off * off);
+    }
+    return total;
+  }
   Real conjugate(CVec y, Real scale) const override {
     Real total = 0;
     for (Index i = 0; i < samples(); ++i)
@@ -97,6 +121,9 @@ public:
   }
   Interval domain(Index i) const override { return loss_.domain(targets_[i]); }
   Real smoothness() const override { return loss_.smoothness(); }
+  bool smooth() const override { return L::smooth; }
+  bool quadratic() const override { return std::is_same_v<L, Squared>; }
+  bool piecewise() const override { return L::self_concordance == 0; }
   Real derivative(Index i, Real m) const override { return loss_.derivative(m, targets_[i]); }
   Real maximise(Index i, Real m, Real y0, Real q) const override {
     return loss_.maximise(m, y0, q, targets_[i]);

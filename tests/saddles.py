@@ -151,7 +151,7 @@ def somewhere(problem, seed=1):
 def driven(method, problem, epochs, seed=0):
     """The compiled algorithm after so many epochs, with certificates before and after alone."""
     core = begin(method, problem, seed)
-    _core.drive(core, 0.0, epochs, np.inf, 10**6, None, False)
+    _core.drive(core, 0.0, epochs, np.inf, 10**6, 1, 1, None, False)
     return core
 
 

@@ -11,7 +11,7 @@ import southwell as sw
 from southwell.cli import demo, main
 
 COMMAND = [sys.executable, "-c", "import sys; from southwell.cli import main; sys.exit(main())"]
-ROW = re.compile(r"  (L\S.*?) {2,}(CD \w+, \w+) +(\d+\.\d+) +(\S+) +(\d+) of ([\d,]+) +(\S+)%")
+ROW = re.compile(r"  (L\S.*?) {2,}(\w+(?:\+\w+)*) +(\d+\.\d+) +(\S+) +(\d+) of ([\d,]+) +(\S+)%")
 
 
 def check_demo(text: str) -> None:

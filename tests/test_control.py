@@ -228,7 +228,7 @@ def test_ctrl_c_in_a_callback():
 def test_the_warning_carries_gap_tolerance_and_advice(limit):
     A, b = hard(400, 200)
     with pytest.warns(ConvergenceWarning) as caught:
-        r = sw.solve(A, b, l1=1e-7, tol=1e-13, **limit)
+        r = sw.solve(A, b, l1=1e-7, tol=1e-13, method="coordinate_descent", **limit)
     assert len(caught) == 1 and caught[0].filename == __file__
     text = str(caught[0].message)
     assert f"{r.gap:.3g}" in text and f"{r.relative_gap:.3g}" in text and "1e-13" in text
@@ -282,7 +282,9 @@ def test_what_a_callback_does_to_its_copy_changes_nothing():
 def test_callback_stops():
     A, b = made()
     seen = []
-    r = sw.solve(A, b, l1=0.01, tol=0.0, callback=lambda p: seen.append(p.epoch) or len(seen) == 3)
+    r = sw.solve(
+        A, b, l1=0.01, tol=0.0, method="coordinate_descent", callback=lambda p: seen.append(p.epoch) or len(seen) == 3
+    )
     assert r.status is sw.Status.STOPPED and not r.status
     assert r.epochs == seen[-1] and len(seen) == 3
     assert r.gap > 0 and np.isfinite(r.primal)
@@ -479,7 +481,7 @@ def test_no_epochs_at_all():
 def test_check_every(every):
     A, b = made()
     with pytest.warns(ConvergenceWarning):
-        r = sw.solve(A, b, l1=0.01, tol=0.0, max_epochs=20, check_every=every)
+        r = sw.solve(A, b, l1=0.01, tol=0.0, max_epochs=20, check_every=every, method="coordinate_descent")
     np.testing.assert_array_equal(r.history["epoch"], sorted({*range(0, 21, every), 20}))
     assert r.epochs == 20
 
@@ -487,7 +489,7 @@ def test_check_every(every):
 @pytest.mark.parametrize("every", [1000, 2**62, 2**63 - 1])
 def test_check_every_beyond_max_epochs(every):
     A, b = made()
-    r = sw.solve(A, b, l1=0.01, max_epochs=100, check_every=every)
+    r = sw.solve(A, b, l1=0.01, max_epochs=100, check_every=every, method="coordinate_descent")
     assert r.epochs == 100 and r.status is sw.Status.CONVERGED
 
 
@@ -639,7 +641,7 @@ def test_problems_and_results_can_be_pickled(form):
 def test_a_result_reads_well():
     A, b = made()
     text = repr(sw.solve(A, b, l1=0.02))
-    assert "CONVERGED" in text and "gap" in text and "coordinate descent" in text
+    assert "CONVERGED" in text and "gap" in text and "auto: primal" in text
     assert max(map(len, text.splitlines())) <= 120 and len(text.splitlines()) < 10
     assert "200 x 50" in repr(sw.Problem(A, b))
 

@@ -25,6 +25,8 @@ FORMS = {
     "float32": lambda A: A.astype(np.float32),
 }
 
+CD = "coordinate_descent"  # it takes as long as one likes
+
 
 def made(seed=0):
     """Data with holes, and the class whose direction is nearest."""
@@ -352,7 +354,7 @@ def test_an_error_in_a_callback_reaches_the_caller_and_the_others_stop(threads):
     begun = time.perf_counter()
     first = {"callback": lambda k, p: k == 0 or callback(k, p)} if threads == 1 else {"callback": callback}
     with pytest.raises(LookupError, match="odd") as caught:
-        sw.solve_many(A, Y, l2=1e-9, tol=0.0, max_epochs=10**9, max_seconds=20, n_threads=threads, **first)
+        sw.solve_many(A, Y, l2=1e-9, tol=0.0, max_epochs=10**9, max_seconds=20, n_threads=threads, method=CD, **first)
     assert time.perf_counter() - begun < 2.0
     assert "callback" in [entry.name for entry in caught.traceback]
     assert not any(thread.name.startswith("ThreadPool") for thread in threading.enumerate())
@@ -366,7 +368,9 @@ def test_max_seconds_is_for_all():
     for threads in (1, 2):
         begun = time.perf_counter()
         with pytest.warns(sw.ConvergenceWarning, match="6 of 6 problems"):
-            results = sw.solve_many(A, Y, l2=1e-9, tol=0.0, max_epochs=10**9, max_seconds=0.3, n_threads=threads)
+            results = sw.solve_many(
+                A, Y, l2=1e-9, tol=0.0, max_epochs=10**9, max_seconds=0.3, n_threads=threads, method=CD
+            )
         assert time.perf_counter() - begun < 0.8
         assert {r.status.name for r in results} == {"MAX_SECONDS"}
         for r in results:
@@ -379,7 +383,7 @@ def test_ctrl_c_leaves_what_there_is(threads):
     Y = np.column_stack([b, *(b + k for k in range(1, 6))])
     with signal_after(0.4) as sent, pytest.raises(sw.Interrupted) as caught:
         sw.solve_many(
-            A, Y, l2=1e-9, tol=0.0, max_epochs=10**9, max_seconds=20, n_threads=threads,
+            A, Y, l2=1e-9, tol=0.0, max_epochs=10**9, max_seconds=20, n_threads=threads, method=CD,
             callback=lambda k, p: k == 0 and p.epoch >= 2,
         )  # fmt: skip
     assert time.perf_counter() - sent[0] < 0.5

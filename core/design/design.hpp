@@ -1,6 +1,8 @@
 // The data as an algorithm-free object: two products and two sizes. Erased, because a product is long.
 #pragma once
 #include "core/concepts.hpp"
+#include "core/design/columns.hpp"
+#include <stdexcept>
 
 namespace southwell {
 
@@ -15,6 +17,10 @@ public:
   virtual void adjoint(CVec weights, CVec u, Vec out) const = 0;      // out = A'(weights o u)
   virtual void column_squared_norms(CVec weights, Vec out) const = 0; // out_j = sum_i weights_i A_ij^2
   virtual void row_squared_norms(Vec out) const = 0;                  // out_i = sum_j A_ij^2
+  // Appends the columns of these names.
+  virtual void gather(std::span<const Index>, Columns&) const {
+    throw std::logic_error("a design without columns");
+  }
 };
 
 } // namespace southwell

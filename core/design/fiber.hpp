@@ -68,6 +68,11 @@ public:
     shift_ == 0 ? kernels::add(values_, a, v.data(), length_)
                 : kernels::add(values_, shift_, a, v.data(), length_);
   }
+  void add_between(Index from, Index to, Vec v, Real a) const {
+    if (length_ == 0) return;
+    DenseFiber(values_ + from, to - from, shift_, shifts_ ? shifts_ + from : nullptr)
+        .add_to(v.subspan(from), a);
+  }
   template <class H> void visit(H&& h) const {
     if (shifts_)
       for (Index k = 0; k < length_; ++k) h(k, Real(values_[k]) + shifts_[k]);
@@ -78,6 +83,12 @@ public:
     for (Index k = from; k < std::min(to, length_); ++k)
       h(k, Real(values_[k]) + (shifts_ ? shifts_[k] : shift_));
   }
+  void copy_between(Index from, Index to, Real* out) const {
+    if (length_ == 0) std::fill_n(out, to - from, 0.0);
+    visit_between(from, to, [&](Index k, Real a) { out[k - from] = a; });
+  }
+  const Value* values() const { return values_; }
+  Real shift() const { return shift_; } // of a column
   template <class H> Real sum(H&& h) const {
     Real s = 0;
     visit([&](Index k, Real a) { s += h(k, a); });
@@ -106,6 +117,11 @@ public:
   void add_to(Vec v, Real a) const {
     Real* out = v.data();
     for (Index k = 0; k < size_; ++k) out[positions_[k]] += a * Real(values_[k]);
+  }
+  void add_between(Index from, Index to, Vec v, Real a) const {
+    Real* out = v.data();
+    Index k = from == 0 ? 0 : std::lower_bound(positions_, positions_ + size_, from) - positions_;
+    for (; k < size_ && positions_[k] < to; ++k) out[positions_[k]] += a * Real(values_[k]);
   }
   template <class H> void visit(H&& h) const {
     for (Index k = 0; k < size_; ++k) h(Index(positions_[k]), Real(values_[k]));

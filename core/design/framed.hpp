@@ -12,6 +12,7 @@
 #pragma once
 #include "core/design/design.hpp"
 #include "core/design/fiber.hpp"
+#include "core/support/crew.hpp"
 #include "core/support/math.hpp"
 #include <algorithm>
 #include <cmath>
@@ -112,6 +113,15 @@ public:
       crossing_squared_norms(weight, out);
   }
 
+  void gather(std::span<const Index> names, Columns& into) const override {
+
+    for (const Index j : names) into.frame(constant(j));
+    if constexpr (Stored::dense)
+      gather_dense(names, into.template store<DenseColumns<typename Stored::Number>>(rows()));
+    else
+      gather_sparse(names, into.template store<SparseColumns>());
+  }
+
 private:
   Index stored_cols() const { return axis == Axis::rows ? stored_.length() : stored_.count(); }
   Real constant(Index j) const { return j >= stored_cols() ? 1 : (shifts_.empty() ? 0 : shifts_[j]); }
@@ -153,9 +163,57 @@ private:
       });
   }
 
+  void gather_dense(std::span<const Index> names, auto& into) const {
+    if constexpr (axis == Axis::columns) {
+      for (const Index j : names)
+        j < stored_cols() ? into.append(stored_.values(j), stored_.shift(j)) : into.append(nullptr, 0);
+    } else {
+      auto* to = into.room(Index(names.size()));
+      for (Index i = 0; i < rows(); ++i) { // along rows: the data are read once
+        const auto* row = stored_.values(i);
+        for (std::size_t k = 0; k < names.size(); ++k)
+          if (names[k] < stored_cols()) to[Index(k) * rows() + i] = row[names[k]];
+      }
+      for (std::size_t k = 0; k < names.size(); ++k)
+        names[k] < stored_cols() ? into.append(to + Index(k) * rows(), stored_.shift(names[k]))
+                                 : into.append(nullptr, 0);
+    }
+  }
+  void gather_sparse(std::span<const Index> names, SparseColumns& into) const {
+    if constexpr (axis == Axis::columns) {
+      for (const Index j : names) into.append(fiber(j));
+    } else {
+      if (names.empty()) return;
+      std::vector<std::int32_t> slot(cols(), -1);
+      for (std::size_t k = 0; k < names.size(); ++k) slot[names[k]] = std::int32_t(k);
+      struct Entry {
+        std::int32_t slot, row;
+        Real value;
+      };
+      std::vector<std::vector<Entry>> met(crew_at_hand ? crew_at_hand->size() : 1); // the data are read once
+      divide(stored(), [&](int part, int parts) {
+        for (Index i = rows() * part / parts; i < rows() * (part + 1) / parts; ++i)
+          fiber(i).visit([&](Index j, Real a) {
+            if (slot[j] >= 0) met[part].push_back({slot[j], std::int32_t(i), a});
+          });
+      });
+      std::vector<Index> sizes(names.size());
+      for (const auto& entries : met)
+        for (const Entry& entry : entries) ++sizes[entry.slot];
+      into.append(sizes, [&](auto&& put) {
+        for (const auto& entries : met)
+          for (const Entry& entry : entries) put(entry.slot, entry.row, entry.value);
+      });
+    }
+  }
+
+  // Products are divided among threads by what they write: no number depends on how many there are.
   void dots(CVec v, Vec out) const {
     const Real along = shifted() ? common().dot(v) : 0;
-    for (Index k = 0; k < coordinates(); ++k) out[k] = fiber(k).dot(v) + (shifted() ? gamma(k) * along : 0);
+    divide(stored(), [&](int part, int parts) {
+      for (Index k = coordinates() * part / parts; k < coordinates() * (part + 1) / parts; ++k)
+        out[k] = fiber(k).dot(v) + (shifted() ? gamma(k) * along : 0);
+    });
   }
   void combine(CVec c, Vec out) const {
     combine([&](Index k) { return c[k]; }, out);
@@ -163,14 +221,33 @@ private:
   template <class Coefficient>
     requires std::invocable<Coefficient, Index>
   void combine(Coefficient&& coefficient, Vec out) const {
-    std::fill(out.begin(), out.end(), 0.0);
+    // Sparse columns are short: finding the part of each that a thread should write costs more than writing
+    // it.
+    divide(axis == Axis::rows || Stored::dense ? stored() : 0, [&](int part, int parts) {
+      const Index from = position_at(part, parts), to = position_at(part + 1, parts);
+      std::fill(out.begin() + from, out.begin() + to, 0.0);
+      for (Index k = 0; k < coordinates(); ++k)
+        if (const Real c = coefficient(k); c != 0)
+          parts == 1 ? fiber(k).add_to(out, c) : fiber(k).add_between(from, to, out, c);
+    });
+    if (!shifted()) return;
     Real along = 0;
-    for (Index k = 0; k < coordinates(); ++k)
-      if (const Real c = coefficient(k); c != 0) {
-        fiber(k).add_to(out, c);
-        along += shifted() ? c * gamma(k) : 0;
-      }
+    for (Index k = 0; k < coordinates(); ++k) along += coefficient(k) * gamma(k);
     if (along != 0) common().add_to(out, along);
+  }
+  // Where part `part` of all positions begins, such that parts have about the same number of stored entries:
+  // judged by some of the fibers.
+  Index position_at(int part, int parts) const {
+    if (part == 0) return 0;
+    if (part == parts) return positions();
+    if constexpr (Stored::dense) return stored_.length() * part / parts;
+    std::vector<Index> seen;
+    for (Index k = 0; k < stored_.count(); k += 1 + stored_.count() / 64)
+      fiber(k).visit([&](Index i, Real) { seen.push_back(i); });
+    if (seen.empty()) return positions() * part / parts;
+    const auto at = seen.begin() + std::ptrdiff_t(seen.size()) * part / parts;
+    std::nth_element(seen.begin(), at, seen.end());
+    return *at;
   }
 
   Stored stored_;

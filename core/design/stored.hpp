@@ -6,6 +6,8 @@ namespace southwell {
 
 template <class Value> class DenseFibers {
 public:
+  using Number = Value;
+  static constexpr bool dense = true;
   // `shifts`, if any, are constants to add: one for each fiber, or one for each position in all of them.
   DenseFibers(const Value* values, Index count, Index length, const Real* shifts, bool shift_by_fiber)
       : values_(values), fiber_shifts_(shift_by_fiber ? shifts : nullptr),
@@ -16,6 +18,11 @@ public:
   Index entries() const { return count_ * length_; }
   DenseFiber<Value> operator[](Index k) const {
     return {values_ + k * length_, length_, fiber_shifts_ ? fiber_shifts_[k] : 0, position_shifts_};
+  }
+  const Value* values(Index k) const { return values_ + k * length_; }
+  Real shift(Index column) const { // whichever axis the fibers run along
+    const Real* shifts = fiber_shifts_ ? fiber_shifts_ : position_shifts_;
+    return shifts ? shifts[column] : 0;
   }
   void prefetch_start(Index) const {}
   void prefetch(Index k) const { SOUTHWELL_PREFETCH(values_ + k * length_); }
@@ -28,6 +35,8 @@ private:
 
 template <class Value, class Position> class SparseFibers {
 public:
+  using Number = Value;
+  static constexpr bool dense = false;
   SparseFibers(const Value* values, const Position* positions, const Position* starts, Index count,
                Index length)
       : values_(values), positions_(positions), starts_(starts), count_(count), length_(length) {}

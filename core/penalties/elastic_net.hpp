@@ -81,6 +81,9 @@ public:
     return {w * l1_, w * l2_, lower_.empty() ? -infinity : lower_[j], upper_.empty() ? infinity : upper_[j]};
   }
   bool weighted() const { return !weights_.empty(); }
+  bool plain() const {
+    return weights_.empty() && !bounded();
+  } // the same on every coefficient but the intercept
   bool bounded() const { return !lower_.empty() || !upper_.empty(); }
   bool quadratic() const { return l1_ == 0 && !bounded(); } // then grad g* is linear
   Index penalised() const { return penalised_; }

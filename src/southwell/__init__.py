@@ -4,7 +4,9 @@ from importlib import import_module
 
 from . import losses, methods, penalties, rules
 from ._data import Centred, Factorised
+from ._threads import get_num_threads, set_num_threads
 from .lambda_max import lambda_max
+from .path import Path, path
 from .problem import Problem
 from .result import Result
 from .sketch import sketch_features, sketch_instances
@@ -19,18 +21,22 @@ __all__ = [
     "ConvergenceWarning",
     "Factorised",
     "Interrupted",
+    "Path",
     "Problem",
     "Progress",
     "Result",
     "Results",
     "Status",
     "features",
+    "get_num_threads",
     "graph",
     "lambda_max",
     "losses",
     "methods",
+    "path",
     "penalties",
     "rules",
+    "set_num_threads",
     "sketch_features",
     "sketch_instances",
     "solve",

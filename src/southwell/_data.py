@@ -167,6 +167,11 @@ class Matrix:
         """Stored entries."""
         return int(self._given.indptr[-1]) if self.sparse else self._given.size
 
+    @property
+    def given_by_columns(self) -> bool:
+        """Was it given in CSC or Fortran order? Products stay along this axis, whatever else is built later."""
+        return self._given.format == "csc" if self.sparse else not self._given.flags.c_contiguous
+
     def has_columns(self) -> bool:
         """Can columns be read without building another layout?"""
         return self._by_columns is not None or (
@@ -205,8 +210,8 @@ class Matrix:
         return _core.dense_layout(fibers, by_columns, *frame)
 
     def ready_layout(self, shifts: np.ndarray | None, intercept: bool) -> _core.Layout:
-        """Whichever layout costs nothing to build."""
-        return self.layout(self.has_columns() and not self.has_rows(), shifts, intercept)
+        """The layout it was given in."""
+        return self.layout(self.given_by_columns, shifts, intercept)
 
     def largest_squares(self, shifts: np.ndarray | None, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
         """The largest squared entry of each row and of each column, constants and intercept included."""
@@ -285,6 +290,8 @@ class Product:
 
     def ready_layout(self, shifts: np.ndarray | None, intercept: bool) -> _core.Layout:
         return self.layout(False, shifts, intercept)
+
+    given_by_columns = False
 
     def has_columns(self) -> bool:
         return False

@@ -64,6 +64,12 @@ class ElasticNet(Penalty):
             raise ValueError(f"Bounds must leave room: coefficient {j} has lower={lo[j]}, upper={hi[j]}.")
         return _core.ElasticNet(self.l1, self.l2, weights, lower, upper, n_features)
 
+    def value(self, x: np.ndarray) -> float:
+        """What these coefficients cost, the bounds apart."""
+        sizes = np.abs(x)
+        costs = self.l1 * sizes + self.l2 / 2 * sizes * sizes
+        return float(costs.sum() if self.weights is None else np.broadcast_to(self.weights, costs.shape) @ costs)
+
     @staticmethod
     def _array(name: str, given, size: int, finite: bool = False) -> np.ndarray:
         if given is None:

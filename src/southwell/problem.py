@@ -138,8 +138,8 @@ class Problem:
         return self._kept[key]
 
     def ready_layout(self) -> _core.Layout:
-        """The compiled design along whichever axis needs no copy."""
-        return self.layout(self.data.has_columns() and not self.data.has_rows())
+        """The compiled design along the axis it was given in, which needs no copy."""
+        return self.layout(self.data.given_by_columns)
 
     def core(self, by_columns: bool | None = None) -> _core.Problem:
         """The compiled problem, its products taken along the given axis."""

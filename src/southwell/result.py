@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,45 @@ if TYPE_CHECKING:
 
 HISTORY_FIELDS = ("epoch", "seconds", "primal", "dual", "gap", "nonzeros", "moves", "entries")
 _INTEGERS = {"epoch", "nonzeros", "moves", "entries"}
+
+
+class Effort(NamedTuple):
+    """What one mover of the default method did."""
+
+    rounds: int
+    entries: int
+    seconds: float
+    fall: float
+
+
+@dataclass(frozen=True, eq=False)
+class Screened:
+    """What the gap proved about single coordinates.
+
+    Attributes
+    ----------
+    features : array of bool
+        Those that are zero in every solution.
+    samples : array of bool
+        Those whose dual value is known: beyond the kink of a hinge, or before it.
+    """
+
+    features: np.ndarray
+    samples: np.ndarray
+
+    @property
+    def n_features(self) -> int:
+        return int(np.count_nonzero(self.features))
+
+    @property
+    def n_samples(self) -> int:
+        return int(np.count_nonzero(self.samples))
+
+    def __repr__(self) -> str:
+        return (
+            f"Screened({self.n_features} of {self.features.size} features, "
+            f"{self.n_samples} of {self.samples.size} samples)"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +84,12 @@ class Result:
     setup : dict
         Seconds spent before the first move on parts that took a while, by what they were: "partition" for the blocks
         of ``Hybrid``, "index" for ``MaxInnerProduct``. They are part of ``seconds``.
+    movers : dict of Effort
+        For the default method, by mover: ``rounds`` (for Newton: steps), stored ``entries`` read or written,
+        ``seconds``, and the ``fall`` of log(gap) that followed.
+    screened : Screened
+        Masks of the ``features`` and ``samples`` that the gap proved to be settled, and how many those are
+        (``n_features``, ``n_samples``). The default method screens; others leave it empty.
     """
 
     x: np.ndarray
@@ -61,6 +106,8 @@ class Result:
     method: str
     setup: dict[str, float] = field(repr=False)
     history: dict[str, np.ndarray] = field(repr=False)
+    movers: dict[str, Effort] = field(repr=False)
+    screened: Screened = field(repr=False)
     problem: Problem = field(repr=False)
 
     @property

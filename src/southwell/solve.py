@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from . import _core, _data, methods
+from . import _core, _data, _threads, methods
 from ._names import count, finite, flag, positive
 from .losses import Loss
 from .methods import Method, Prepared, Start
 from .penalties import ElasticNet
 from .problem import Problem
-from .result import HISTORY_FIELDS, Result, history_arrays
+from .result import HISTORY_FIELDS, Effort, Result, Screened, history_arrays
 from .status import Status
 
 
@@ -60,6 +60,7 @@ def solve(
     callback: Callable[[Progress], bool | None] | None = None,
     warm_start: Result | np.ndarray | tuple[np.ndarray, float] | None = None,
     record_history: bool = True,
+    n_threads: int | None = None,
 ) -> Result:
     """Fit a regularised linear model and prove how good it is.
 
@@ -98,6 +99,9 @@ def solve(
         Where to begin.
     record_history : bool
         Keep a row for each certificate, or only the last.
+    n_threads : int, optional
+        For products with A and certificates; default: see ``southwell.set_num_threads``. The answer does not depend on
+        it.
 
     Returns
     -------
@@ -124,7 +128,7 @@ def solve(
     """
     begun = time.perf_counter()
     problem = _stated(A, b, loss, l1, l2, penalty, intercept, sample_weight)
-    settings = Settings.checked(tol, max_epochs, max_seconds, check_every, seed, record_history)
+    settings = Settings.checked(tol, max_epochs, max_seconds, check_every, seed, record_history, n_threads)
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
     chosen = able(methods.get(method), problem)
@@ -145,9 +149,10 @@ class Settings:
     check_every: int
     seed: int
     record_history: bool
+    n_threads: int
 
     @classmethod
-    def checked(cls, tol, max_epochs, max_seconds, check_every, seed, record_history) -> Settings:
+    def checked(cls, tol, max_epochs, max_seconds, check_every, seed, record_history, n_threads) -> Settings:
         return cls(
             positive("tol", tol, zero=True),
             count("max_epochs", max_epochs, 0),
@@ -155,6 +160,7 @@ class Settings:
             0 if check_every is None else count("check_every", check_every, 1),
             count("seed", seed, 0),
             flag("record_history", record_history),
+            _threads.checked(n_threads),
         )
 
 
@@ -195,16 +201,23 @@ def run(
 ) -> tuple[Result, BaseException | None]:  # fmt: skip
     """Prepare and drive: the result, and what ended it early, if anything did."""
     prepared = method.prepare(problem, start, settings.seed)
-    before = time.perf_counter() - begun
     try:
-        outcome = _core.drive(
-            prepared.algorithm, settings.tol, settings.max_epochs, max(settings.max_seconds - before, 0.0),
-            settings.check_every, None if callback is None else _Reporter(callback, problem, before),
-            settings.record_history, cancelled,
-        )  # fmt: skip
+        return drive(problem, prepared, settings, begun, callback, cancelled)
     finally:
-        if prepared.close is not None:
-            prepared.close()
+        prepared.close()
+
+
+def drive(
+    problem: Problem, prepared: Prepared, settings: Settings, begun: float, callback=None,
+    cancelled: _core.Flag | None = None,
+) -> tuple[Result, BaseException | None]:  # fmt: skip
+    """The same for an algorithm that is ready, or was at work before."""
+    before = time.perf_counter() - begun
+    outcome = _core.drive(
+        prepared.algorithm, settings.tol, settings.max_epochs, max(settings.max_seconds - before, 0.0),
+        settings.check_every, settings.n_threads, _threads.processors(),
+        None if callback is None else _Reporter(callback, problem, before), settings.record_history, cancelled,
+    )  # fmt: skip
     return _result(problem, outcome, settings.tol, prepared, before), outcome["error"]
 
 
@@ -225,9 +238,29 @@ def _result(problem: Problem, outcome: dict, tol: float, prepared: Prepared, bef
     return Result(
         x=x, intercept=intercept, y=outcome["y"], primal=outcome["primal"], dual=outcome["dual"], gap=outcome["gap"],
         scale=outcome["scale"], tol=tol, status=Status[outcome["status"]], epochs=outcome["epochs"],
-        seconds=outcome["seconds"] + before, method=prepared.description, setup=prepared.setup,
-        history=history_arrays(outcome["history"], before), problem=problem,
+        seconds=outcome["seconds"] + before, setup=prepared.setup,
+        method=_told(prepared.description, outcome["efforts"]),
+        history=history_arrays(outcome["history"], before), movers=_movers(outcome["efforts"]),
+        screened=_screened(problem, *outcome["screened"]), problem=problem,
     )  # fmt: skip
+
+
+def _told(description: str, efforts: list[tuple]) -> str:
+    """What was run, and who did how much of it."""
+    words = [f"{name} {rounds} {'steps' if name == 'newton' else 'rounds'}" for name, rounds, *_ in efforts if rounds]
+    return f"{description}: {', '.join(words)}" if words else description
+
+
+def _movers(efforts: list[tuple]) -> dict[str, Effort]:
+    return {name: Effort(*numbers) for name, *numbers in efforts}
+
+
+def _screened(problem: Problem, features: bytes, samples: bytes) -> Screened:
+    sizes = problem.n_features, problem.n_samples
+    masks = [
+        np.frombuffer(mask or bytes(size), bool)[:size] for mask, size in zip((features, samples), sizes, strict=True)
+    ]
+    return Screened(*masks)
 
 
 def _raise(error: BaseException, result: Result) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 import warnings
@@ -14,7 +13,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _core, losses, methods
-from ._names import count
 from .losses import Loss
 from .methods import Method, Start
 from .penalties import ElasticNet
@@ -126,7 +124,7 @@ def solve_many(
         Called with the number of a problem and its ``Progress``; a true value stops that problem. It may be called from
         several threads, one at a time.
     n_threads : int, optional
-        Default: as many as there are processors.
+        Default: see ``southwell.set_num_threads``.
     loss, l1, l2, penalty, intercept, sample_weight, method, tol, max_epochs, check_every, seed, record_history
         As for ``solve``.
 
@@ -144,8 +142,7 @@ def solve_many(
     (10, True, (10, 64))
     """
     begun = time.perf_counter()
-    settings = Settings.checked(tol, max_epochs, max_seconds, check_every, seed, record_history)
-    threads = _processors() if n_threads is None else count("n_threads", n_threads, 1)
+    settings = Settings.checked(tol, max_epochs, max_seconds, check_every, seed, record_history, n_threads)
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
     if isinstance(A, Problem):
@@ -161,6 +158,8 @@ def solve_many(
         except ValueError as error:
             raise ValueError(f"Problem {k}: {error}") from None
     cancelled, one_at_a_time = _core.Flag(), threading.Lock()
+    threads = min(settings.n_threads, targets.count)
+    settings = replace(settings, n_threads=settings.n_threads // threads)
 
     def one(k: int) -> tuple[Result, BaseException | None]:
         def report(progress: Progress) -> bool | None:
@@ -172,7 +171,7 @@ def solve_many(
         problem = first if k == 0 else first.with_targets(targets(k))
         return run(problem, chosen, start, own, own_begun, None if callback is None else report, cancelled)
 
-    results, error = _run_all(one, targets.count, min(threads, targets.count), cancelled)
+    results, error = _run_all(one, targets.count, threads, cancelled)
     answer = Results(results, classes, time.perf_counter() - begun)
     if error is not None:
         if not isinstance(error, KeyboardInterrupt):
@@ -182,11 +181,6 @@ def solve_many(
         raise stop from error
     _warn(answer)
     return answer
-
-
-def _processors() -> int:
-    """Those this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _run_all(one, number: int, threads: int, cancelled: _core.Flag):

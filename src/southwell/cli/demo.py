@@ -77,7 +77,7 @@ def _row(title: str, name: str, options: dict, train, test, b_train, b_test) -> 
     with _Ticker(f"{title.split(':')[0]}, {name}") as ticker:
         result: Result = solve(train, b_train, intercept=True, max_epochs=20_000, callback=ticker, **options)
     right = np.mean(np.sign(test @ result.x + result.intercept) == b_test)
-    method = result.method.replace("coordinate descent,", "CD").replace(" side", "")
+    method = "+".join(name for name, effort in result.movers.items() if effort.rounds)
     features = f"{result.nonzeros:,} of {result.x.size:,}"
     return name, method, f"{result.seconds:.3f}", f"{result.relative_gap:.1e}", features, f"{right:.1%}"
 

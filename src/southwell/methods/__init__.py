@@ -5,8 +5,9 @@ from __future__ import annotations
 from .._names import resolve
 from .accelerated import AcceleratedCD
 from .accelerated_sdca import AcceleratedSDCA
+from .auto import Auto
 from .base import Method, Prepared, Start
-from .coordinate_descent import Auto, CoordinateDescent
+from .coordinate_descent import CoordinateDescent
 from .dgpd import DGPD
 from .dspdc import DSPDC
 from .full_gradient import FISTA, LBFGS

@@ -30,7 +30,7 @@ class Prepared:
     algorithm: _core.Algorithm
     description: str
     setup: dict[str, float] = field(default_factory=dict)
-    close: Callable[[], None] | None = None
+    close: Callable[[], None] = lambda: None
 
 
 class Method(ABC):

@@ -10,8 +10,6 @@ from .._names import flag, unknown
 from ..problem import Problem
 from ..rules import Rule
 from .base import Method, Prepared, Start
-from .dspdc import DSPDC
-from .full_gradient import FISTA
 from .side import (
     choose_side,
     dual_start,
@@ -146,19 +144,3 @@ class CoordinateDescent(Descent):
                 raise ValueError("MaxInnerProduct looks at what the mirror keeps; use coupling='mirror'.")
             return True
         return self.coupling == "auto" and side == "dual" and self._anchored(problem, rule)
-
-
-@dataclass(frozen=True)
-class Auto(Method):
-    """Coordinate descent with side, rule and coupling chosen from the problem's shape and conditioning.
-
-    For data known by its factors alone: accelerated proximal gradient where the loss is smooth, else DSPDC.
-    """
-
-    name: ClassVar[str] = "auto"
-    takes_factors: ClassVar[bool] = True
-
-    def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
-        if problem.factorised:
-            return (FISTA() if problem.loss.smooth else DSPDC()).prepare(problem, start, seed)
-        return CoordinateDescent().prepare(problem, start, seed)

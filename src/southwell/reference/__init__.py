@@ -14,6 +14,7 @@ from .dgpd import dgpd, dgpd_weight
 from .dspdc import dspdc, dspdc_steps
 from .elastic_net import ElasticNet
 from .incremental_gradient import sag, saga, svrg
+from .proximal_newton import gap_safe_features, gap_safe_samples, proximal_newton
 from .rules import greedy, greedy_in_turn, hybrid_probabilities, probabilities
 from .scores import dual_scores, primal_scores
 from .spdc import spdc, spdc_probabilities, spdc_steps
@@ -33,6 +34,8 @@ __all__ = [
     "dspdc_steps",
     "dual_coordinate_ascent",
     "dual_scores",
+    "gap_safe_features",
+    "gap_safe_samples",
     "greedy",
     "greedy_in_turn",
     "hybrid_probabilities",
@@ -40,6 +43,7 @@ __all__ = [
     "primal_coordinate_descent",
     "primal_scores",
     "probabilities",
+    "proximal_newton",
     "sag",
     "saga",
     "spdc",

@@ -1,0 +1,216 @@
+"""What is solved: models, data sets, and the cases that pair them."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+import southwell as sw
+from _peers_fits import Ask
+from southwell.testing import datasets
+
+LOSSES = {
+    "lasso": "squared",
+    "enet": "squared",
+    "l1_logistic": "logistic",
+    "l2_logistic": "logistic",
+    "enet_logistic": "logistic",
+    "hinge": "hinge",
+    "l1_squared_hinge": "squared_hinge",
+    "l2_squared_hinge": "squared_hinge",
+    "smooth_hinge": "smooth_hinge",
+}
+ONLY_L1 = ("lasso", "l1_logistic", "l1_squared_hinge")
+ONLY_L2 = ("l2_logistic", "hinge", "l2_squared_hinge")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model on a data set. ``strength`` is l1 over its maximum, with l2 = l1 where there are both; where there is l2
+    alone it is C = 1 / (n l2)."""
+
+    model: str
+    data: str
+    strength: float
+    intercept: bool
+
+    @property
+    def name(self) -> str:
+        unit = "C" if self.model in ONLY_L2 else "l1"
+        return f"{self.model} {self.data} {unit}={self.strength:g}" + (" +c" if self.intercept else "")
+
+    @property
+    def loss(self) -> str:
+        return LOSSES[self.model]
+
+    def ask(self, A, b, threads: int) -> Ask:
+        if self.model in ONLY_L2:
+            return Ask(self.model, 0.0, 1 / (self.strength * A.shape[0]), self.intercept, threads)
+        l1 = self.strength * sw.lambda_max(A, b, loss=self.loss, intercept=self.intercept)
+        return Ask(self.model, l1, 0.0 if self.model in ONLY_L1 else l1, self.intercept, threads, self.strength)
+
+
+def objective(A, b, loss: str, ask: Ask, x: np.ndarray, intercept: float) -> float:
+    """P(x, c) in NumPy, the same for all."""
+    m = A @ x + intercept
+    short = 1 - b * m
+    if loss == "squared":
+        losses = (m - b) ** 2 / 2
+    elif loss == "logistic":
+        losses = np.logaddexp(0, -b * m)
+    elif loss == "hinge":
+        losses = np.maximum(short, 0)
+    elif loss == "squared_hinge":
+        losses = np.maximum(short, 0) ** 2 / 2
+    else:
+        corner = np.clip(short, 0, 1)
+        losses = corner * (short - corner / 2)
+    return float(losses.mean() + ask.l1 * np.abs(x).sum() + ask.l2 / 2 * (x @ x))
+
+
+def _cases(model: str, *rows: tuple[str, float, bool]) -> list[Case]:
+    return [Case(model, *row) for row in rows]
+
+
+CASES = [
+    *_cases(
+        "lasso",
+        ("20news", 0.1, False), ("farm_ads", 0.01, True), ("leukemia", 0.01, False), ("colon", 0.001, True),
+        ("riboflavin", 0.01, True), ("ijcnn1", 0.001, True), ("mnist", 0.01, True), ("text", 0.1, False),
+    ),
+    *_cases(
+        "enet",
+        ("20news", 0.01, True), ("sector", 0.1, False), ("a9a", 0.001, True), ("leukemia", 0.3, False),
+        ("riboflavin", 0.1, True), ("text", 0.01, False),
+    ),
+    *_cases(
+        "l1_logistic",
+        ("20news", 0.3, False), ("20news", 0.01, True), ("farm_ads", 0.1, True), ("sector", 0.1, False),
+        ("w8a", 0.001, False), ("a9a", 0.01, True), ("leukemia", 0.1, False), ("colon", 0.01, True),
+        ("mnist", 0.01, False), ("text", 0.1, True),
+    ),
+    *_cases(
+        "l2_logistic",
+        ("20news", 1.0, False), ("w8a", 1.0, True), ("ijcnn1", 10.0, False), ("colon", 0.1, False),
+        ("text", 1.0, False),
+    ),
+    *_cases(
+        "enet_logistic",
+        ("20news", 0.1, False), ("sector", 0.01, True), ("a9a", 0.001, False), ("leukemia", 0.1, True),
+    ),
+    *_cases(
+        "hinge",
+        ("20news", 1.0, False), ("sector", 1.0, True), ("a9a", 0.1, False), ("leukemia", 0.01, True),
+    ),
+    *_cases("l1_squared_hinge", ("20news", 0.1, False), ("w8a", 0.01, True), ("colon", 0.1, True)),
+    *_cases("l2_squared_hinge", ("farm_ads", 1.0, False), ("ijcnn1", 1.0, True), ("mnist", 0.01, False)),
+    *_cases(
+        "smooth_hinge",
+        ("sector", 0.1, False), ("20news", 0.01, True), ("farm_ads", 0.3, False), ("w8a", 0.001, False),
+    ),
+]  # fmt: skip
+
+PATHS = [
+    Case("lasso", "leukemia", 0.01, False),
+    Case("l1_logistic", "leukemia", 0.01, False),
+    Case("l1_logistic", "20news", 0.01, False),
+    Case("l1_logistic", "w8a", 0.01, False),
+]
+
+
+# Data sets: A (CSR or dense) and b; FileNotFoundError if the file is not here.
+
+
+def unit_rows(A):
+    lengths = np.sqrt(A.multiply(A).sum(axis=1))
+    scales = np.repeat(1 / np.where(lengths > 0, lengths, 1.0), np.diff(A.indptr))
+    return sp.csr_array((A.data * scales, A.indices, A.indptr), A.shape)
+
+
+def signs(name: str):
+    """As it comes: the larger label against the other; comp.* against the rest for 20news, tf-idf, rows of length 1."""
+    return datasets.load_binary(name)
+
+
+def columns(name: str):
+    """Standardised, in Fortran order."""
+    A, b = datasets.load_binary(name)
+    return np.asfortranarray(A), b
+
+
+def riboflavin():
+    A, b = datasets.load("riboflavin")
+    return np.asfortranarray(A), b
+
+
+def sector():
+    """The largest class against the rest, rows of length 1."""
+    A, y = datasets.load("sector")
+    classes, sizes = np.unique(y, return_counts=True)
+    return unit_rows(A), np.where(y == classes[sizes.argmax()], 1.0, -1.0)
+
+
+def mnist(rows: int | None):
+    """Even digits against odd ones; grey values from 0 to 1, not standardised."""
+    path = datasets.find("mnist")
+    if path is None:
+        raise FileNotFoundError("Data set 'mnist' is not here.")
+    with np.load(path) as file:
+        n = rows or int(file["n_train"])
+        return file["X"][:n] / 255.0, np.where(file["y"][:n] % 2 == 0, 1.0, -1.0)
+
+
+def text(rows: int, cache: Path):
+    """Made, not found: words by Zipf's law, tf-idf, rows of length 1, about 250 entries each of 500,000; the signs come
+    from 1,000 words of middling frequency, and a tenth of them from chance."""
+    path = cache / f"text-{rows}.npz"
+    if not path.exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        A, b = _write_text(rows, 500_000, np.random.default_rng(0))
+        with tempfile.NamedTemporaryFile(dir=cache, suffix=".npz", delete=False) as file:
+            np.savez(file, data=A.data, indices=A.indices, indptr=A.indptr, shape=A.shape, b=b)
+        Path(file.name).rename(path)  # whole or not at all
+    with np.load(path) as file:
+        return sp.csr_array((file["data"], file["indices"], file["indptr"]), tuple(file["shape"])), file["b"]
+
+
+def _write_text(n: int, d: int, rng: np.random.Generator):
+    below = np.cumsum(1 / (np.arange(d) + 3.0))
+    parts = []
+    for start in range(0, n, 10_000):
+        lengths = rng.poisson(300, min(10_000, n - start))
+        rows = np.repeat(np.arange(lengths.size, dtype=np.int64), lengths)
+        words = np.searchsorted(below, rng.random(rows.size) * below[-1])
+        cells, counts = np.unique(rows * d + words, return_counts=True)
+        starts = np.searchsorted(cells, np.arange(lengths.size + 1) * d)
+        parts.append(
+            sp.csr_array((1 + np.log(counts), (cells % d).astype(np.int32), starts.astype(np.int32)), (lengths.size, d))
+        )
+    A = sp.vstack(parts, format="csr")
+    documents = np.bincount(A.indices, minlength=d)
+    A.data *= (1 + np.log((1 + n) / (1 + documents)))[A.indices]
+    A = unit_rows(A)
+    weights = np.zeros(d)
+    weights[rng.choice(np.arange(100, 20_000), 1_000, replace=False)] = rng.standard_normal(1_000)
+    margins = A @ weights
+    b = np.where(margins > np.median(margins), 1.0, -1.0)
+    chance = rng.random(n) < 0.1
+    b[chance] = rng.choice([-1.0, 1.0], chance.sum())
+    return A, b
+
+
+def sets(quick: bool, cache: Path) -> dict[str, Callable]:
+    """Loaders by name; --quick shortens the two largest."""
+    return {
+        **{name: lambda name=name: signs(name) for name in ("20news", "farm_ads", "w8a", "a9a", "ijcnn1")},
+        **{name: lambda name=name: columns(name) for name in ("leukemia", "colon")},
+        "riboflavin": riboflavin,
+        "sector": sector,
+        "mnist": lambda: mnist(5_000 if quick else None),
+        "text": lambda: text(10_000 if quick else 200_000, cache),
+    }

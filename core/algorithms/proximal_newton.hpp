@@ -1,0 +1,310 @@
+// Proximal Newton on working sets of features.
+//
+// An epoch is a round:
+//
+//   choose   features whose slopes break their optimality condition join the working set W, the worst first;
+//   their
+//            columns are gathered (columns.hpp)
+//   repeat   quadratic model of the loss around x on W; coordinate sweeps and Newton steps on the support
+//   (model.hpp);
+//            a line search on P itself
+//   until    the gap of the problem restricted to W is a fraction of the last full gap
+//
+// A certificate follows each round and brings the slopes of all features. Between certificates only W is
+// touched.
+#pragma once
+#include "core/drive.hpp"
+#include "core/newton/model.hpp"
+#include "core/newton/soft_loss.hpp"
+#include "core/screening.hpp"
+#include <memory>
+
+namespace southwell {
+
+struct NewtonSpec {
+  Real softness = 1; // of kinks at first, in units of the zero model's objective; see SoftLoss
+};
+
+class ProximalNewton final : public Algorithm {
+public:
+  ProximalNewton(const Problem& problem, CVec x, CVec y, const NewtonSpec& spec)
+      : problem_(&problem), spec_(spec), model_(columns_),
+        loss_(problem.loss, problem.loss.smooth() ? 0 : spec.softness),
+        flats_(problem.loss.piecewise() && !problem.loss.quadratic()), here_(problem),
+        slot_(here_.x.size(), -1), h_(here_.y.size()), residual_(h_.size()), trial_(h_.size()),
+        step_(h_.size()) {
+    here_.x = within_bounds(problem, x);
+    if (loss_.kinked()) loss_.recentre(within_domain(problem, y));
+    screening_ = std::make_unique<Screening>(problem);
+    std::vector<Index> names;
+    for (Index j = 0; j < Index(slot_.size()); ++j)
+      if (here_.x[j] != 0 || problem.penalty[j].l1 == 0) names.push_back(j);
+    enter(names);
+  }
+  ProximalNewton(const ProximalNewton&) = delete; // its parts look at each other
+
+  bool eager() const override { return true; }
+  void epoch(Pulse& pulse) override {
+    moved_ = true;
+    model_.attend(pulse);
+    Real target = (complete_ ? 0.1 : 0.3) * gap_, change = infinity;
+    const Index enough = pulse.entries() + 50 * problem_->design.stored(); // then a certificate is due
+    for (int step = 0; step < 50 && pulse.entries() < enough; ++step) {
+      linearise();
+      if (model_.stopped()) return;
+      const Real left = restricted_gap();
+      if (step == 0) target = std::min(target, 0.1 * left); // a round without a step would end nowhere
+      if (left <= target) break;
+      if (solve_model(change)) return restore(start_);
+      if (!search_line()) break;
+    }
+    if (!loss_.kinked()) return;
+    loss_.recentre(here_.y);
+    loss_.soften(std::max(0.6 * loss_.softness(), 0.01 * spec_.softness * unit_));
+  }
+  void locate(Point& point) override {
+    if (moved_) {
+      for (std::size_t k = 0; k < names_.size(); ++k) here_.x[names_[k]] = model_.coordinates()[k].x;
+      compute_margins();
+      loss_.derivative(here_.margins, here_.y);
+      if (problem_->has_intercept()) balance(problem_->loss.weights(), here_.y);
+      problem_->slopes(here_.y, here_.slopes);
+      moved_ = false;
+    }
+    point = here_;
+  }
+  void judge(const Certifier& certifier, const Unit& unit) override {
+    gap_ = certifier.best().gap();
+    if (std::exchange(unit_, unit.scale) != unit.scale && loss_.kinked())
+      loss_.soften(spec_.softness * unit_);
+    screening_->update(here_, certifier, unit);
+  }
+  void resync(const Point&) override { // it is `here_`
+    if (problem_->has_intercept()) model_.coordinates()[slot_.back()].x = here_.x.back();
+    value_ = loss_.value(here_.margins) + penalty_value();
+    choose();
+  }
+  bool repenalise(const Problem& problem) override {
+    const Real before = problem_->penalty[0].l1, now = problem.penalty[0].l1;
+    strong_ = now > 0 && now < before ? std::max(2 - before / now, 0.0)
+                                      : 1; // |z_j| <= (2 - before/now) l1: left out
+    problem_ = &problem;
+    screening_ = std::make_unique<Screening>(problem, *screening_);
+    for (std::size_t k = 0; k < names_.size(); ++k) model_.coordinates()[k].g = problem.penalty[names_[k]];
+    return true;
+  }
+  Account account() const override {
+    return {{model_.newton_effort()}, screening_->features(), screening_->samples()};
+  }
+  std::vector<Index> draw(Index) override { return {}; }
+  std::vector<Index> lead(Index) override { return {}; }
+
+private:
+  using Slots = Model::Slots;
+
+  void enter(std::span<const Index> names) {
+    problem_->design.gather(names, columns_);
+    for (const Index j : names) {
+      slot_[j] = std::int32_t(names_.size());
+      names_.push_back(j);
+      model_.coordinates().push_back({here_.x[j], problem_->penalty[j]});
+    }
+  }
+  // Those outside W that break their condition join it, by the decrease a step along them promises: at most a
+  // hundred, a hundredth of all, or twice the support, and beyond a hundred no more than a tenth of the data,
+  // so that W stays a small part of it. What a column holds is judged by its squared norm: its size is not
+  // known where the data lie by rows.
+  void choose() {
+    const CVec norms = screening_->column_norms();
+    struct Violator {
+      Real gain;
+      Index j;
+      bool operator<(const Violator& other) const {
+        return gain > other.gain || (gain == other.gain && j < other.j);
+      }
+    };
+    std::vector<Violator> violators;
+    Index support = 0;
+    Real room = 0, held = 0;
+    for (Index j = 0; j < Index(slot_.size()); ++j) {
+      room += 0.1 * norms[j];
+      if (slot_[j] >= 0) {
+        support += here_.x[j] != 0;
+        held += here_.x[j] != 0 ? norms[j] : 0;
+        continue;
+      }
+      ScalarElasticNet g = problem_->penalty[j];
+      g.l1 *= strong_;
+      const Real off = g.subdifferential(0).distance(-here_.slopes[j]);
+      if (off > 0 && norms[j] > 0 && !screening_->feature(j)) violators.push_back({off * off / norms[j], j});
+    }
+    room = std::max(room, 2 * held);
+    const std::size_t most = std::max<Index>({100, 2 * support, Index(slot_.size()) / 100});
+    complete_ = 4 * violators.size() < most;
+    if (violators.size() > most) {
+      std::nth_element(violators.begin(), violators.begin() + std::ptrdiff_t(most), violators.end());
+      violators.resize(most);
+    }
+    std::sort(violators.begin(), violators.end());
+    std::vector<Index> names;
+    for (const Violator& violator : violators) {
+      if (names.size() >= 100 && room < 0) break;
+      room -= norms[violator.j];
+      names.push_back(violator.j);
+    }
+    complete_ = complete_ && names.size() == violators.size();
+    std::sort(names.begin(), names.end());
+    enter(names);
+    strong_ = 1;
+  }
+  Real penalty_value() const {
+    Real total = 0;
+    for (const Coordinate& c : model_.coordinates()) total += c.g.value(c.x);
+    return total;
+  }
+  void compute_margins() { // from the gathered columns: x is zero elsewhere
+    std::vector<Real> zero(names_.size());
+    if (problem_->has_intercept()) zero[slot_.back()] = here_.x.back();
+    model_.gained(zero, here_.margins);
+    if (problem_->has_intercept()) solve_intercept(*problem_, here_);
+  }
+
+  // First and second derivatives at the present margins, and the model there.
+  void linearise() {
+    loss_.derivative(here_.margins, here_.y);
+    loss_.curvature(here_.y, h_);
+    const CVec s = problem_->loss.weights();
+    if (flats_) // a sample on a flat may leave it: some of the curvature there could be
+      for (std::size_t i = 0; i < h_.size(); ++i)
+        h_[i] = std::max(h_[i], floor_ * loss_.most_curvature() * s[i]);
+    for (std::size_t i = 0; i < h_.size(); ++i) residual_[i] = s[i] * here_.y[i];
+    model_.begin(residual_, h_, problem_->loss.quadratic());
+    start_.resize(names_.size());
+    for (std::size_t k = 0; k < names_.size(); ++k) start_[k] = model_.coordinates()[k].x;
+  }
+  // About the gap of the problem restricted to W, with y scaled to be feasible there; its second-order part
+  // is rough.
+  Real restricted_gap() const {
+    const auto free = [](const Coordinate& c) { return c.g.feasible_scale(-c.slope) == 0; };
+    Real scale = 1, total = 0;
+    for (const Coordinate& c : model_.coordinates())
+      scale = free(c) ? scale : std::min(scale, c.g.feasible_scale(-c.slope));
+    for (const Coordinate& c : model_.coordinates()) {
+      const Real z = scale * c.slope;
+      if (free(c))
+        total += c.curvature > 0 ? z * z / c.curvature : 0;
+      else
+        total += std::max(c.g.value(c.x) + c.g.conjugate(-z) + z * c.x, 0.0);
+    }
+    return total + (1 - scale) * (1 - scale) * value_;
+  }
+
+  // Sweeps over those that may move, until the model is solved well enough to be worth a new one. A Newton
+  // step on the support comes once as much has been spent on sweeps as it costs: whichever is better, no more
+  // than twice its price is paid. True: leave the epoch now.
+  bool solve_model(Real& before) {
+    Slots hot;
+    for (std::size_t k = 0; k < names_.size(); ++k) {
+      const Coordinate& c = model_.coordinates()[k];
+      if (c.x != 0 || c.g.l1 == 0 || std::abs(c.slope) > 0.9 * c.g.l1) hot.push_back(std::int32_t(k));
+    }
+    if (model_.better_formed(hot)) {
+      before = model_.solve_formed(hot, 1e-3);
+      return model_.stopped();
+    }
+    Slots support = support_of();
+    Real first = 0, now = infinity, goal = 0;
+    for (int k = 0; k < 10 && now > goal; ++k) {
+      const Index work = model_.work();
+      now = model_.sweep(hot);
+      spent_ += Real(model_.work() - work);
+      if (model_.stopped()) return true;
+      if (k == 0) {
+        first = now;
+        goal = 0.1 * std::min(first, before);
+      }
+      Slots next = support_of();
+      const bool settled = 20 * difference(support, next) <= Index(next.size()) + 20;
+      support = std::move(next);
+      if (now > goal && settled && spent_ >= (sure_ ? 0.1 : 1) * model_.newton_cost(support)) {
+        sure_ = model_.newton(support);
+        spent_ = 0;
+        if (model_.stopped()) return true;
+        if (sure_) k = std::max(k, 7);
+        support = support_of();
+      }
+    }
+    before = first;
+    return false;
+  }
+  static Index difference(const Slots& a, const Slots& b) { // how many are in one alone
+    Index common = 0;
+    for (std::size_t s = 0, t = 0; s < a.size() && t < b.size();)
+      if (a[s] == b[t]) {
+        ++common, ++s, ++t;
+      } else {
+        a[s] < b[t] ? ++s : ++t;
+      }
+    return Index(a.size() + b.size()) - 2 * common;
+  }
+  Slots support_of() const {
+    Slots support;
+    for (std::size_t k = 0; k < names_.size(); ++k) {
+      if (model_.coordinates()[k].supports()) support.push_back(std::int32_t(k));
+    }
+    return support;
+  }
+  // Along the model's step, until P falls as it should. False: it is at rest.
+  bool search_line() {
+    model_.gained(start_, step_);
+    std::vector<Real> end(names_.size());
+    Real promised = 0;
+    for (std::size_t k = 0; k < names_.size(); ++k) {
+      const Coordinate& c = model_.coordinates()[k];
+      end[k] = c.x;
+      promised += c.slope * (end[k] - start_[k]) + c.g.value(end[k]) - c.g.value(start_[k]);
+    }
+    const Real rounding = 1e-15 * std::abs(value_);
+    for (Real part = 1; part > 1e-12; part /= 2) {
+      for (std::size_t i = 0; i < trial_.size(); ++i) trial_[i] = here_.margins[i] + part * step_[i];
+      if (part < 1)
+        for (std::size_t k = 0; k < names_.size(); ++k)
+          model_.coordinates()[k].x = start_[k] + part * (end[k] - start_[k]);
+      const Real value = loss_.value(trial_) + penalty_value();
+      if (value <= value_ + 0.01 * part * promised + rounding) {
+        const bool moved = value < value_ || promised < -rounding;
+        value_ = value;
+        here_.margins.swap(trial_);
+        floor_ = part == 1 ? std::max(0.1 * floor_, 1e-8) : clip(10 * floor_, 1e-3, 1.0);
+        return moved;
+      }
+    }
+    restore(start_);
+    return false;
+  }
+  void restore(CVec x) {
+    for (std::size_t k = 0; k < names_.size(); ++k) model_.coordinates()[k].x = x[k];
+  }
+
+  const Problem* problem_;
+  NewtonSpec spec_;
+  Columns columns_;
+  Model model_;
+  SoftLoss loss_;
+  std::unique_ptr<Screening> screening_;
+  bool flats_; // has the loss pieces without curvature?
+  Point here_; // between certificates its margins are those of the model's x, the rest is of the last one
+  std::vector<std::int32_t> slot_; // of each feature in W, or -1
+  std::vector<Index> names_;       // of each slot
+  std::vector<Real> h_, residual_, trial_, step_, start_;
+  Real value_ = infinity, gap_ = infinity, unit_ = 0;
+  Real strong_ =
+      1; // the part of l1 beyond which slopes make a feature join: less at a new penalty (strong rule)
+  Real floor_ = 1;    // the part of the largest curvature that every sample is given where there are flats
+  Real spent_ = 0;    // entries touched by sweeps since the last Newton step
+  bool sure_ = false; // was the last Newton step taken in full?
+  bool complete_ = false; // did few features have to join W?
+  bool moved_ = true;     // since the last certificate
+};
+
+} // namespace southwell

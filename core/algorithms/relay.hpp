@@ -1,0 +1,166 @@
+// Several movers, one state: whoever brings the gap down fastest moves on.
+//
+// A primal iterate gives a dual one and the other way round, and the certificate accepts any pair. So a mover
+// can take over from another at any certificate: it begins at the best primal and the best dual point seen.
+//
+// Who begins is decided at the first certificate, by what each is expected to cost. Once it has spent a
+// trial, the other is given as much; from there on the measured fall of log(gap), by the second or, where
+// runs must repeat, by the entry touched, decides. Trials double with every change, so that a mover that
+// needs a run-up gets it, and no more than a few times the price of the better one is paid.
+#pragma once
+#include "core/drive.hpp"
+#include <functional>
+#include <memory>
+
+namespace southwell {
+
+class Relay final : public Algorithm {
+public:
+  using Make = std::function<std::unique_ptr<Algorithm>(CVec x, CVec y)>;
+  struct Mover {
+    const char* name;
+    Make make;
+    Real price;    // of touching an entry, in units that are the same for all
+    Real expected; // price of a solution, in units of the stored entries
+    bool sparse;   // is that for a solution without zeros, and less for one with?
+  };
+
+  // `timed`: rates are by the second.
+  Relay(const Problem& problem, std::vector<Mover> movers, bool timed, CVec x, CVec y)
+      : problem_(&problem), timed_(timed), trial_(100 * Real(problem.design.stored())) {
+    for (Mover& mover : movers) runners_.push_back({std::move(mover), {}, -1});
+    current_ = runners_[0].mover.make(x, y);
+  }
+
+  bool eager() const override { return current_->eager(); }
+  void epoch(Pulse& pulse) override {
+    const Index before = pulse.entries();
+    const Clock clock;
+    current_->epoch(pulse);
+    Effort& effort = runners_[now_].effort;
+    ++effort.rounds;
+    effort.entries += pulse.entries() - before;
+    effort.seconds += clock.seconds();
+    stint_.entries += pulse.entries() - before;
+    stint_.seconds += clock.seconds();
+  }
+  void locate(Point& point) override { current_->locate(point); }
+  void judge(const Certifier& certifier, const Unit& unit) override {
+    current_->judge(certifier, unit);
+    const Real gap = std::max(certifier.best().gap(), unit.rounding);
+    if (std::isfinite(gap_) && stint_.entries > 0) {
+      const Real fall = std::log(gap_ / gap);
+      runners_[now_].effort.fall += fall;
+      stint_.fall += fall;
+    }
+    if (runners_.size() > 1 && !std::isfinite(gap_)) begin(certifier);
+    gap_ = gap;
+    if (runners_[now_].mover.price * Real(stint_.entries) >= trial_) decide(certifier);
+  }
+  void resync(const Point& point) override {
+    if (!successor_) return current_->resync(point);
+    add(past_, current_->account());
+    current_ = std::move(successor_); // it stands elsewhere
+    Point own(*problem_);
+    current_->locate(own);
+    current_->resync(own);
+  }
+  bool repenalise(const Problem& problem) override {
+    if (runners_.size() > 1 || !current_->repenalise(problem)) return false;
+    problem_ = &problem;
+    gap_ = infinity;
+    return true;
+  }
+  // By mover; the steps of Newton are told apart from the primal rounds they are part of.
+  Account account() const override {
+    Account account = past_;
+    add(account, current_->account());
+    std::vector<Effort> efforts;
+    for (const Runner& runner : runners_) {
+      efforts.push_back(runner.effort);
+      efforts.back().mover = runner.mover.name;
+      if (runner.mover.name == std::string_view("primal"))
+        for (const Effort& part : account.efforts) {
+          efforts.back().entries -= part.entries;
+          efforts.back().seconds -= part.seconds;
+        }
+    }
+    efforts.insert(efforts.end(), account.efforts.begin(), account.efforts.end());
+    account.efforts = std::move(efforts);
+    return account;
+  }
+  std::vector<Index> draw(Index) override { return {}; }
+  std::vector<Index> lead(Index) override { return {}; }
+
+private:
+  struct Runner {
+    Mover mover;
+    Effort effort;
+    Real rate; // fall of log(gap) a second or an entry, in its last stint; < 0: unknown
+  };
+  // Whoever is expected to be done first. What a working set will hold is judged by the features whose
+  // conditions are broken now, each weighed by its squared norm.
+  void begin(const Certifier& certifier) {
+    std::vector<Real> norms(problem_->design.cols());
+    problem_->design.column_squared_norms(problem_->loss.weights(), norms);
+    Real broken = 0, all = 0;
+    for (Index j = 0; j < problem_->penalty.penalised(); ++j) {
+      const bool off =
+          problem_->penalty[j].subdifferential(certifier.x()[j]).distance(-certifier.slopes()[j]) > 0;
+      broken += off || certifier.x()[j] != 0 ? norms[j] : 0;
+      all += norms[j];
+    }
+    const auto cost = [&](std::size_t k) {
+      const Mover& mover = runners_[k].mover;
+      return mover.expected * (mover.sparse && all > 0 ? broken / all : 1);
+    };
+    std::size_t best = 0;
+    for (std::size_t k = 1; k < runners_.size(); ++k)
+      if (cost(k) < cost(best)) best = k;
+    if (best != 0) hand_over(best, certifier);
+  }
+  void hand_over(std::size_t to, const Certifier& certifier) {
+    now_ = to;
+    stint_ = {};
+    successor_ = runners_[to].mover.make(certifier.x(), certifier.y());
+  }
+  // What was proved stays proved; efforts add up.
+  static void add(Account& to, const Account& more) {
+    for (const Effort& effort : more.efforts) {
+      if (to.efforts.empty()) to.efforts.push_back({effort.mover});
+      to.efforts[0].rounds += effort.rounds;
+      to.efforts[0].entries += effort.entries;
+      to.efforts[0].seconds += effort.seconds;
+    }
+    for (auto which : {&Account::features, &Account::samples}) {
+      if ((to.*which).empty()) (to.*which) = more.*which;
+      for (std::size_t k = 0; k < (more.*which).size(); ++k) (to.*which)[k] |= (more.*which)[k];
+    }
+  }
+  // The present mover has had its trial: it goes on only if nobody is unknown or was faster.
+  void decide(const Certifier& certifier) {
+    Runner& runner = runners_[now_];
+    runner.rate =
+        std::max(stint_.fall / (timed_ ? stint_.seconds : runner.mover.price * Real(stint_.entries)), 0.0);
+    stint_ = {};
+    std::size_t best = now_;
+    for (std::size_t k = 0; k < runners_.size(); ++k)
+      if (runners_[k].rate < 0 || (runners_[best].rate >= 0 && runners_[k].rate > runners_[best].rate))
+        best = k;
+    if (best == now_) return;
+    trial_ *= 2;
+    hand_over(best, certifier);
+  }
+
+  const Problem* problem_;
+  bool timed_;
+  Real trial_; // a stint, in the units of prices
+  std::vector<Runner> runners_;
+  std::size_t now_ = 0;
+  std::unique_ptr<Algorithm> current_, successor_;
+  Effort stint_{};
+  Account past_; // of movers that were relieved
+  Real gap_ = infinity;
+};
+
+} // namespace southwell

@@ -1,0 +1,198 @@
+// Solves (A_S' diag(h) A_S + ridge) d = right on a support S: through a Cholesky factor where that is cheap,
+// else by conjugate gradients. For the squared loss h never changes: the factor is updated as features enter
+// and leave. When it has changed, the factor of the old h makes a good preconditioner.
+#pragma once
+#include "core/newton/formed.hpp"
+#include "core/support/cholesky.hpp"
+
+namespace southwell {
+
+class Hessian {
+public:
+  using Slots = FormedHessian::Slots;
+
+  explicit Hessian(const Weighted& weighted) : weighted_(weighted), formed_(weighted) {}
+
+  void forget() { // h has changed
+    formed_.forget();
+    current_ = false;
+  }
+  const FormedHessian& formed() const { return formed_; }
+  template <class Spend> void form(Slots slots, Spend&& spend) {
+    if (!current_) drop_factor(); // from here on it is of the present h
+    current_ = true;
+    formed_.form(slots, spend);
+  }
+
+  // About how many entries a solution will touch.
+  Real cost(Slots support) const {
+    const Estimate estimate(*this, support);
+    return estimate.direct() ? estimate.factoring : 60 * estimate.stored;
+  }
+
+  // In the place of `right`. `spend(entries)` is told of the work; true: leave it.
+  template <class Spend> void solve(Slots support, CVec ridge, Vec right, Spend&& spend) {
+    const Estimate estimate(*this, support);
+    if (!current_ && estimate.direct() && covers(support) && estimate.factoring > 24 * estimate.stored) {
+      std::vector<Real> solution(right.begin(), right.end());
+      if (conjugate_gradients(support, ridge, solution, 12, spend)) {
+        std::copy(solution.begin(), solution.end(), right.begin());
+        return;
+      }
+    }
+    if (estimate.direct()) {
+      form(support, spend);
+      if (std::all_of(support.begin(), support.end(), [&](Index k) { return formed_.knows(k); }) &&
+          factor(support, ridge, spend)) {
+        std::vector<Real> ordered(support.size());
+        for (std::size_t t = 0; t < support.size(); ++t) ordered[order_[t]] = right[t];
+        factor_.solve(ordered.data());
+        for (std::size_t t = 0; t < support.size(); ++t) right[t] = ordered[order_[t]];
+        return;
+      }
+    }
+    conjugate_gradients(support, ridge, right, 200, spend);
+  }
+
+private:
+  const Columns& columns() const { return weighted_.columns; }
+
+  struct Estimate {
+    Real size, stored = 0, factoring; // of the support's columns; of forming H and factoring it
+    Estimate(const Hessian& self, Slots support) : size(Real(support.size())) {
+      for (const Index k : support) stored += Real(self.columns().size(k));
+      factoring = self.formed_.cost(support) + size * size * size / 12;
+    }
+    bool direct() const { return size <= 4000 && factoring <= std::max(100 * stored, 1e5); }
+  };
+
+  void drop_factor() {
+    factor_.clear();
+    factored_.clear();
+  }
+  // The factor of H + ridge on the support: those that left are removed, those that came appended. `order_`
+  // then says where each of the support stands. False if H + ridge is not positive definite beyond rounding.
+  template <class Spend> bool factor(Slots support, CVec ridge, Spend&& spend) {
+    std::vector<std::int32_t> at(columns().count(), -1); // place in the support
+    for (std::size_t t = 0; t < support.size(); ++t) at[support[t]] = std::int32_t(t);
+    const auto gone = [&](const Member& member) {
+      return at[member.slot] < 0 || ridge[at[member.slot]] != member.ridge;
+    };
+    if (4 * std::count_if(factored_.begin(), factored_.end(), gone) > Index(factored_.size()) + 4)
+      drop_factor();
+    for (std::size_t k = factored_.size(); k-- > 0;)
+      if (gone(factored_[k])) {
+        factor_.remove(Index(k));
+        factored_.erase(factored_.begin() + std::ptrdiff_t(k));
+      }
+    order_.assign(support.size(), -1);
+    for (std::size_t k = 0; k < factored_.size(); ++k) order_[at[factored_[k].slot]] = std::int32_t(k);
+    std::vector<Real> row;
+    for (std::size_t t = 0; t < support.size(); ++t) {
+      if (order_[t] >= 0) continue;
+      row.clear();
+      for (const Member& member : factored_) row.push_back(formed_(support[t], member.slot));
+      row.push_back(formed_(support[t], support[t]) + ridge[t]);
+      if (!factor_.append(row.data()) || spend(Index(row.size() * row.size() / 4))) {
+        drop_factor();
+        return false;
+      }
+      order_[t] = std::int32_t(factored_.size());
+      factored_.push_back({support[t], ridge[t]});
+    }
+    return true;
+  }
+
+  // Does the factor, of whatever h, know nearly all of the support and little else?
+  bool covers(Slots support) const {
+    if (factored_.empty()) return false;
+    std::vector<char> in(columns().count());
+    for (const Index k : support) in[k] = 1;
+    Index common = 0;
+    for (const Member& member : factored_) common += in[member.slot];
+    return 10 * (Index(support.size() + factored_.size()) - 2 * common) <= Index(support.size());
+  }
+
+  // Preconditioned by the factor where it knows a coordinate, else by the diagonal, until the residual is
+  // small enough for a Newton step. False if that takes more than `most` steps.
+  template <class Spend>
+  bool conjugate_gradients(Slots support, CVec ridge, Vec right, int most, Spend&& spend) {
+    const std::size_t size = support.size();
+    std::vector<Real> residual(right.begin(), right.end()), scaled(size), direction, image(size);
+    std::fill(right.begin(), right.end(), 0.0);
+    std::vector<std::int32_t> place(columns().count(), -1);
+    const bool known = covers(support);
+    if (known)
+      for (std::size_t k = 0; k < factored_.size(); ++k) place[factored_[k].slot] = std::int32_t(k);
+    std::vector<Real> within(factored_.size());
+    const auto precondition = [&] { // returns <residual, scaled>
+      std::fill(within.begin(), within.end(), 0.0);
+      for (std::size_t t = 0; t < size; ++t)
+        if (place[support[t]] >= 0) within[place[support[t]]] = residual[t];
+      if (known) factor_.solve(within.data());
+      Real total = 0;
+      for (std::size_t t = 0; t < size; ++t) {
+        const Index k = support[t];
+        const Real diagonal = weighted_.coordinates[k].curvature + ridge[t];
+        scaled[t] = place[k] >= 0 ? within[place[k]] : diagonal > 0 ? residual[t] / diagonal : 0;
+        total += scaled[t] * residual[t];
+      }
+      return total;
+    };
+    Real rho = precondition();
+    direction = scaled;
+    const Real goal = 1e-3 * rho;
+    for (int step = 0; step < most && rho > goal; ++step) {
+      if (spend(multiply(support, direction, image) + Index(within.size() * within.size() / 4))) return false;
+      Real bend = 0;
+      for (std::size_t t = 0; t < size; ++t) {
+        image[t] += ridge[t] * direction[t];
+        bend += direction[t] * image[t];
+      }
+      if (!(bend > 0)) break;
+      for (std::size_t t = 0; t < size; ++t) {
+        right[t] += rho / bend * direction[t];
+        residual[t] -= rho / bend * image[t];
+      }
+      const Real next = precondition();
+      for (std::size_t t = 0; t < size; ++t) direction[t] = scaled[t] + next / rho * direction[t];
+      rho = next;
+    }
+    return rho <= goal;
+  }
+  // image = A_S' diag(h) A_S v; returns the entries touched.
+  Index multiply(Slots support, CVec v, Vec image) {
+    const CVec h = weighted_.h;
+    margins_.assign(h.size(), 0.0);
+    Real u = 0, total = 0; // what the frame adds to all margins; the sum of what is then weighed
+    Index cost = 0;
+    columns().visit([&](const auto& store) {
+      for (std::size_t t = 0; t < support.size(); ++t) {
+        store[support[t]].add_to(margins_, v[t]);
+        u += v[t] * columns().gamma(support[t]);
+        cost += 2 * store[support[t]].size();
+      }
+      for (std::size_t i = 0; i < h.size(); ++i) total += margins_[i] *= h[i];
+      for (std::size_t t = 0; t < support.size(); ++t) {
+        const Index k = support[t];
+        image[t] = store[k].dot(margins_) + u * weighted_.coordinates[k].weighted +
+                   columns().gamma(k) * (total + u * weighted_.total_h);
+      }
+    });
+    return cost;
+  }
+
+  struct Member {
+    std::int32_t slot;
+    Real ridge;
+  };
+  const Weighted& weighted_;
+  FormedHessian formed_;
+  bool current_ = false; // are H and its factor of the present h?
+  Cholesky factor_;
+  std::vector<Member> factored_;
+  std::vector<std::int32_t> order_;
+  std::vector<Real> margins_;
+};
+
+} // namespace southwell

@@ -1,0 +1,48 @@
+// The loss as Newton's method sees it: smooth, with a second derivative.
+//
+// A loss with kinks is replaced by  max_y  y m - phi*(y) - (q/2)(y - e)^2,  smooth with curvature at most
+// 1/q. Its centres e follow the iterate: the proximal point method on the dual, also known as the method of
+// multipliers, whose limit solves the problem itself (Rockafellar 1976).
+#pragma once
+#include "core/problem.hpp"
+
+namespace southwell {
+
+class SoftLoss {
+public:
+  SoftLoss(const SampleLoss& loss, Real q) : loss_(loss), q_(q), centre_(q > 0 ? loss.samples() : 0) {}
+
+  bool kinked() const { return q_ > 0; }
+  Real softness() const { return q_; }
+  Real most_curvature() const { return kinked() ? 1 / q_ : loss_.smoothness(); }
+  void soften(Real q) { q_ = q; }
+  void recentre(CVec y) { centre_.assign(y.begin(), y.end()); }
+  CVec centre() const { return centre_; }
+
+  // sum_i s_i phi(m_i), and the derivatives y_i.
+  Real value(CVec margins) {
+    if (!kinked()) return loss_.value(margins);
+    scratch_.resize(margins.size());
+    return loss_.maximise(margins, centre_, q_, scratch_);
+  }
+  void derivative(CVec margins, Vec y) const {
+    kinked() ? void(loss_.maximise(margins, centre_, q_, y)) : loss_.derivative(margins, y);
+  }
+  // h_i = s_i phi''(m_i) where the derivative is y_i.
+  void curvature(CVec y, Vec h) const {
+    if (!kinked()) return loss_.curvature(y, h);
+    const CVec s = loss_.weights();
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      const Interval dom = loss_.domain(Index(i));
+      h[i] =
+          y[i] > dom.lo && y[i] < dom.hi && y[i] != 0 ? s[i] / q_ : 0; // 0: an end, or the flat of |m| <= eps
+    }
+  }
+
+private:
+  const SampleLoss& loss_;
+  Real q_;
+  std::vector<Real> centre_, scratch_;
+};
+
+} // namespace southwell

@@ -1,0 +1,85 @@
+// What the gap proves about single coordinates (gap-safe rules: Ndiaye, Fercoq, Gramfort and Salmon 2017; of
+// samples: Shibagaki, Karasuyama, Hatano and Takeuchi 2016). Once proved, it holds for good.
+//
+// D is gamma-strongly concave in the s-weighted norm, so an optimal y is within sqrt(2 (P - D(y)) / gamma) of
+// any y. Where no slope within that reach leaves the subdifferential of g_j at 0, x_j = 0 in every solution.
+// P is l2-strongly convex, so the optimal x is within sqrt(2 (P(x) - D) / l2) of any x. Where phi_i' is the
+// same at both ends of what the margin can then be, it is the dual value of sample i. An unpenalised
+// intercept has no such bound.
+#pragma once
+#include "core/certificate.hpp"
+
+namespace southwell {
+
+class Screening {
+public:
+  explicit Screening(const Problem& problem)
+      : problem_(problem), features_(problem.design.cols()), samples_(problem.design.rows()) {
+    l2_ = problem.has_intercept() ? 0 : infinity;
+    for (Index j = 0; j < problem.penalty.penalised() && l2_ > 0; ++j)
+      l2_ = std::min(l2_, problem.penalty[j].l2);
+  }
+
+  // For another penalty on the same data: nothing is proved yet.
+  Screening(const Problem& problem, const Screening& other) : Screening(problem) {
+    norms_ = other.norms_;
+    row_norms_ = other.row_norms_;
+  }
+
+  bool feature(Index j) const { return features_[j]; }
+  const std::vector<char>& features() const { return features_; } // which are zero
+  const std::vector<char>& samples() const { return samples_; }   // whose y is known
+  CVec column_norms() {
+    if (norms_.empty()) {
+      norms_.resize(features_.size());
+      problem_.design.column_squared_norms(problem_.loss.weights(), norms_);
+    }
+    return norms_;
+  }
+
+  // With the last point and what its certificate found.
+  void update(const Point& point, const Certifier& certifier, const Unit& unit) {
+    const Certificate& best = certifier.best();
+    const Real slack = unit.rounding + 1e-12 * best.terms; // gaps are known up to rounding
+    screen_features(certifier.slopes(), certifier.scale(), best.primal - certifier.latest_dual() + slack);
+    screen_samples(point, certifier.latest() - best.dual + slack);
+  }
+
+private:
+  void screen_features(CVec slopes, Real scale, Real gap) {
+    const Real smoothness = problem_.loss.smoothness();
+    if (!std::isfinite(smoothness) || !std::isfinite(gap)) return;
+    const Real reach = std::sqrt(2 * std::max(gap, 0.0) * smoothness);
+    const CVec norms = column_norms();
+    for (Index j = 0; j < problem_.penalty.penalised(); ++j) {
+      if (features_[j]) continue;
+      const ScalarElasticNet g = problem_.penalty[j];
+      if (g.lo > 0 || g.hi < 0) continue;
+      const Interval quiet = g.subdifferential(0);
+      const Real z = scale * slopes[j];
+      const Real room = 1.000001 * reach * std::sqrt(norms[j]) + 1e-10 * (std::abs(z) + g.l1);
+      features_[j] = -z - room > quiet.lo && -z + room < quiet.hi;
+    }
+  }
+  void screen_samples(const Point& point, Real gap) {
+    if (!(l2_ > 0) || !std::isfinite(gap) || !problem_.loss.piecewise() || problem_.loss.quadratic()) return;
+    if (row_norms_.empty()) {
+      row_norms_.resize(samples_.size());
+      problem_.design.row_squared_norms(row_norms_);
+    }
+    const Real reach = std::sqrt(2 * std::max(gap, 0.0) / l2_);
+    for (Index i = 0; i < Index(samples_.size()); ++i) {
+      if (samples_[i]) continue;
+      const Real m = point.margins[i],
+                 room = 1.000001 * reach * std::sqrt(row_norms_[i]) + 1e-10 * (1 + std::abs(m));
+      samples_[i] = problem_.loss.derivative(i, m - room) == problem_.loss.derivative(i, m + room);
+    }
+  }
+
+  const Problem& problem_;
+  std::vector<char> features_, samples_;
+  std::vector<Real> norms_, row_norms_;
+  Real l2_; // the least of all, 0 if there is an intercept
+};
+
+} // namespace southwell

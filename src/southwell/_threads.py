@@ -1,0 +1,46 @@
+"""How many threads a solve may use."""
+
+from __future__ import annotations
+
+import os
+
+from ._names import count
+
+_chosen: int | None = None
+
+
+def processors() -> int:
+    """Those this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def set_num_threads(n_threads: int | None) -> None:
+    """Choose how many threads a solve uses where it is not told; None goes back to the default.
+
+    The default is every processor this process may use, or ``OMP_NUM_THREADS`` if that is less, which joblib and
+    schedulers set for their workers. Solves that run side by side in one process share the processors among them.
+    Answers do not depend on the number of threads.
+
+    Examples
+    --------
+    >>> import southwell as sw
+    >>> sw.set_num_threads(1)
+    >>> sw.get_num_threads()
+    1
+    >>> sw.set_num_threads(None)
+    """
+    global _chosen
+    _chosen = None if n_threads is None else count("n_threads", n_threads, 1)
+
+
+def get_num_threads() -> int:
+    """How many threads a solve uses where it is not told."""
+    if _chosen is not None:
+        return _chosen
+    told = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return max(1, min(processors(), int(told))) if told.isdigit() else processors()
+
+
+def checked(n_threads: int | None) -> int:
+    """The number a solve was told, or the default."""
+    return get_num_threads() if n_threads is None else count("n_threads", n_threads, 1)

@@ -1,0 +1,86 @@
+"""The default method: several movers on one saddle state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from .. import _core
+from .._names import unknown
+from ..problem import Problem
+from .base import Method, Prepared, Start
+from .dspdc import DSPDC
+from .full_gradient import FISTA
+from .side import dual_start, firmness, mean_squared_row, quadratic, weights_positive
+
+
+@dataclass(frozen=True)
+class Auto(Method):
+    """Whoever brings the gap down fastest moves: features, samples, or Newton on the support.
+
+    Parameters
+    ----------
+    schedule : {"fixed", "timed"}
+        What the movers are compared by: the entries of A they touch, so that the same seed gives the same numbers; or
+        the seconds they take, which follows the machine.
+    movers : {"auto", "primal", "dual"}
+        Which to use.
+    """
+
+    schedule: str = "fixed"
+    movers: str = "auto"
+    softness: float = 1.0
+    name: ClassVar[str] = "auto"
+    takes_factors: ClassVar[bool] = True
+
+    def __post_init__(self):
+        for field, known in (("schedule", ("fixed", "timed")), ("movers", ("auto", "primal", "dual"))):
+            if getattr(self, field) not in known:
+                raise unknown(field, getattr(self, field), known)
+
+    def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
+        if problem.factorised:
+            return (FISTA() if problem.loss.smooth else DSPDC()).prepare(problem, start, seed)
+        movers = self._movers(problem)
+        dual = "dual" in movers
+        firm = firmness(problem, self._anchored(problem)) if dual else (0.0, 0.0)
+        y = dual_start(problem, start) if dual or start.y is not None else np.zeros(problem.n_samples)
+        options = _core.DualMover(
+            seed=seed, firmness=firm[0], intercept_firmness=firm[1], expected=_dual_price(problem) if dual else 0.0
+        )
+        algorithm = _core.relay(
+            problem.core(), movers, problem.layout(False) if dual else None, start.x, y, self.softness,
+            _primal_price(problem), options, self.schedule == "timed",
+        )  # fmt: skip
+        return Prepared(algorithm, "auto")
+
+    def _movers(self, problem: Problem) -> list[str]:
+        if self.movers != "auto":
+            return [self.movers]
+        penalty = problem.penalty
+        hopeless = penalty.l2 == 0 and (problem.loss.smooth or penalty.l1 == 0)  # nothing holds x on the dual side
+        slow = problem.shifts is not None and not problem.data.shifts_are_free  # every row would touch every feature
+        return ["primal"] if hopeless or slow else ["primal", "dual"]
+
+    @staticmethod
+    def _anchored(problem: Problem) -> bool:
+        must = problem.penalty.l2 == 0 or not weights_positive(problem)
+        return must or not quadratic(problem) or problem.loss.targets == "real"
+
+
+def _primal_price(problem: Problem) -> float:
+    """Passes over the data, about, for a solution without zeros: few where the Hessian is cheap to form, some hundreds
+    through conjugate gradients; and several times as many round kinks, which have to be softened step by step."""
+    formed = problem.n_features <= 1000 and problem.n_features**2 <= problem.data.stored
+    return (60.0 if formed else 700.0) * (1.0 if problem.loss.smooth else 5.0)
+
+
+def _dual_price(problem: Problem) -> float:
+    """The same for SDCA, whose epochs grow with kappa = mean ||a_i||^2 / (l2 gamma n); found by trial."""
+    if problem.penalty.l2 == 0:
+        return np.inf
+    smoothness = problem.loss.smoothness if np.isfinite(problem.loss.smoothness) else 1.0
+    kappa = mean_squared_row(problem) * smoothness / (problem.penalty.l2 * problem.n_samples)
+    return 30.0 + 10.0 * kappa

@@ -1,0 +1,534 @@
+"""A path is its points solved one by one, each with its own proof, and may be left at any of them."""
+
+import time
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import southwell as sw
+from southwell import ConvergenceWarning
+from southwell.methods import Auto
+from southwell.penalties import ElasticNet
+from test_control import hard, signal_after
+
+LOSSES = list(sw.losses.ALL)
+SMOOTH = [name for name in LOSSES if sw.losses.get(name).smooth]
+FORMS = {
+    "C": np.ascontiguousarray,
+    "F": np.asfortranarray,
+    "CSR": sp.csr_array,
+    "CSC": sp.csc_array,
+    "centred": lambda A: sw.Centred(sp.csr_array(A)),
+}
+
+
+def made(loss="squared", n=80, d=30, seed=0):
+    rng = np.random.default_rng([seed, n, d])
+    A = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.6)
+    m = A @ np.where(rng.random(d) < 0.3, rng.normal(size=d), 0.0) + 0.3 * rng.normal(size=n) + 0.2
+    kind = sw.losses.get(loss).targets
+    b = {"real": m, "signs": np.where(m > 0, 1.0, -1.0), "counts": np.clip(np.round(m), 0, 2)}[kind]
+    if kind == "signs":
+        b[:2] = 1.0, -1.0
+    return A, b
+
+
+def problem_of(loss="squared", form="C", intercept=True, penalty=None, weighted=False, **options):
+    A, b = made(loss, **options)
+    weights = np.random.default_rng(1).uniform(0.2, 2.0, b.size) if weighted else None
+    return sw.Problem(FORMS[form](A), b, loss, penalty, intercept=intercept, sample_weight=weights)
+
+
+def at(problem, l1, l2):
+    g = problem.penalty
+    return problem.with_penalty(ElasticNet(l1, l2, g.weights, g.lower, g.upper))
+
+
+def sound(path, problem):
+    """Shapes agree, and every certificate holds for the point it came with."""
+    k = len(path)
+    assert isinstance(path, sw.Path) and path.problem is problem
+    names = "l1s", "l2s", "intercepts", "primal", "dual", "gaps", "nonzeros", "epochs", "screened", "explained"
+    assert all(getattr(path, name).shape == (k,) for name in names)
+    assert sp.issparse(path.x) and path.x.shape == (k, problem.n_features) and path.x.format == "csr"
+    for j, x in enumerate(path.x.toarray()):
+        here = at(problem, path.l1s[j], path.l2s[j])
+        primal, _, gap = here.certify(x, intercept=path.intercepts[j])
+        unit = sw.solve(here, max_epochs=0, tol=1e9).scale
+        assert primal == pytest.approx(path.primal[j], rel=1e-9, abs=1e-12)
+        assert path.gaps[j] * unit == pytest.approx(path.primal[j] - path.dual[j], rel=1e-6, abs=1e-11 * unit)
+        assert path.dual[j] <= primal + 1e-12 * (1 + abs(primal)) and gap >= -1e-12
+        assert path.nonzeros[j] == np.count_nonzero(x)
+    last = path.last
+    assert (last.x == path.x.toarray()[-1]).all() and last.primal == path.primal[-1]
+    assert last.problem.penalty.l1 == path.l1s[-1] and last.problem.penalty.l2 == path.l2s[-1]
+    assert path.seconds > 0
+
+
+def one_by_one(path, problem, **options):
+    """Each point is what a solve of its own finds, within the two gaps."""
+    for j in range(len(path)):
+        r = sw.solve(at(problem, path.l1s[j], path.l2s[j]), **options)
+        assert path.dual[j] <= r.primal + 1e-12 * (1 + abs(r.primal))
+        assert r.dual <= path.primal[j] + 1e-12 * (1 + abs(r.primal))
+
+
+# The points
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_path_is_its_points(loss, form):
+    for intercept in (False, True):
+        problem = problem_of(loss, form, intercept)
+        path = sw.path(problem, n_points=6, ratio=0.05, max_epochs=5000)
+        assert path.converged and path.gaps.max() <= 1e-6
+        sound(path, problem)
+        one_by_one(path, problem, max_epochs=5000)
+
+
+@settings(max_examples=200)
+@given(
+    loss=st.sampled_from(SMOOTH), form=st.sampled_from(list(FORMS)), intercept=st.booleans(), weighted=st.booleans(),
+    seed=st.integers(0, 10**6), l2=st.sampled_from([0.0, 1e-3, 0.1]), tol=st.sampled_from([1e-3, 1e-6, 1e-9]),
+    weights=st.sampled_from([None, "some", "zeros"]), box=st.sampled_from([(None, None), (0, None), (-0.1, 0.3)]),
+    points=st.integers(1, 6), shape=st.sampled_from([(40, 8), (10, 30)]),
+)  # fmt: skip
+def test_paths_of_all_kinds(loss, form, intercept, weighted, seed, l2, tol, weights, box, points, shape):
+    n, d = shape
+    rng = np.random.default_rng(seed)
+    weights = {"some": rng.uniform(0.3, 3.0, d), "zeros": np.arange(d) % 8}.get(weights)
+    penalty = ElasticNet(l2=l2, weights=weights, lower=box[0], upper=box[1])
+    problem = problem_of(loss, form, intercept, penalty, weighted, n=n, d=d, seed=seed)
+    assume(sw.lambda_max(problem, weights=weights) > 1e-6)  # else what is not penalised explains everything
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        path = sw.path(problem, n_points=points, tol=tol)
+        sound(path, problem)
+        one_by_one(path, problem, tol=tol)
+    dense = path.x.toarray()
+    assert box[0] is None or dense.min() >= box[0]
+    assert box[1] is None or dense.max() <= box[1]
+
+
+@pytest.mark.parametrize("method", sorted(sw.methods.ALL))
+def test_every_method(method):
+    problem = problem_of("logistic", penalty=ElasticNet(l2=0.1), intercept=False)
+    l1s, l2s = ("auto", None) if method != "sag" else (np.zeros(4), [0.5, 0.3, 0.2, 0.1])  # which takes no l1
+    path = sw.path(problem, l1s, l2s, n_points=4, ratio=0.1, method=method, max_epochs=20_000, tol=1e-5)
+    assert len(path) == 4 and path.converged
+    sound(path, problem)
+    one_by_one(path, problem)
+
+
+@pytest.mark.parametrize("movers", ["auto", "primal", "dual"])
+@pytest.mark.parametrize("schedule", ["fixed", "timed"])
+def test_every_mover(schedule, movers):
+    problem = problem_of("hinge", penalty=ElasticNet(l2=0.05))
+    path = sw.path(problem, n_points=4, ratio=0.1, method=Auto(schedule, movers), max_epochs=20_000)
+    assert path.converged
+    sound(path, problem)
+
+
+def test_the_same_seed_gives_the_same_numbers():
+    problem = problem_of("logistic", penalty=ElasticNet(l2=0.01))
+    one, two = (sw.path(problem, n_points=5, seed=3, n_threads=k) for k in (1, 2))
+    assert one.x.toarray().tobytes() == two.x.toarray().tobytes()
+    for name in ("primal", "dual", "intercepts", "epochs", "screened"):
+        assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
+
+
+def test_the_last_point_is_told_in_full():
+    problem = problem_of()
+    path = sw.path(problem, n_points=5, ratio=0.1)
+    last = path.last
+    assert isinstance(last, sw.Result) and last.status is sw.Status.CONVERGED
+    assert last.y.shape == (80,) and last.epochs == path.epochs[-1] and last.screened.n_features == path.screened[-1]
+    further = at(problem, 0.5 * path.l1s[-1], 0.0)
+    assert sw.solve(further, warm_start=last).status is sw.Status.CONVERGED
+
+
+@pytest.mark.xfail(strict=True, reason="movers of a point count the rounds of all points before it")
+def test_the_movers_of_the_last_point_are_its_own():
+    path = sw.path(problem_of(), n_points=5, ratio=0.1)
+    assert path.last.movers["primal"].rounds == path.epochs[-1]
+
+
+def test_screening_begins_anew_at_each_point():
+    """What was proved under a larger l1 is not true under a smaller one."""
+    problem = problem_of("squared", intercept=False, n=100, d=40)
+    path = sw.path(problem, n_points=12, tol=1e-10)
+    assert (path.screened + path.nonzeros <= 40).all()
+    again = sw.path(problem, path.l1s[-1:], tol=1e-10)
+    assert path.screened[-1] <= 40 - again.nonzeros[0]
+    zeros = path.last.x[path.last.screened.features]
+    assert not zeros.any()
+
+
+# The grid
+
+
+@pytest.mark.parametrize("loss", SMOOTH)
+@pytest.mark.parametrize("intercept", [False, True])
+def test_the_automatic_grid(loss, intercept):
+    problem = problem_of(loss, intercept=intercept)
+    path = sw.path(problem, n_points=7, ratio=0.02)
+    top = sw.lambda_max(problem)
+    assert path.l1s == pytest.approx(top * np.geomspace(1.0, 0.02, 7), rel=1e-12)
+    assert path.nonzeros[0] == 0 and path.nonzeros[-1] > 0
+    assert not path.l2s.any()
+
+
+def test_the_default_grid():
+    path = sw.path(problem_of(n=40, d=10))
+    assert len(path) == 100 and path.l1s[-1] == pytest.approx(0.01 * path.l1s[0])
+
+
+def test_the_automatic_grid_knows_weights_and_the_problems_l2():
+    weights = np.where(np.arange(30) % 5 == 0, 0.0, 2.0)
+    problem = problem_of(penalty=ElasticNet(0.3, 0.07, weights=weights))
+    path = sw.path(problem, n_points=3)
+    assert path.l1s[0] == pytest.approx(sw.lambda_max(problem, weights=weights))
+    assert (path.l2s == 0.07).all() and path.nonzeros[0] <= 6
+
+
+@pytest.mark.parametrize(
+    "given", [[0.02, 0.3, 0.1], (0.1, 0.02, 0.3), np.float32([0.3, 0.02, 0.1]), [[0.02, 0.1, 0.3]]]
+)
+def test_strengths_are_sorted(given):
+    path = sw.path(problem_of(), given)
+    assert path.l1s == pytest.approx([0.3, 0.1, 0.02]) and (np.diff(path.nonzeros) >= 0).all()
+
+
+def test_what_was_given_is_not_changed():
+    given = np.array([0.02, 0.3, 0.1])
+    given.flags.writeable = False
+    path = sw.path(problem_of(), given)
+    path.l1s[0] = 7.0
+    assert given.tolist() == [0.02, 0.3, 0.1]
+
+
+@pytest.mark.parametrize("given", [0.1, [0.1], np.float64(0.1), np.array(0.1)])
+def test_one_point(given):
+    problem = problem_of()
+    path = sw.path(problem, given)
+    r = sw.solve(at(problem, 0.1, 0.0))
+    assert len(path) == 1 and path.x.toarray()[0] == pytest.approx(r.x, abs=1e-3)
+    assert "1 points" in repr(path)
+
+
+def test_strengths_may_repeat():
+    path = sw.path(problem_of(), [0.1, 0.1, 0.1])
+    assert (path.epochs[1:] <= 1).all() and np.ptp(path.primal) <= 1e-5
+
+
+def test_a_scalar_l2_is_for_all():
+    problem = problem_of()
+    path = sw.path(problem, [0.1, 0.3], 0.05)
+    assert path.l1s.tolist() == [0.3, 0.1] and path.l2s.tolist() == [0.05, 0.05]
+    one_by_one(path, problem)
+
+
+def test_an_l2_for_each_keeps_the_order():
+    problem = problem_of()
+    path = sw.path(problem, [0.1, 0.3, 0.2], [0.0, 0.1, 1.0])
+    assert path.l1s.tolist() == [0.1, 0.3, 0.2] and path.l2s.tolist() == [0.0, 0.1, 1.0]
+    sound(path, problem)
+    one_by_one(path, problem)
+
+
+def test_along_l2_with_no_l1_at_all():
+    problem = problem_of("logistic")
+    path = sw.path(problem, np.zeros(4), np.geomspace(1.0, 1e-3, 4))
+    assert path.converged
+    one_by_one(path, problem)
+
+
+def test_with_the_automatic_l1s():
+    path = sw.path(problem_of(), "auto", np.linspace(0.0, 0.1, 5), n_points=5)
+    assert path.l2s.tolist() == np.linspace(0.0, 0.1, 5).tolist() and path.converged
+
+
+# What is explained
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_explained(loss, intercept):
+    """Between none and all of it, and more with every weaker penalty."""
+    problem = problem_of(loss, intercept=intercept)
+    path = sw.path(problem, n_points=15, max_epochs=5000)
+    assert (path.explained >= -1e-5).all() and (path.explained <= 1.0).all()
+    assert (np.diff(path.explained) >= -1e-4).all() and path.explained[-1] > 0.2
+
+
+def test_explained_is_r_squared():
+    problem = problem_of()
+    path = sw.path(problem, n_points=5)
+    b, margins = problem.targets, path.margins(problem.data.rows)
+    r2 = 1 - ((margins - b[:, None]) ** 2).sum(axis=0) / ((b - b.mean()) ** 2).sum()
+    assert path.explained == pytest.approx(r2, abs=1e-9)
+
+
+def test_explained_is_the_share_of_deviance():
+    from sklearn.metrics import d2_tweedie_score
+
+    problem = problem_of("poisson")
+    path = sw.path(problem, n_points=5)
+    means = np.exp(path.margins(problem.data.rows))
+    scores = [d2_tweedie_score(problem.targets, means[:, k], power=1) for k in range(5)]
+    assert path.explained == pytest.approx(scores, abs=1e-5)
+
+
+@pytest.mark.parametrize("form", ["C", "CSR"])
+def test_margins(form):
+    problem = problem_of("logistic", form)
+    path = sw.path(problem, n_points=4)
+    A = made("logistic")[0]
+    for matrix in (A, sp.csr_array(A), A[:7]):
+        margins = path.margins(matrix)
+        assert isinstance(margins, np.ndarray) and margins.shape == (matrix.shape[0], 4)
+        want = (matrix @ path.x.toarray().T) + path.intercepts
+        assert margins == pytest.approx(want, abs=1e-12)
+
+
+# Who stops it
+
+
+def test_stop_at():
+    problem = problem_of()
+    whole = sw.path(problem, n_points=20)
+    path = sw.path(problem, n_points=20, stop_at=0.5)
+    assert len(path) < 20 and path.explained[-1] >= 0.5 and (path.explained[:-1] < 0.5).all()
+    assert path.x.toarray() == pytest.approx(whole.x.toarray()[: len(path)], abs=1e-6)
+    assert path.last.problem.penalty.l1 == path.l1s[-1]
+
+
+def test_max_seconds_is_for_all():
+    A, b = hard(600, 400)
+    begun = time.perf_counter()
+    with pytest.warns(ConvergenceWarning, match="max_seconds"):
+        path = sw.path(
+            sw.Problem(A, b, "quantile"), n_points=50, ratio=1e-4, tol=0.0, max_epochs=10**9, max_seconds=0.5
+        )
+    assert time.perf_counter() - begun < 0.9
+    assert 1 <= len(path) < 50
+    assert path.last.status is sw.Status.MAX_SECONDS
+
+
+def test_max_epochs_is_for_each_and_one_warning_for_all():
+    problem = problem_of("hinge")
+    with pytest.warns(ConvergenceWarning) as caught:
+        path = sw.path(problem, n_points=6, tol=0.0, max_epochs=2)
+    assert len(caught) == 1 and caught[0].filename == __file__
+    short = int((path.gaps > 0).sum())
+    text = str(caught[0].message)
+    assert " of 6 points" in text and "max_epochs" in text and f"{path.gaps.max():.3g}" in text
+    assert (path.epochs <= 2).all() and not path.converged and short > 0
+    sound(path, problem)
+
+
+def test_nobody_is_warned_of_a_converged_path():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sw.path(problem_of(), n_points=5).converged
+
+
+def test_a_callback_is_told_and_ends_the_path_after_its_point():
+    told = []
+
+    def callback(k, progress):
+        told.append((k, progress))
+        return k == 2
+
+    path = sw.path(problem_of("logistic"), n_points=8, callback=callback)
+    assert len(path) == 3 and path.last.status is sw.Status.STOPPED
+    assert {k for k, _ in told} == {0, 1, 2} and all(isinstance(p, sw.Progress) for _, p in told)
+    for k in range(3):
+        last = [p for j, p in told if j == k][-1]
+        assert last.primal == path.primal[k] and (last.x == path.x.toarray()[k]).all()
+
+
+def test_what_a_callback_raises_reaches_the_caller():
+    def callback(k, progress):
+        if k == 1:
+            raise LookupError("odd")
+
+    with pytest.raises(LookupError, match="odd"):
+        sw.path(problem_of(), n_points=4, callback=callback)
+
+
+@pytest.mark.parametrize("method", ["auto", Auto(movers="primal"), "coordinate_descent", "lbfgs"])
+def test_ctrl_c_leaves_what_there_is(method):
+    A, b = hard(600, 400)
+    problem = sw.Problem(A, b, "huber")
+    with signal_after(0.5) as sent, pytest.raises(sw.Interrupted) as caught:
+        sw.path(problem, np.geomspace(0.1, 1e-9, 10_000), method=method, tol=0.0, max_epochs=10**9, max_seconds=20)
+    assert time.perf_counter() - sent[0] < 0.5
+    path = caught.value.result
+    assert isinstance(path, sw.Path) and 1 <= len(path) < 10_000
+    assert path.last.status is sw.Status.INTERRUPTED
+    assert path.x.shape == (len(path), 400) and path.l1s.shape == (len(path),)
+    assert np.isfinite(path.x.data).all() and np.isfinite(path.primal).all() and (path.gaps >= 0).all()
+    assert "Path" in repr(path)
+
+
+@pytest.mark.xfail(strict=True, reason="a plain KeyboardInterrupt: the points are lost if it comes between them")
+def test_ctrl_c_between_cheap_points():
+    """Each takes less than a millisecond, so that the signal is met on the way from one to the next."""
+    with signal_after(0.3), pytest.raises(KeyboardInterrupt) as caught:
+        sw.path(problem_of(), np.geomspace(1.0, 1e-3, 100_000))
+    assert isinstance(caught.value, sw.Interrupted)
+    assert 1 < len(caught.value.result) < 100_000
+
+
+def interrupted_in_a_callback():
+    def callback(k, progress):
+        if k == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(sw.Interrupted) as caught:
+        sw.path(problem_of(), n_points=5, callback=callback)
+    return caught.value.result
+
+
+def test_ctrl_c_in_a_callback():
+    path = interrupted_in_a_callback()
+    assert isinstance(path, sw.Path) and len(path) == 3
+
+
+@pytest.mark.xfail(strict=True, reason="the last point says STOPPED, where solve says INTERRUPTED")
+def test_ctrl_c_in_a_callback_is_told_as_such():
+    assert interrupted_in_a_callback().last.status is sw.Status.INTERRUPTED
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "match"),
+    [
+        ({"l1s": [0.1, -0.2]}, ValueError, r"l1s must be positive; the smallest is -0\.2"),
+        ({"l1s": [0.1, 0.0]}, ValueError, "l1s must be positive; the smallest is 0"),
+        ({"l1s": [0.1, np.nan]}, ValueError, "l1s contains NaN"),
+        ({"l1s": [0.1, np.inf]}, ValueError, "l1s contains NaN or infinity"),
+        ({"l1s": []}, ValueError, "l1s is empty: give at least one strength, or 'auto'"),
+        ({"l1s": "auot"}, ValueError, "Unknown l1s 'auot'. Did you mean 'auto'"),
+        ({"l1s": ["a", "b"]}, TypeError, "l1s must hold real numbers"),
+        ({"l1s": [[0.1, 0.2], [0.3, 0.4]]}, ValueError, r"l1s must be one-dimensional; got shape \(2, 2\)"),
+        ({"l1s": None}, TypeError, "l1s must hold real numbers"),
+        ({"l1s": [0.1, 0.2, 0.3], "l2s": [0.1, 0.2]}, ValueError, "l2s must be one number, or 3, one for each.*got 2"),
+        ({"l1s": [0.1], "l2s": -1.0}, ValueError, "l2s must be >= 0; the smallest is -1"),
+        ({"l1s": [0.1], "l2s": [np.nan]}, ValueError, "l2s contains NaN"),
+        ({"l1s": [0.1], "l2s": "a"}, TypeError, "l2s must hold real numbers"),
+        pytest.param({"l1s": [0.1], "l2s": []}, ValueError, "l2s",
+                     marks=pytest.mark.xfail(strict=True, reason="the refusal is NumPy's: zero-size array")),
+        ({"ratio": 0.0}, ValueError, "ratio must be > 0 and finite; got 0"),
+        ({"ratio": -0.1}, ValueError, "ratio must be > 0 and finite; got -0.1"),
+        ({"ratio": 1.5}, ValueError, "ratio must be at most 1.*got 1.5"),
+        ({"ratio": np.nan}, ValueError, "ratio must be > 0"),
+        ({"ratio": "0.1"}, TypeError, "ratio must be a number; got '0.1'"),
+        ({"n_points": 0}, ValueError, "n_points must be an integer >= 1.*got 0"),
+        ({"n_points": -3}, ValueError, "n_points must be an integer >= 1.*got -3"),
+        ({"n_points": 2.5}, ValueError, "n_points must be an integer >= 1.*got 2.5"),
+        ({"n_points": True}, ValueError, "n_points must be an integer >= 1.*got True"),
+        ({"stop_at": 0.0}, ValueError, "stop_at must be > 0 and finite; got 0"),
+        ({"stop_at": -1}, ValueError, "stop_at must be > 0 and finite; got -1"),
+        ({"stop_at": "all"}, TypeError, "stop_at must be a number; got 'all'"),
+        ({"stop_at": np.nan}, ValueError, "stop_at must be > 0"),
+        ({"tol": -1.0}, ValueError, "tol must be >= 0"),
+        ({"max_epochs": -1}, ValueError, "max_epochs must be an integer >= 0"),
+        ({"max_seconds": 0.0}, ValueError, "max_seconds must be > 0"),
+        ({"seed": -1}, ValueError, "seed must be an integer >= 0"),
+        ({"n_threads": 0}, ValueError, "n_threads must be an integer >= 1"),
+        ({"method": "spcd"}, ValueError, "Did you mean 'spdc'"),
+        ({"callback": 3}, TypeError, "callback must be callable; got int"),
+    ],
+)  # fmt: skip
+def test_refusals(options, error, match):
+    with pytest.raises(error, match=match):
+        sw.path(problem_of(), **options)
+
+
+@pytest.mark.parametrize("given", [None, 3, (np.eye(3), np.ones(3))])
+def test_a_path_needs_a_problem(given):
+    with pytest.raises(TypeError, match="path takes a Problem"):
+        sw.path(given)
+
+
+def test_a_method_that_cannot_is_refused_before_any_work():
+    told = []
+    with pytest.raises(ValueError, match="needs a smooth loss; got hinge"):
+        sw.path(problem_of("hinge"), method="fista", callback=lambda k, p: told.append(k))
+    with pytest.raises(ValueError, match="factorised data"):
+        sw.path(sw.Problem(sw.Factorised(np.eye(3), np.eye(3)), np.ones(3)), method="spdc")
+    assert not told
+
+
+def test_a_grid_from_nothing_is_refused():
+    with pytest.raises(ValueError, match=r"lambda_max is 0.*Give l1s as an array"):
+        sw.path(sw.Problem(np.zeros((3, 2)), np.ones(3)))
+
+
+# How it reads
+
+
+def test_repr():
+    path = sw.path(problem_of(), n_points=6)
+    text = repr(path)
+    assert text.startswith("Path: 6 points, l1 from ") and len(text.splitlines()) == 5
+    assert f"{path.nonzeros[0]} to {path.nonzeros[-1]} of 30" in text and "explained" in text and "asked: 1e-06" in text
+
+
+@pytest.fixture
+def pyplot():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    yield plt
+    plt.close("all")
+
+
+def test_plot(pyplot):
+    path = sw.path(problem_of(), n_points=6)
+    ax = path.plot()
+    used = int((abs(path.x).sum(axis=0) > 0).sum())
+    assert isinstance(ax, pyplot.Axes) and len(ax.lines) == used
+    assert ax.get_xscale() == "log" and ax.get_xlabel() == "l1" and ax.xaxis_inverted()
+    names = [f"feature {j}" for j in range(30)]
+    other = path.plot(names, top=2, ax=pyplot.subplots()[1])
+    labels = [text.get_text() for text in other.get_legend().get_texts()]
+    assert len(labels) == 2 and set(labels) <= set(names)
+    assert path.plot(ax=ax) is ax
+
+
+def test_plot_of_nothing_and_of_one_point(pyplot):
+    problem = problem_of()
+    assert isinstance(sw.path(problem, [1e9, 2e9]).plot(), pyplot.Axes)
+    assert isinstance(sw.path(problem, [0.1]).plot(), pyplot.Axes)
+    assert sw.path(problem, np.zeros(3), [1.0, 0.5, 0.1]).plot(top=0).get_xlabel() == "l2"
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [({"names": ["a"]}, "names must have 30 entries.*got 1"), ({"top": -1}, "top must be an integer >= 0")],
+)
+def test_refusals_of_plot(pyplot, options, match):
+    with pytest.raises(ValueError, match=match):
+        sw.path(problem_of(), n_points=2).plot(**options)
+
+
+def test_factorised_data():
+    rng = np.random.default_rng(0)
+    U, V = rng.normal(size=(60, 4)), rng.normal(size=(4, 20))
+    b = np.sign(U[:, 0] + 0.3)
+    paths = [
+        sw.path(sw.Problem(A, b, "logistic", ElasticNet(l2=0.05)), [0.1, 0.03, 0.01], max_epochs=20_000)
+        for A in (sw.Factorised(U, V), U @ V)
+    ]
+    assert paths[0].converged and paths[0].primal == pytest.approx(paths[1].primal, abs=2e-6)
