@@ -3,7 +3,7 @@
 #pragma once
 #include "core/certificate.hpp"
 #include "core/rules/rule.hpp"
-#include "core/support/crew.hpp"
+#include "core/support/helpers.hpp"
 #include <chrono>
 #include <tuple>
 #include <vector>
@@ -165,7 +165,7 @@ struct Outcome {
 inline Outcome drive(const Problem& problem, Algorithm& algorithm, const Stop& stop, Watch& watch,
                      bool record_history) {
   const Clock clock;
-  const AtWork crew(stop.threads, stop.processors);
+  const AtWork helpers(stop.threads, stop.processors);
   Pulse pulse(watch, clock);
   Point point(problem);
   Certifier certifier(problem, [&] { return pulse.ask() || clock.seconds() >= stop.max_seconds; });

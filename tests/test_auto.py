@@ -130,7 +130,7 @@ def penalty_of(kind, d, rng):
 PENALTIES = ["l1", "l2", "both", "weights", "partly free", "box", "away from 0"]
 
 
-@settings(max_examples=200)
+@settings(max_examples=120)
 @given(
     loss=st.sampled_from(SMOOTH), kind=st.sampled_from(PENALTIES), form=st.sampled_from([*FORMS, *CENTRED]),
     intercept=st.booleans(), weighted=st.booleans(), n=st.integers(8, 16), d=st.integers(1, 6),
@@ -157,7 +157,7 @@ def test_the_answer_of_the_slow_twin(loss, kind, form, intercept, weighted, n, d
         assert np.abs(x[:d] - r.x).max() <= 1e-3
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(
     loss=st.sampled_from(LOSSES), kind=st.sampled_from(PENALTIES), form=st.sampled_from([*FORMS, *CENTRED]),
     intercept=st.booleans(), weighted=st.booleans(), shape=st.sampled_from([(40, 8), (20, 20), (10, 40)]),
@@ -173,7 +173,8 @@ def test_others_agree(loss, kind, form, intercept, weighted, shape, method, seed
     )  # fmt: skip
     r = quietly(problem, method=METHODS[method], tol=1e-8, seed=seed)
     honest(r)
-    agree(r, quietly(problem, method="coordinate_descent", tol=1e-8, max_epochs=2000))
+    for other in ("coordinate_descent", "fista", "lbfgs") if loss in SMOOTH else ("coordinate_descent",):
+        agree(r, quietly(problem, method=other, tol=1e-8, max_epochs=200))
     if loss in SMOOTH and kind in ("l2", "both") and method != "dual":
         proven(r, 1e-8)
 
@@ -258,11 +259,10 @@ ODD = [
 @pytest.mark.parametrize("loss", LOSSES)
 def test_odd_data(loss, kind):
     A, b = odd(kind, loss)
-    for form in (*FORMS.values(), *CENTRED.values()):
-        for intercept in (False, True):
-            for l1, l2 in STRENGTHS.values():
-                problem = sw.Problem(form(A), b, loss, ElasticNet(l1, l2), intercept=intercept)
-                proven(sw.solve(problem, tol=1e-8, max_epochs=5000), 1e-8)
+    forms = (*FORMS.values(), *CENTRED.values())
+    for k, (form, (l1, l2)) in enumerate(product(forms, STRENGTHS.values())):
+        problem = sw.Problem(form(A), b, loss, ElasticNet(l1, l2), intercept=k % 2 == 0)
+        proven(sw.solve(problem, tol=1e-8, max_epochs=5000), 1e-8)
 
 
 @pytest.mark.parametrize("l2", [1e-3, 1e-6, 1e-9, 1e-12])
@@ -348,13 +348,14 @@ def test_an_intercept_and_nothing_else(loss, form, movers, request):
     proven(r, 1e-6)
 
 
-@pytest.mark.xfail(strict=True, reason="samples, 989 rounds of them, use up max_epochs")
+@pytest.mark.xfail(strict=True, reason="samples hold on for 980 rounds and more, and use up max_epochs")
 def test_no_mover_holds_the_floor_for_ever():
-    """Features alone solve this in some fifty rounds, so the default may not spend a thousand."""
-    A, b = made("epsilon_insensitive", 60, 40, seed=1)
+    """Features alone solve these in 20 to 45 rounds, so the default may not need a thousand."""
     options = {"loss": "epsilon_insensitive", "l1": 1e-4, "intercept": True, "tol": 1e-9}
-    proven(sw.solve(A, b, method=Auto(movers="primal"), **options), 1e-9)
-    proven(quietly(A, b, **options), 1e-9)
+    for seed in range(2, 8):
+        A, b = made("epsilon_insensitive", 60, 40, seed)
+        proven(sw.solve(A, b, method=Auto(movers="primal"), max_epochs=100, **options), 1e-9)
+        proven(quietly(A, b, **options), 1e-9)
 
 
 # Nothing to be found
@@ -440,8 +441,8 @@ def test_max_seconds(case):
     A, b = hard(600, 400)
     begun = time.perf_counter()
     with pytest.warns(ConvergenceWarning, match="time ran out"):
-        r = sw.solve(A, b, tol=0.0, max_epochs=10**9, max_seconds=0.5, **LONG[case])
-    assert time.perf_counter() - begun < 0.8
+        r = sw.solve(A, b, tol=0.0, max_epochs=10**9, max_seconds=0.3, **LONG[case])
+    assert time.perf_counter() - begun < 0.6
     assert r.status is sw.Status.MAX_SECONDS
     honest(r)
 
@@ -449,7 +450,7 @@ def test_max_seconds(case):
 @pytest.mark.parametrize("case", LONG)
 def test_ctrl_c(case):
     A, b = hard(600, 400)
-    with signal_after(0.3) as sent, pytest.raises(sw.Interrupted) as caught:
+    with signal_after(0.2) as sent, pytest.raises(sw.Interrupted) as caught:
         sw.solve(A, b, tol=0.0, max_epochs=10**9, max_seconds=20, **LONG[case])
     assert time.perf_counter() - sent[0] < 0.5
     assert caught.value.result.status is sw.Status.INTERRUPTED

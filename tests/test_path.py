@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import southwell as sw
 from southwell import ConvergenceWarning
-from southwell.methods import Auto
+from southwell.methods import Auto, CoordinateDescent
 from southwell.penalties import ElasticNet
 from test_control import hard, signal_after
 
@@ -115,14 +115,31 @@ def test_paths_of_all_kinds(loss, form, intercept, weighted, seed, l2, tol, weig
     assert box[1] is None or dense.max() <= box[1]
 
 
+LAYOUT = "repenalise raises 'a problem on other data' where a method walks the other layout than was given"
+
+
+@pytest.mark.parametrize("form", ["C", "F", "CSR", "CSC"])
 @pytest.mark.parametrize("method", sorted(sw.methods.ALL))
-def test_every_method(method):
-    problem = problem_of("logistic", penalty=ElasticNet(l2=0.1), intercept=False)
+def test_every_method(method, form, request):
+    if form in ("F", "CSC") and method not in ("auto", "fista", "lbfgs"):
+        request.applymarker(pytest.mark.xfail(strict=True, raises=ValueError, reason=LAYOUT))
+    problem = problem_of("logistic", form, penalty=ElasticNet(l2=0.1), intercept=False)
     l1s, l2s = ("auto", None) if method != "sag" else (np.zeros(4), [0.5, 0.3, 0.2, 0.1])  # which takes no l1
     path = sw.path(problem, l1s, l2s, n_points=4, ratio=0.1, method=method, max_epochs=20_000, tol=1e-5)
     assert len(path) == 4 and path.converged
     sound(path, problem)
     one_by_one(path, problem)
+
+
+@pytest.mark.parametrize("form", ["C", "F", "CSR", "CSC"])
+@pytest.mark.parametrize("side", ["primal", "dual"])
+def test_either_side_of_coordinate_descent(side, form, request):
+    if (side == "primal") == (form in ("C", "CSR")):
+        request.applymarker(pytest.mark.xfail(strict=True, raises=ValueError, reason=LAYOUT))
+    problem = problem_of("squared", form, penalty=ElasticNet(l2=0.1))
+    path = sw.path(problem, n_points=4, ratio=0.1, method=CoordinateDescent(side, coupling="mirror"))
+    assert path.converged
+    sound(path, problem)
 
 
 @pytest.mark.parametrize("movers", ["auto", "primal", "dual"])
@@ -338,6 +355,13 @@ def test_nobody_is_warned_of_a_converged_path():
         assert sw.path(problem_of(), n_points=5).converged
 
 
+@pytest.mark.xfail(strict=True, reason="a gap that rounding cannot tell from zero counts for a status, not for a path")
+def test_a_path_has_converged_where_its_points_have():
+    A, b = made()
+    path = sw.path(sw.Problem(A, b + 1e7, intercept=True), n_points=5)
+    assert path.last.status is sw.Status.CONVERGED and path.converged
+
+
 def test_a_callback_is_told_and_ends_the_path_after_its_point():
     told = []
 
@@ -364,15 +388,17 @@ def test_what_a_callback_raises_reaches_the_caller():
 
 @pytest.mark.parametrize("method", ["auto", Auto(movers="primal"), "coordinate_descent", "lbfgs"])
 def test_ctrl_c_leaves_what_there_is(method):
+    """The first point is at hand, the second takes for ever."""
     A, b = hard(600, 400)
-    problem = sw.Problem(A, b, "huber")
-    with signal_after(0.5) as sent, pytest.raises(sw.Interrupted) as caught:
-        sw.path(problem, np.geomspace(0.1, 1e-9, 10_000), method=method, tol=0.0, max_epochs=10**9, max_seconds=20)
+    problem = sw.Problem(np.ascontiguousarray(A), b, "huber" if method == "lbfgs" else "quantile")
+    with signal_after(0.3) as sent, pytest.raises(KeyboardInterrupt) as caught:
+        sw.path(problem, [1e3, 1e-3, 1e-6], method=method, tol=0.0, max_epochs=10**9, max_seconds=20)
     assert time.perf_counter() - sent[0] < 0.5
+    assert isinstance(caught.value, sw.Interrupted)
     path = caught.value.result
-    assert isinstance(path, sw.Path) and 1 <= len(path) < 10_000
+    assert isinstance(path, sw.Path) and len(path) == 2
     assert path.last.status is sw.Status.INTERRUPTED
-    assert path.x.shape == (len(path), 400) and path.l1s.shape == (len(path),)
+    assert path.x.shape == (2, 400) and path.l1s.tolist() == [1e3, 1e-3]
     assert np.isfinite(path.x.data).all() and np.isfinite(path.primal).all() and (path.gaps >= 0).all()
     assert "Path" in repr(path)
 

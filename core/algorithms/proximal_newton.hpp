@@ -264,7 +264,7 @@ private:
       end[k] = c.x;
       promised += c.slope * (end[k] - start_[k]) + c.g.value(end[k]) - c.g.value(start_[k]);
     }
-    const Real rounding = 1e-15 * std::abs(value_);
+    const Real rounding = 1e-13 * std::abs(value_); // near the optimum P cannot tell steps apart; slopes still can
     for (Real part = 1; part > 1e-12; part /= 2) {
       for (std::size_t i = 0; i < trial_.size(); ++i) trial_[i] = here_.margins[i] + part * step_[i];
       if (part < 1)
@@ -272,7 +272,7 @@ private:
           model_.coordinates()[k].x = start_[k] + part * (end[k] - start_[k]);
       const Real value = loss_.value(trial_) + penalty_value();
       if (value <= value_ + 0.01 * part * promised + rounding) {
-        const bool moved = value < value_ || promised < -rounding;
+        const bool moved = value < value_ || promised < 0;
         value_ = value;
         here_.margins.swap(trial_);
         floor_ = part == 1 ? std::max(0.1 * floor_, 1e-8) : clip(10 * floor_, 1e-3, 1.0);

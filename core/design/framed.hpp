@@ -12,7 +12,7 @@
 #pragma once
 #include "core/design/design.hpp"
 #include "core/design/fiber.hpp"
-#include "core/support/crew.hpp"
+#include "core/support/helpers.hpp"
 #include "core/support/math.hpp"
 #include <algorithm>
 #include <cmath>
@@ -190,7 +190,7 @@ private:
         std::int32_t slot, row;
         Real value;
       };
-      std::vector<std::vector<Entry>> met(crew_at_hand ? crew_at_hand->size() : 1); // the data are read once
+      std::vector<std::vector<Entry>> met(parts_of(stored())); // the data are read once
       divide(stored(), [&](int part, int parts) {
         for (Index i = rows() * part / parts; i < rows() * (part + 1) / parts; ++i)
           fiber(i).visit([&](Index j, Real a) {

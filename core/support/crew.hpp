@@ -1,11 +1,8 @@
 // Threads that wait for work: `crew(task)` runs task(0), ..., task(size - 1) at once and returns when all are
 // done. They spin for a moment and then sleep, since a batch of rows may take only microseconds.
 #pragma once
-#include <algorithm>
 #include <atomic>
-#include <cstdint>
 #include <functional>
-#include <optional>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -61,37 +58,5 @@ private:
   std::atomic<unsigned> round_ = 0, left_ = 0;
   std::vector<std::thread> workers_;
 };
-
-// The crew of the solve that this thread is driving, so that products need not be handed one.
-inline thread_local Crew* crew_at_hand = nullptr;
-
-// Brings a crew for as long as it lives. All that are at work in this process share its processors: a solve
-// beside others, as in a pool of threads, gets only those that are idle.
-class AtWork {
-public:
-  AtWork(int threads, int processors) : idle_(processors - 1 - at_work_.fetch_add(1)) {
-    const int helpers = std::min(threads - 1, idle_);
-    if (crew_at_hand || helpers < 1) return;
-    at_work_ += helpers_ = helpers;
-    crew_.emplace(helpers + 1);
-    crew_at_hand = &*crew_;
-  }
-  AtWork(const AtWork&) = delete;
-  ~AtWork() {
-    if (crew_) crew_at_hand = nullptr;
-    at_work_ -= 1 + helpers_;
-  }
-
-private:
-  static inline std::atomic<int> at_work_ = 0;
-  int idle_, helpers_ = 0;
-  std::optional<Crew> crew_;
-};
-
-// task(part, parts) for each part of a work of so many entries; one part if it is small or nobody is at hand.
-template <class Task> void divide(std::int64_t entries, Task&& task) {
-  if (!crew_at_hand || entries < 50'000) return task(0, 1);
-  (*crew_at_hand)([&, parts = crew_at_hand->size()](int part) { task(part, parts); });
-}
 
 } // namespace southwell
