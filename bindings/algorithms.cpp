@@ -245,7 +245,7 @@ void def_algorithms(nb::module_& m) {
             const auto& now = nb::cast<const BoundProblem&>(self.problem_object);
             if (!next.layout_object.is(now.layout_object) ||
                 next.core.loss.targets().data() != now.core.loss.targets().data())
-              throw std::invalid_argument("a problem on other data");
+              return false;
             if (!self.algorithm->repenalise(next.core)) return false;
             self.parts = nb::make_tuple(self.parts, self.problem_object); // parts may still look at the first
             self.problem_object = problem;

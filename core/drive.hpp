@@ -124,7 +124,7 @@ public:
   virtual void epoch(Pulse& pulse) = 0;                // as many moves as coordinates
   virtual void locate(Point& point) = 0;               // where it stands, with fresh products
   virtual void resync(const Point& point) = 0;         // take over those products: rounding must not grow
-  virtual void judge(const Certifier&, const Unit&) {} // before that: how good it is
+  virtual void judge(const Certifier&, const Unit&) {} // before that, or before the end: how good it is
   virtual bool eager() const { return false; }         // is a certificate wanted after every epoch?
   virtual Account account() const { return {}; }
   // Go on from here under another penalty, if it can.
@@ -184,6 +184,7 @@ inline Outcome drive(const Problem& problem, Algorithm& algorithm, const Stop& s
       const Real begun = clock.seconds();
       algorithm.locate(point);
       const Certificate& proof = certifier(point);
+      algorithm.judge(certifier, unit);
       const Real now = clock.seconds();
       pulse.set_deadline(stop.max_seconds - 1.2 * (now - begun)); // leave time for one more certificate
 
@@ -205,7 +206,8 @@ inline Outcome drive(const Problem& problem, Algorithm& algorithm, const Stop& s
           outcome.status = status;
           return true;
         };
-        if (record.gap >= 0 && record.gap <= std::max(stop.tol * unit.scale, unit.rounding))
+        if (std::isfinite(record.gap) && record.gap >= 0 &&
+            record.gap <= std::max(stop.tol * unit.scale, unit.rounding))
           return end(Status::converged);
         if (!std::isfinite(size) || grows) return end(Status::diverged);
         if (asked) return end(Status::stopped);
@@ -215,7 +217,6 @@ inline Outcome drive(const Problem& problem, Algorithm& algorithm, const Stop& s
         return epoch >= stop.max_epochs && end(Status::max_epochs);
       };
       if (finished()) break;
-      algorithm.judge(certifier, unit);
       algorithm.resync(point);
       schedule.checked(epoch, pulse.work());
     }

@@ -46,10 +46,10 @@ def made(loss="squared", n=60, d=12, seed=0, density=1.0):
     return A, b
 
 
-def proven(r, tol=1e-10):
+def proven(r, tol=1e-10, slack=1e-9):
     assert r.status is sw.Status.CONVERGED, repr(r)
     assert r.gap <= max(tol * r.scale, 1e-15 * abs(r.primal))
-    honest(r)
+    honest(r, slack=slack)
 
 
 def agree(r, q, slack=1e-12):
@@ -262,7 +262,8 @@ def test_odd_data(loss, kind):
     forms = (*FORMS.values(), *CENTRED.values())
     for k, (form, (l1, l2)) in enumerate(product(forms, STRENGTHS.values())):
         problem = sw.Problem(form(A), b, loss, ElasticNet(l1, l2), intercept=k % 2 == 0)
-        proven(sw.solve(problem, tol=1e-8, max_epochs=5000), 1e-8)
+        # A slope of 0.02 on a column of 1e8 is known to a millionth, and so is the dual point scaled by it.
+        proven(sw.solve(problem, tol=1e-8, max_epochs=5000), 1e-8, slack=1e-7 if kind == "unscaled" else 1e-9)
 
 
 @pytest.mark.parametrize("l2", [1e-3, 1e-6, 1e-9, 1e-12])
@@ -316,14 +317,7 @@ def test_large_counts(strength, counts):
 
 
 @pytest.mark.parametrize("counts", [4.0, 30.0])
-@pytest.mark.parametrize(
-    "strength",
-    [
-        "both",
-        "l2",
-        pytest.param("l1", marks=pytest.mark.xfail(strict=True, reason="restricted_gap < 0 where P < 0: no step")),
-    ],
-)
+@pytest.mark.parametrize("strength", ["both", "l2", "l1"])
 def test_larger_counts(strength, counts):
     counted(strength, counts)
 
@@ -338,17 +332,14 @@ def counted(strength, counts):
 @pytest.mark.parametrize("movers", ["auto", "primal", "dual"])
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("loss", KINKED)
-def test_an_intercept_and_nothing_else(loss, form, movers, request):
+def test_an_intercept_and_nothing_else(loss, form, movers):
     """Data without an entry that is not zero."""
-    if form in ("CSR", "CSC") and movers != "dual":
-        request.applymarker(pytest.mark.xfail(strict=True, reason="no entries are stored, so an epoch takes no step"))
     A, b = FORMS[form](np.zeros((5, 2))), np.array([1.0, -1.0, 1.0, 1.0, -1.0])
     weights = [0.2, 0.1, 0.3, 0.15, 0.25]
     r = quietly(A, b, loss=loss, l2=0.1, intercept=True, sample_weight=weights, method=Auto(movers=movers))
     proven(r, 1e-6)
 
 
-@pytest.mark.xfail(strict=True, reason="samples hold on for 980 rounds and more, and use up max_epochs")
 def test_no_mover_holds_the_floor_for_ever():
     """Features alone solve these in 20 to 45 rounds, so the default may not need a thousand."""
     options = {"loss": "epsilon_insensitive", "l1": 1e-4, "intercept": True, "tol": 1e-9}
@@ -381,12 +372,12 @@ def test_without_a_finite_minimiser_the_end_is_honest(loss, intercept):
 def test_a_separable_problem_has_an_infimum():
     A, b = made("logistic", 40, 3)
     b = np.where(A[:, 0] > 0, 1.0, -1.0)
-    r = quietly(A, b, loss="logistic", intercept=True, max_epochs=100, max_seconds=3)
+    with pytest.warns(ConvergenceWarning, match="no finite minimiser"):
+        r = sw.solve(A, b, loss="logistic", intercept=True, max_epochs=100, max_seconds=3)
     honest(r)
     assert -1e-12 <= r.dual <= 1e-12 and r.primal <= 1e-5
 
 
-@pytest.mark.xfail(strict=True, reason="an infinite gap is within tol times an infinite scale")
 def test_an_objective_that_overflows_is_not_proven():
     """The bounds exclude zero, and the zero model is worth infinity: so is the unit of the gap."""
     A = np.array([[1e5], [2e5]])
@@ -399,10 +390,7 @@ def test_an_objective_that_overflows_is_not_proven():
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("loss", ["squared", "logistic", "hinge", "squared_hinge"])
-def test_the_same_seed_gives_the_same_numbers(loss, form, monkeypatch, request):
-    if form == "C":
-        reason = "add_between reads and writes one beyond a dense row where there is an intercept"
-        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
+def test_the_same_seed_gives_the_same_numbers(loss, form, monkeypatch):
     monkeypatch.setattr(_threads, "processors", lambda: 4)
     A, b = made(loss, 300, 200, density=1.0)
     for l1, l2 in ((0.01, 0.0), (0.001, 0.01)):
@@ -519,7 +507,6 @@ def test_who_did_what(loss, movers):
         assert effort.rounds == 0 or f"{name} {effort.rounds} " in r.method
 
 
-@pytest.mark.xfail(strict=True, reason="the last certificate is not judged, so what led to it is not counted")
 @pytest.mark.parametrize("loss", ["huber", "logistic", "hinge"])
 def test_falls_add_up(loss):
     """What the movers took off log(gap) is what is gone between the first certificate and the last."""

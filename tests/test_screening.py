@@ -196,7 +196,6 @@ def test_in_the_end_samples_far_from_the_kinks_are_screened(loss, form):
     )  # fmt: skip
 
 
-@pytest.mark.xfail(strict=True, reason="the last certificate is not judged: what it proves is not told")
 @pytest.mark.parametrize("loss", ["squared", "logistic", "squared_hinge"])
 def test_what_the_last_certificate_proves_is_told(loss):
     """The formulas, at the point a solve ends with, screen no more than it says."""

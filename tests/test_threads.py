@@ -24,12 +24,6 @@ FORMS = {"C": np.ascontiguousarray, "F": np.asfortranarray, "CSR": sp.csr_array,
 CENTRED = {f"centred {name}": lambda A, form=form: sw.Centred(form(A)) for name, form in FORMS.items()}
 SINGLE = {f"{name} float32": lambda A, form=form: form(A.astype(np.float32)) for name, form in FORMS.items()}
 ALL = {**FORMS, **CENTRED, **SINGLE}
-OVERRUN = "add_between reads and writes one beyond a dense row where there is an intercept"
-
-
-def expect_overrun(form, intercept, request, strict=True):
-    if intercept and "C" in form.split():
-        request.applymarker(pytest.mark.xfail(strict=strict, reason=OVERRUN))
 
 
 @pytest.fixture
@@ -157,8 +151,7 @@ def test_as_many_threads_as_told_and_no_more_than_processors(told, helpers, many
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("form", ALL)
 @pytest.mark.parametrize("loss", ["squared", "logistic", "hinge", "huber"])
-def test_any_number_of_threads_gives_the_same_numbers(loss, form, intercept, many, request):
-    expect_overrun(form, intercept, request)
+def test_any_number_of_threads_gives_the_same_numbers(loss, form, intercept, many):
     A, b = made(loss=loss)
     problem = sw.Problem(ALL[form](A), b, loss, ElasticNet(0.02, 0.01), intercept=intercept)
     options = {"tol": 1e-8, "max_epochs": 10}
@@ -233,9 +226,8 @@ def test_paths_too(many):
 
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("form", ALL)
-def test_products_agree_with_numpy(form, intercept, many, request):
+def test_products_agree_with_numpy(form, intercept, many):
     """What a threaded solve certifies is what NumPy finds at its point."""
-    expect_overrun(form, intercept, request, strict=False)  # what is beyond the end may be zero
     A, b = made()
     problem = sw.Problem(ALL[form](A), b, "squared", ElasticNet(0.02, 0.01), intercept=intercept)
     r = quietly(problem, n_threads=8, max_epochs=3, tol=0.0)
@@ -264,8 +256,7 @@ def test_products_themselves(form):
 
 
 @pytest.mark.parametrize("form", ALL)
-def test_threaded_answers_are_proven(form, many, request):
-    expect_overrun(form, True, request)
+def test_threaded_answers_are_proven(form, many):
     for loss in ("squared", "logistic", "squared_hinge"):
         A, b = made(loss=loss)
         r = quietly(ALL[form](A), b, loss=loss, l1=0.02, intercept=True, n_threads=8, tol=1e-9, max_epochs=50)
@@ -323,7 +314,7 @@ def test_an_error_in_a_callback_leaves_no_thread_behind(many):
         with pytest.raises(LookupError):
             sw.solve(A, b, l1=0.02, n_threads=8, callback=callback)
     after = threading.active_count(), len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 0
-    assert after == before
+    assert after[0] <= before[0] and after[1] <= before[1]
 
 
 def test_threads_do_not_spin_while_nobody_needs_them(many):

@@ -48,7 +48,9 @@ public:
     moved_ = true;
     model_.attend(pulse);
     Real target = (complete_ ? 0.1 : 0.3) * gap_, change = infinity;
-    const Index enough = pulse.entries() + 50 * problem_->design.stored(); // then a certificate is due
+    const Index enough =
+        pulse.entries() +
+        50 * (problem_->design.stored() + Index(h_.size() + slot_.size())); // then a certificate is due
     for (int step = 0; step < 50 && pulse.entries() < enough; ++step) {
       linearise();
       if (model_.stopped()) return;
@@ -89,6 +91,7 @@ public:
     strong_ = now > 0 && now < before ? std::max(2 - before / now, 0.0)
                                       : 1; // |z_j| <= (2 - before/now) l1: left out
     problem_ = &problem;
+    model_.newton_effort() = {"newton"};
     screening_ = std::make_unique<Screening>(problem, *screening_);
     for (std::size_t k = 0; k < names_.size(); ++k) model_.coordinates()[k].g = problem.penalty[names_[k]];
     return true;
@@ -196,7 +199,7 @@ private:
       else
         total += std::max(c.g.value(c.x) + c.g.conjugate(-z) + z * c.x, 0.0);
     }
-    return total + (1 - scale) * (1 - scale) * value_;
+    return total + (1 - scale) * (1 - scale) * std::abs(value_);
   }
 
   // Sweeps over those that may move, until the model is solved well enough to be worth a new one. A Newton
@@ -264,7 +267,8 @@ private:
       end[k] = c.x;
       promised += c.slope * (end[k] - start_[k]) + c.g.value(end[k]) - c.g.value(start_[k]);
     }
-    const Real rounding = 1e-13 * std::abs(value_); // near the optimum P cannot tell steps apart; slopes still can
+    const Real rounding =
+        1e-13 * std::abs(value_); // near the optimum P cannot tell steps apart; slopes still can
     for (Real part = 1; part > 1e-12; part /= 2) {
       for (std::size_t i = 0; i < trial_.size(); ++i) trial_[i] = here_.margins[i] + part * step_[i];
       if (part < 1)

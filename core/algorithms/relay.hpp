@@ -3,7 +3,7 @@
 // A primal iterate gives a dual one and the other way round, and the certificate accepts any pair. So a mover
 // can take over from another at any certificate: it begins at the best primal and the best dual point seen.
 //
-// Who begins is decided at the first certificate, by what each is expected to cost. Once it has spent a
+// Who begins is decided after a round or two, by what each is expected to cost. Once it has spent a
 // trial, the other is given as much; from there on the measured fall of log(gap), by the second or, where
 // runs must repeat, by the entry touched, decides. Trials double with every change, so that a mover that
 // needs a run-up gets it, and no more than a few times the price of the better one is paid.
@@ -53,11 +53,12 @@ public:
       runners_[now_].effort.fall += fall;
       stint_.fall += fall;
     }
-    if (runners_.size() > 1 && !std::isfinite(gap_)) begin(certifier);
     gap_ = gap;
-    if (runners_[now_].mover.price * Real(stint_.entries) >= trial_) decide(certifier);
+    certifier_ = &certifier;
   }
   void resync(const Point& point) override {
+    if (runners_.size() > 1 && undecided_ >= 0) begin(*certifier_);
+    if (!successor_ && runners_[now_].mover.price * Real(stint_.entries) >= trial_) decide(*certifier_);
     if (!successor_) return current_->resync(point);
     add(past_, current_->account());
     current_ = std::move(successor_); // it stands elsewhere
@@ -69,6 +70,8 @@ public:
     if (runners_.size() > 1 || !current_->repenalise(problem)) return false;
     problem_ = &problem;
     gap_ = infinity;
+    past_ = {};
+    for (Runner& runner : runners_) runner.effort = {};
     return true;
   }
   // By mover; the steps of Newton are told apart from the primal rounds they are part of.
@@ -93,14 +96,19 @@ public:
   std::vector<Index> lead(Index) override { return {}; }
 
 private:
+  static constexpr Real digits = 16; // the fall of log(gap) that a solution takes: seven decimal digits
+
   struct Runner {
     Mover mover;
     Effort effort;
     Real rate; // fall of log(gap) a second or an entry, in its last stint; < 0: unknown
   };
   // Whoever is expected to be done first. What a working set will hold is judged by the features whose
-  // conditions are broken now, each weighed by its squared norm.
+  // conditions are broken, each weighed by its squared norm. At zero too many are: where l1 can make a
+  // solution sparse, two rounds go by before that is looked at.
   void begin(const Certifier& certifier) {
+    if (--undecided_ > 0 && problem_->penalty[0].l1 > 0) return;
+    undecided_ = -1;
     std::vector<Real> norms(problem_->design.cols());
     problem_->design.column_squared_norms(problem_->loss.weights(), norms);
     Real broken = 0, all = 0;
@@ -112,12 +120,17 @@ private:
     }
     const auto cost = [&](std::size_t k) {
       const Mover& mover = runners_[k].mover;
-      return mover.expected * (mover.sparse && all > 0 ? broken / all : 1);
+      const Real whole = mover.expected * (mover.sparse && all > 0 ? broken / all : 1);
+      if (k != now_ || !(stint_.fall > 0)) return whole;
+      const Real measured =
+          mover.price * Real(stint_.entries) / Real(problem_->design.stored()) * digits / stint_.fall;
+      return std::min(whole, measured);
     };
-    std::size_t best = 0;
-    for (std::size_t k = 1; k < runners_.size(); ++k)
+    std::size_t best = now_;
+    for (std::size_t k = 0; k < runners_.size(); ++k)
       if (cost(k) < cost(best)) best = k;
-    if (best != 0) hand_over(best, certifier);
+    trial_ = clip(4 * cost(best), 100, 400) * Real(problem_->design.stored());
+    if (best != now_) hand_over(best, certifier);
   }
   void hand_over(std::size_t to, const Certifier& certifier) {
     now_ = to;
@@ -154,10 +167,12 @@ private:
 
   const Problem* problem_;
   bool timed_;
-  Real trial_; // a stint, in the units of prices
+  int undecided_ = 3; // certificates until it is decided who begins
+  Real trial_;        // a stint, in the units of prices
   std::vector<Runner> runners_;
   std::size_t now_ = 0;
   std::unique_ptr<Algorithm> current_, successor_;
+  const Certifier* certifier_ = nullptr; // the last that judged
   Effort stint_{};
   Account past_; // of movers that were relieved
   Real gap_ = infinity;

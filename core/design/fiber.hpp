@@ -69,7 +69,8 @@ public:
                 : kernels::add(values_, shift_, a, v.data(), length_);
   }
   void add_between(Index from, Index to, Vec v, Real a) const {
-    if (length_ == 0) return;
+    to = std::min(to, length_);
+    if (from >= to) return;
     DenseFiber(values_ + from, to - from, shift_, shifts_ ? shifts_ + from : nullptr)
         .add_to(v.subspan(from), a);
   }

@@ -69,6 +69,7 @@ public:
   bool stopped() const { return stopped_; }
   Index work() const { return work_; } // entries touched so far
   Real newton_cost(const Slots& support) const { return hessian_.cost(support); }
+  Effort& newton_effort() { return newton_effort_; }
   const Effort& newton_effort() const { return newton_effort_; }
 
   // Around the present x, where the loss has these first and second derivatives; slopes and curvatures of all

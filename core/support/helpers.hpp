@@ -1,4 +1,5 @@
-// Threads that help if they come in time: for work that is long enough to be divided, and too short to wait for anyone.
+// Threads that help if they come in time: for work that is long enough to be divided, and too short to wait
+// for anyone.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -26,8 +27,8 @@ public:
   }
   int count() const { return int(threads_.size()); }
 
-  // task(0), ..., task(parts - 1), each by whoever comes first. A helper that is late finds nothing left to do, and
-  // nobody waits for it: on a busy machine the caller does it all.
+  // task(0), ..., task(parts - 1), each by whoever comes first. A helper that is late finds nothing left to
+  // do, and nobody waits for it: on a busy machine the caller does it all.
   template <class Task> void operator()(int parts, Task&& task) {
     const std::function<void(int)> erased = std::ref(task);
     task_ = &erased;
@@ -71,8 +72,8 @@ private:
 // Those of the solve that this thread is driving, so that products need not be handed any.
 inline thread_local Helpers* helpers_at_hand = nullptr;
 
-// Brings helpers for as long as it lives. All that are at work in this process share its processors: a solve beside
-// others, as in a pool of threads, gets only those that are idle.
+// Brings helpers for as long as it lives. All that are at work in this process share its processors: a solve
+// beside others, as in a pool of threads, gets only those that are idle.
 class AtWork {
 public:
   AtWork(int threads, int processors) {

@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,6 +18,7 @@ from .methods import Method, Prepared, Start
 from .problem import Problem
 from .result import Result
 from .solve import ADVICE, ConvergenceWarning, Interrupted, Progress, Settings, able, drive
+from .status import Status
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +38,9 @@ class Path:
         At each point: coefficients that are not zero, rounds of work, features the gap proved to be zero.
     explained : array
         The share of the zero model's loss that is gone: R^2 for the squared loss, else the explained deviance.
-    seconds : float
-        For all of them.
+    statuses : list of Status
+    seconds, tol : float
+        For all of them; for each.
     last : Result
         The last point in full; pass it on as ``warm_start``.
     """
@@ -53,6 +56,7 @@ class Path:
     epochs: np.ndarray
     screened: np.ndarray
     explained: np.ndarray
+    statuses: list[Status]
     seconds: float
     tol: float
     last: Result = field(repr=False)
@@ -63,7 +67,7 @@ class Path:
 
     @property
     def converged(self) -> bool:
-        return bool((self.gaps <= self.tol).all())
+        return all(self.statuses)
 
     def margins(self, A) -> np.ndarray:
         """A x + c, a column for each point."""
@@ -188,13 +192,19 @@ def path(
     strengths = _strengths(problem, l1s, l2s, count("n_points", n_points, 1), ratio)
     walk = _Walk(problem, chosen, settings, begun, callback)
     error = None
-    for k, (l1, l2) in enumerate(zip(*strengths, strict=True)):
-        if k > 0 and time.perf_counter() - begun >= settings.max_seconds:
-            break
-        error = walk.step(k, float(l1), float(l2))
-        if error is not None or walk.stopped or walk.explained[-1] >= stop_at:
-            break
-    walk.close()
+    try:
+        for k, (l1, l2) in enumerate(zip(*strengths, strict=True)):
+            if k > 0 and time.perf_counter() - begun >= settings.max_seconds:
+                break
+            error = walk.step(k, float(l1), float(l2))
+            if error is not None or walk.stopped or walk.points[-1].explained >= stop_at:
+                break
+    except KeyboardInterrupt as interrupt:  # between two solves
+        if not walk.points:
+            raise
+        error = interrupt
+    finally:
+        walk.close()
     answer = walk.path(strengths)
     if error is not None:
         if not isinstance(error, KeyboardInterrupt):
@@ -202,8 +212,14 @@ def path(
         stop = Interrupted(*error.args)
         stop.result = answer
         raise stop from error
-    _warn(answer, walk.results)
+    _warn(answer, [point.result for point in walk.points])
     return answer
+
+
+class _Point(NamedTuple):
+    result: Result
+    x: sp.csr_array
+    explained: float
 
 
 class _Walk:
@@ -211,9 +227,7 @@ class _Walk:
 
     def __init__(self, problem: Problem, method: Method, settings: Settings, begun: float, callback):
         self.problem, self.method, self.settings, self.begun, self.callback = problem, method, settings, begun, callback
-        self.results: list[Result] = []
-        self.rows: list[sp.csr_array] = []
-        self.explained: list[float] = []
+        self.points: list[_Point] = []
         self.stopped = False
         self.prepared: Prepared | None = None
         self.null = None
@@ -226,9 +240,9 @@ class _Walk:
             self.prepared = self.method.prepare(problem, self._start(problem), self.settings.seed)
         left = replace(self.settings, max_seconds=max(self.settings.max_seconds - (before - self.begun), 1e-9))
         result, error = drive(problem, self.prepared, left, before, self._reporter(k))
-        self.results.append(result)
-        self.rows.append(sp.csr_array(result.x[None, :]))
-        self.explained.append(self._explained(problem, result))
+        if isinstance(error, KeyboardInterrupt):
+            result = replace(result, status=Status.INTERRUPTED)
+        self.points.append(_Point(result, sp.csr_array(result.x[None, :]), self._explained(problem, result)))
         return error
 
     def close(self) -> None:
@@ -236,9 +250,9 @@ class _Walk:
             self.prepared.close()
 
     def _start(self, problem: Problem) -> Start:
-        if not self.results:
+        if not self.points:
             return Start(np.zeros(problem.n_features + problem.intercept))
-        last = self.results[-1]
+        last = self.points[-1].result
         return Start(problem.to_inner(last.x, last.intercept), last.y)
 
     def _reporter(self, k: int):
@@ -261,18 +275,21 @@ class _Walk:
         return 1.0 - (result.primal - penalty - least) / scale if scale > 0 else 1.0
 
     def path(self, strengths) -> Path:
-        done = len(self.results)
+        done = len(self.points)
 
         def column(of) -> np.ndarray:
-            return np.array([of(r) for r in self.results])
+            return np.array([of(point.result) for point in self.points])
 
         return Path(
-            l1s=strengths[0][:done], l2s=strengths[1][:done], x=sp.csr_array(sp.vstack(self.rows)),
+            l1s=strengths[0][:done], l2s=strengths[1][:done],
+            x=sp.csr_array(sp.vstack([point.x for point in self.points])),
             intercepts=column(lambda r: r.intercept), primal=column(lambda r: r.primal), dual=column(lambda r: r.dual),
             gaps=column(lambda r: r.relative_gap), nonzeros=column(lambda r: r.nonzeros),
             epochs=column(lambda r: r.epochs), screened=column(lambda r: r.screened.n_features),
-            explained=np.array(self.explained), seconds=time.perf_counter() - self.begun, tol=self.settings.tol,
-            last=self.results[-1], problem=self.problem,
+            explained=np.array([point.explained for point in self.points]),
+            statuses=[point.result.status for point in self.points], seconds=time.perf_counter() - self.begun,
+            tol=self.settings.tol,
+            last=self.points[-1].result, problem=self.problem,
         )  # fmt: skip
 
 
@@ -298,6 +315,8 @@ def _strengths(problem: Problem, l1s, l2s, n_points: int, ratio) -> tuple[np.nda
     if l2s is None:
         l2s = problem.penalty.l2
     l2s = _data.vector(np.atleast_1d(l2s), "l2s")
+    if l2s.size == 0:
+        raise ValueError("l2s is empty: give one number, or one for each l1.")
     if l2s.min() < 0:
         raise ValueError(f"l2s must be >= 0; the smallest is {l2s.min():g}.")
     if l2s.size not in (1, l1s.size):

@@ -64,6 +64,10 @@ class ElasticNet(Penalty):
             raise ValueError(f"Bounds must leave room: coefficient {j} has lower={lo[j]}, upper={hi[j]}.")
         return _core.ElasticNet(self.l1, self.l2, weights, lower, upper, n_features)
 
+    @property
+    def bounded(self) -> bool:
+        return self.lower is not None or self.upper is not None
+
     def value(self, x: np.ndarray) -> float:
         """What these coefficients cost, the bounds apart."""
         sizes = np.abs(x)

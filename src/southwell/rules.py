@@ -343,4 +343,4 @@ def smooth(problem: Problem, side: str) -> bool:
     if side == "dual":
         return problem.loss.name == "squared"
     penalty = problem.penalty
-    return penalty.l1 == 0 and penalty.lower is None and penalty.upper is None
+    return penalty.l1 == 0 and not penalty.bounded

@@ -83,14 +83,14 @@ def solve(
         Adds an intercept that is never penalised.
     sample_weight : array of shape (n_samples,), optional
     method : str or Method
-        "auto" chooses side, rule and coupling of coordinate descent.
+        "auto" lets features, samples and Newton steps take turns; see ``methods.Auto``.
     tol : float
         Relative duality gap to reach.
     max_epochs, max_seconds : int, float
         Limits; whichever comes first.
     check_every : int, optional
         Epochs between certificates. Default: after a quarter more epochs, 10 at most, but not before as many entries
-        have been touched as a certificate touches.
+        have been touched as a certificate touches. Primal rounds of "auto" end with one each, whatever is said here.
     seed : int
         Same seed, same numbers, on the same machine.
     callback : callable, optional
@@ -136,6 +136,7 @@ def solve(
     if error is not None:
         _raise(error, replace(result, status=Status.INTERRUPTED))
     _warn(result)
+    _warn_of_no_minimiser(result)
     return result
 
 
@@ -288,6 +289,21 @@ def _warn(result: Result) -> None:
         ConvergenceWarning,
         stacklevel=3,
     )
+
+
+def _warn_of_no_minimiser(result: Result) -> None:
+    """Without a penalty, a logistic model that puts every sample on its side is the better the larger it is."""
+    problem = result.problem
+    if problem.loss.name != "logistic" or problem.penalty.l1 > 0 or problem.penalty.l2 > 0 or problem.penalty.bounded:
+        return
+    margins = problem.ready_layout().apply(problem.to_inner(result.x, result.intercept))
+    if (margins * problem.targets)[problem.weights > 0].min() > 0:
+        warnings.warn(
+            "There is no finite minimiser: the classes are separable and nothing holds the coefficients, so larger "
+            f"ones are always better. These come within {result.gap:.3g} of the infimum. Add a penalty, say l2=1e-6.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
 
 
 def _start(problem: Problem, given) -> Start:

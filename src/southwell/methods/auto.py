@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from .. import _core
-from .._names import unknown
+from .._names import positive, unknown
 from ..problem import Problem
 from .base import Method, Prepared, Start
 from .dspdc import DSPDC
@@ -27,6 +27,9 @@ class Auto(Method):
         the seconds they take, which follows the machine.
     movers : {"auto", "primal", "dual"}
         Which to use.
+    softness : float
+        How far kinks of the loss are rounded off at first, in units of the zero model's objective; it makes no
+        difference to the answer.
     """
 
     schedule: str = "fixed"
@@ -39,6 +42,7 @@ class Auto(Method):
         for field, known in (("schedule", ("fixed", "timed")), ("movers", ("auto", "primal", "dual"))):
             if getattr(self, field) not in known:
                 raise unknown(field, getattr(self, field), known)
+        positive("softness", self.softness)
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
         if problem.factorised:
@@ -59,8 +63,7 @@ class Auto(Method):
     def _movers(self, problem: Problem) -> list[str]:
         if self.movers != "auto":
             return [self.movers]
-        penalty = problem.penalty
-        hopeless = penalty.l2 == 0 and (problem.loss.smooth or penalty.l1 == 0)  # nothing holds x on the dual side
+        hopeless = problem.penalty.l2 == 0  # nothing holds x on the dual side but proximal terms
         slow = problem.shifts is not None and not problem.data.shifts_are_free  # every row would touch every feature
         return ["primal"] if hopeless or slow else ["primal", "dual"]
 

@@ -11,8 +11,7 @@ from .base import Start
 
 def quadratic(problem: Problem) -> bool:
     penalty = problem.penalty
-    unbounded = penalty.lower is None and penalty.upper is None
-    return penalty.l1 == 0 and penalty.l2 > 0 and unbounded and weights_positive(problem)
+    return penalty.l1 == 0 and penalty.l2 > 0 and not penalty.bounded and weights_positive(problem)
 
 
 def weights_positive(problem: Problem) -> bool:
