@@ -14,46 +14,52 @@ namespace southwell {
 
 namespace {
 
-// SDCA as a mover: how firmly coefficients and the intercept are held on the dual side.
-struct DualOptions {
-  std::uint64_t seed;
+// SDCA as a mover: the rows, and how firmly coefficients and the intercept are held on the dual side.
+struct DualMover {
+  nb::object rows;
   Real firmness, intercept_firmness;
-  Real expected; // see Relay
 };
 
-// Movers by name, the first to begin; `rows` is the layout of the dual mover, if it is one of them.
-BoundAlgorithm relay(nb::object problem, const std::vector<std::string>& names, nb::object rows,
-                     Array<Real> x, Array<Real> y, Real softness, Real expected, const DualOptions& options,
-                     bool timed) {
+// Movers by name, the first to begin. `dual()` makes what the dual mover needs, if and when it is its turn;
+// `by_square` is what that is expected to cost for each unit of mean_i ||a_i||^2 (see Relay).
+BoundAlgorithm relay(nb::object problem, const std::vector<std::string>& names, nb::object dual,
+                     Array<Real> x, Array<Real> y, Real softness, Real expected, Real by_square,
+                     std::uint64_t seed, bool timed) {
   const auto& bound = nb::cast<const BoundProblem&>(problem);
   sized(x, bound.core.design.cols());
   sized(y, bound.core.design.rows());
+  BoundAlgorithm result{problem, nb::make_tuple(dual, nb::list()), nullptr};
   const auto primal = [&bound, softness](CVec x, CVec y) -> std::unique_ptr<Algorithm> {
     return std::make_unique<ProximalNewton>(bound.core, x, y, NewtonSpec{softness});
   };
-  const auto dual = [&bound, options, rows = rows.ptr()](CVec x, CVec y) -> std::unique_ptr<Algorithm> {
+  const auto by_rows = [&bound, seed, parts = result.parts.ptr(),
+                        failure = result.failure](CVec x, CVec y) -> std::unique_ptr<Algorithm> {
+    const DualMover* made = nullptr;
+    {
+      nb::gil_scoped_acquire acquire;
+      try {
+        nb::object mover = nb::handle(parts)[0]();
+        made = &nb::cast<const DualMover&>(mover);
+        nb::cast<nb::list>(nb::handle(parts)[1])
+            .append(mover); // keeps the rows as long as the algorithm lives
+      } catch (nb::python_error& raised) {
+        *failure = nb::borrow(raised.value());
+        throw Abandoned();
+      }
+    }
     const RuleSpec rule{"shuffled", Score::none, 0, 0, {}, 1, 0, {}};
-    const DescentSpec spec{bound.core,
-                           bound.any_loss,
-                           rule,
-                           options.seed,
-                           true,
-                           y,
-                           x,
-                           options.firmness,
-                           options.intercept_firmness};
-    const auto& layout = *nb::inst_ptr<BoundLayout>(nb::handle(rows));
+    const DescentSpec spec{bound.core,     bound.any_loss,          rule, seed, true, y, x,
+                           made->firmness, made->intercept_firmness};
     return std::visit([&](const auto& design) { return dual_descent(design, spec); },
-                      std::get<Stores<Axis::rows>>(layout.layout));
+                      std::get<Stores<Axis::rows>>(nb::inst_ptr<BoundLayout>(made->rows)->layout));
   };
   std::vector<Relay::Mover> movers; // an entry of a row costs more: x is read and written all over
   for (const std::string& name : names) {
-    if (name != "primal" && (name != "dual" || rows.is_none()))
+    if (name != "primal" && (name != "dual" || dual.is_none()))
       throw std::invalid_argument("an unknown mover");
-    if (name == "primal") movers.push_back({"primal", primal, 1, expected, true});
-    if (name == "dual") movers.push_back({"dual", dual, 3, options.expected, false});
+    if (name == "primal") movers.push_back({"primal", primal, 1, expected, 0, true});
+    if (name == "dual") movers.push_back({"dual", by_rows, 3, 60, by_square, false});
   }
-  BoundAlgorithm result{problem, rows, nullptr};
   nb::gil_scoped_release release;
   result.algorithm = std::make_unique<Relay>(bound.core, std::move(movers), timed, view(x), view(y));
   return result;
@@ -62,11 +68,10 @@ BoundAlgorithm relay(nb::object problem, const std::vector<std::string>& names, 
 } // namespace
 
 void def_newton(nb::module_& m) {
-  nb::class_<DualOptions>(m, "DualMover", "How the dual mover of the default method moves.")
-      .def(nb::init<std::uint64_t, Real, Real, Real>(), nb::kw_only(), "seed"_a, "firmness"_a = 0.0,
-           "intercept_firmness"_a = 0.0, "expected"_a = 0.0);
-  m.def("relay", &relay, "problem"_a, "movers"_a, "rows"_a.none(), "x"_a, "y"_a, "softness"_a, "expected"_a,
-        "dual"_a, "timed"_a);
+  nb::class_<DualMover>(m, "DualMover", "What the dual mover of the default method moves on.")
+      .def(nb::init<nb::object, Real, Real>(), "rows"_a, "firmness"_a, "intercept_firmness"_a);
+  m.def("relay", &relay, "problem"_a, "movers"_a, "dual"_a.none(), "x"_a, "y"_a, nb::kw_only(), "softness"_a,
+        "expected"_a, "by_square"_a, "seed"_a, "timed"_a);
 }
 
 } // namespace southwell

@@ -20,9 +20,10 @@ public:
   struct Mover {
     const char* name;
     Make make;
-    Real price;    // of touching an entry, in units that are the same for all
-    Real expected; // price of a solution, in units of the stored entries
-    bool sparse;   // is that for a solution without zeros, and less for one with?
+    Real price; // of touching an entry, in units that are the same for all
+    // What a solution will cost, in units of the stored entries: so much, and so much for mean_i ||a_i||^2.
+    Real expected, by_square;
+    bool sparse; // is that for a solution without zeros, and less for one with?
   };
 
   // `timed`: rates are by the second.
@@ -120,7 +121,8 @@ private:
     }
     const auto cost = [&](std::size_t k) {
       const Mover& mover = runners_[k].mover;
-      const Real whole = mover.expected * (mover.sparse && all > 0 ? broken / all : 1);
+      const Real whole =
+          (mover.expected + mover.by_square * all) * (mover.sparse && all > 0 ? broken / all : 1);
       if (k != now_ || !(stint_.fall > 0)) return whole;
       const Real measured =
           mover.price * Real(stint_.entries) / Real(problem_->design.stored()) * digits / stint_.fall;

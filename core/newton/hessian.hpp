@@ -78,8 +78,10 @@ private:
     const auto gone = [&](const Member& member) {
       return at[member.slot] < 0 || ridge[at[member.slot]] != member.ridge;
     };
-    if (4 * std::count_if(factored_.begin(), factored_.end(), gone) > Index(factored_.size()) + 4)
-      drop_factor();
+    const Index size = Index(factored_.size()),
+                leaving = std::count_if(factored_.begin(), factored_.end(), gone);
+    if (12 * leaving > size + 12) drop_factor(); // removing one costs as much as a twelfth of factoring anew
+    if (!factored_.empty() && spend(leaving * size * size / 2)) return false;
     for (std::size_t k = factored_.size(); k-- > 0;)
       if (gone(factored_[k])) {
         factor_.remove(Index(k));

@@ -114,30 +114,19 @@ public:
     });
   }
 
-  // A Newton step on the support with its signs held. Returns whether it was taken in full.
-  bool newton(const Slots& support) {
-    if (support.empty()) return true;
+  // Newton steps on the support with its signs held: where one would change signs, as far as that, and on
+  // without those that are zero then. Returns whether the last was taken in full.
+  bool newton(Slots support) {
     const Timed timed(*this);
-    slopes_.resize(support.size());
-    columns().visit([&](const auto& store) {
-      for (std::size_t t = 0; t < support.size(); ++t) slopes_[t] = slope(store[support[t]], support[t]);
-    });
-    const auto [direction, first] = newton_direction(support, slopes_);
-    if (stopped_) return false;
-    // Along the path that is clipped where signs would change, as far as the model falls.
-    std::vector<Real> path(support.size());
-    for (Real part = 1; part > std::max(first, 0.01); part /= 4) {
-      for (std::size_t t = 0; t < support.size(); ++t) {
-        const Coordinate& c = coordinates()[support[t]];
-        path[t] = c.held(c.x + part * direction[t]) - c.x;
-      }
-      const Real u = along(support, path);
-      if (!(change(support, path, u) < 0)) continue;
-      take(support, path, 1, u);
-      return false;
+    const Index begun = work_;
+    Index most =
+        0; // going on is cheap while the factor can be mended; little is spent on it where steps are long
+    for (int k = 0; k < 20 && !support.empty() && !stopped_ && (k == 0 || work_ <= most); ++k) {
+      if (newton_step(support)) return true;
+      if (k == 0) most = work_ + std::max<Index>((work_ - begun) / 8, 200'000);
+      std::erase_if(support, [&](Index k) { return !coordinates()[k].supports(); });
     }
-    take(support, direction, first, along(support, direction));
-    return first == 1;
+    return support.empty();
   }
 
   // Is H on these slots cheap enough to form that sweeps should go through it?
@@ -280,6 +269,28 @@ private:
     }
     return {std::move(direction), first};
   }
+  bool newton_step(const Slots& support) { // true: in full
+    slopes_.resize(support.size());
+    columns().visit([&](const auto& store) {
+      for (std::size_t t = 0; t < support.size(); ++t) slopes_[t] = slope(store[support[t]], support[t]);
+    });
+    const auto [direction, first] = newton_direction(support, slopes_);
+    if (stopped_) return false;
+    // Along the path that is clipped where signs would change, as far as the model falls.
+    std::vector<Real> path(support.size());
+    for (Real part = 1; part > std::max(first, 0.01); part /= 4) {
+      for (std::size_t t = 0; t < support.size(); ++t) {
+        const Coordinate& c = coordinates()[support[t]];
+        path[t] = c.held(c.x + part * direction[t]) - c.x;
+      }
+      const Real u = along(support, path);
+      if (!(change(support, path, u) < 0)) continue;
+      take(support, path, 1, u);
+      return false;
+    }
+    take(support, direction, first, along(support, direction));
+    return first == 1;
+  }
   // A d for a direction on these slots: what is stored, in `margins_`, and what the frame adds to all.
   Real along(const Slots& slots, CVec direction) {
     margins_.assign(residual_.size(), 0.0);
@@ -315,26 +326,29 @@ private:
     for (std::size_t i = 0; i < residual_.size(); ++i) residual_[i] += part * weighted_.h[i] * margins_[i];
     u_ += part * u;
   }
-  // The same step through H: as far as the first sign change.
+  // The same through H.
   template <class Moved> void newton_formed(const Slots& slots, Moved&& moved) {
     const Timed timed(*this);
-    Slots support;
-    std::vector<Index> at;
-    std::vector<Real> slopes;
-    for (std::size_t t = 0; t < slots.size(); ++t)
-      if (coordinates()[slots[t]].supports()) {
-        support.push_back(slots[t]);
-        at.push_back(Index(t));
-        slopes.push_back(slopes_[t]);
+    for (int most = 20; most > 0; --most) {
+      Slots support;
+      std::vector<Index> at;
+      std::vector<Real> slopes;
+      for (std::size_t t = 0; t < slots.size(); ++t)
+        if (coordinates()[slots[t]].supports()) {
+          support.push_back(slots[t]);
+          at.push_back(Index(t));
+          slopes.push_back(slopes_[t]);
+        }
+      if (support.empty()) return;
+      const auto [direction, first] = newton_direction(support, slopes);
+      if (stopped_) return;
+      for (std::size_t t = 0; t < support.size(); ++t) {
+        Coordinate& c = coordinates()[support[t]];
+        const Real before = c.x;
+        c.put(c.x + first * direction[t]);
+        moved(at[t], c.x - before);
       }
-    if (support.empty()) return;
-    const auto [direction, first] = newton_direction(support, slopes);
-    if (stopped_) return;
-    for (std::size_t t = 0; t < support.size(); ++t) {
-      Coordinate& c = coordinates()[support[t]];
-      const Real before = c.x;
-      c.put(c.x + first * direction[t]);
-      moved(at[t], c.x - before);
+      if (first == 1) return;
     }
   }
 

@@ -18,7 +18,7 @@ def weights_positive(problem: Problem) -> bool:
     return problem.penalty.weights is None or bool(np.min(problem.penalty.weights) > 0)
 
 
-def mean_squared_row(problem: Problem) -> float:
+def _mean_squared_row(problem: Problem) -> float:
     """sum_i s_i ||a_i||^2 over the features, the intercept apart; a pass over the data, so it is kept."""
 
     def measure() -> float:
@@ -35,7 +35,7 @@ def choose_side(problem: Problem) -> str:
     if problem.penalty.l2 == 0 or not np.isfinite(problem.loss.smoothness):
         return "primal"
     wide = problem.n_features > problem.n_samples
-    kappa = mean_squared_row(problem) * problem.loss.smoothness / (problem.penalty.l2 * problem.n_samples)
+    kappa = _mean_squared_row(problem) * problem.loss.smoothness / (problem.penalty.l2 * problem.n_samples)
     if quadratic(problem):  # each dual step is exact: measured ahead wherever d > n, and for margins up to a limit,
         limit = 20 if problem.loss.name == "logistic" else 300  # lower where primal steps use the true curvature
         return "dual" if wide or (problem.loss.targets == "signs" and kappa <= limit) else "primal"
@@ -67,7 +67,7 @@ def firmness(problem: Problem, anchored: bool) -> tuple[float, float]:
     The first is mean ||a_i||^2 / (2 sqrt(n d)), found by trial on dense and sparse data of all shapes: within a
     factor of 3 of the best constant in most cases. The second treats the intercept as a column of typical size,
     within reason when l2 is huge."""
-    row = mean_squared_row(problem)
+    row = _mean_squared_row(problem)
     row = row if row > np.finfo(float).tiny else 1.0  # no data to speak of: any firmness will do
     shape = np.clip(np.sqrt(problem.n_samples / problem.n_features), 0.1, 10.0)
     natural = float(0.5 * shape * row / problem.n_samples)
