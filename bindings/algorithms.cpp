@@ -1,6 +1,7 @@
 // Rules and algorithms as Python sees them, and the loop that drives them.
 #include "bindings/bound.hpp"
 #include "bindings/coordinate_descent.hpp"
+#include "core/support/helpers.hpp"
 #include <atomic>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -168,8 +169,9 @@ nb::dict run(BoundAlgorithm& algorithm, Real tol, Index max_epochs, Real max_sec
   algorithm.settled = true; // the loop begins with a certificate
   {
     nb::gil_scoped_release release;
-    outcome = drive(algorithm.problem(), *algorithm.algorithm,
-                    {tol, max_epochs, max_seconds, check_every, threads, processors}, watch, record_history);
+    const AtWork helpers(threads, processors);
+    outcome = drive(algorithm.problem(), *algorithm.algorithm, {tol, max_epochs, max_seconds, check_every},
+                    watch, record_history);
   }
   if (!algorithm.failure->is_none()) watch.error = std::exchange(*algorithm.failure, nb::none());
   nb::dict result;

@@ -29,11 +29,11 @@ BoundAlgorithm relay(nb::object problem, const std::vector<std::string>& names, 
   sized(x, bound.core.design.cols());
   sized(y, bound.core.design.rows());
   BoundAlgorithm result{problem, nb::make_tuple(dual, nb::list()), nullptr};
-  const auto primal = [&bound, softness](CVec x, CVec y) -> std::unique_ptr<Algorithm> {
-    return std::make_unique<ProximalNewton>(bound.core, x, y, NewtonSpec{softness});
+  const auto primal = [&bound, softness](CVec x, CVec y, Screening& screening) -> std::unique_ptr<Algorithm> {
+    return std::make_unique<ProximalNewton>(bound.core, screening, x, y, NewtonSpec{softness});
   };
   const auto by_rows = [&bound, seed, parts = result.parts.ptr(),
-                        failure = result.failure](CVec x, CVec y) -> std::unique_ptr<Algorithm> {
+                        failure = result.failure](CVec x, CVec y, Screening&) -> std::unique_ptr<Algorithm> {
     const DualMover* made = nullptr;
     {
       nb::gil_scoped_acquire acquire;

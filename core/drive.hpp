@@ -3,7 +3,7 @@
 #pragma once
 #include "core/certificate.hpp"
 #include "core/rules/rule.hpp"
-#include "core/support/helpers.hpp"
+
 #include <chrono>
 #include <tuple>
 #include <vector>
@@ -17,8 +17,6 @@ struct Stop {
   Index max_epochs = 1000;
   Real max_seconds = infinity;
   Index check_every = 0; // epochs between certificates; 0: see Schedule
-  int threads = 1;
-  int processors = 1; // that this process may use
 };
 
 // When a certificate is due. By default after a quarter more epochs, at most 10, and not before twice the
@@ -127,13 +125,14 @@ public:
   virtual void judge(const Certifier&, const Unit&) {} // before that, or before the end: how good it is
   virtual bool eager() const { return false; }         // is a certificate wanted after every epoch?
   virtual Account account() const { return {}; }
+  virtual std::vector<Effort> parts() const { return {}; } // of its work that are told apart
   // Go on from here under another penalty, if it can.
   virtual bool repenalise(const Problem&) { return false; }
 
   // For those who study rules: coordinates that would be chosen here and now, and those that are, move after
   // move.
-  virtual std::vector<Index> draw(Index count) = 0;
-  virtual std::vector<Index> lead(Index moves) = 0;
+  virtual std::vector<Index> draw(Index) { return {}; }
+  virtual std::vector<Index> lead(Index) { return {}; }
 };
 
 // Steps that are too long multiply the error from one certificate to the next, without end. A method may be
@@ -165,7 +164,7 @@ struct Outcome {
 inline Outcome drive(const Problem& problem, Algorithm& algorithm, const Stop& stop, Watch& watch,
                      bool record_history) {
   const Clock clock;
-  const AtWork helpers(stop.threads, stop.processors);
+
   Pulse pulse(watch, clock);
   Point point(problem);
   Certifier certifier(problem, [&] { return pulse.ask() || clock.seconds() >= stop.max_seconds; });

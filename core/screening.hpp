@@ -13,17 +13,16 @@ namespace southwell {
 
 class Screening {
 public:
-  explicit Screening(const Problem& problem)
-      : problem_(problem), features_(problem.design.cols()), samples_(problem.design.rows()) {
+  explicit Screening(const Problem& problem) { repenalise(problem); }
+
+  // For another penalty on the same data nothing is proved yet.
+  void repenalise(const Problem& problem) {
+    problem_ = &problem;
+    features_.assign(problem.design.cols(), 0);
+    samples_.assign(problem.design.rows(), 0);
     l2_ = problem.has_intercept() ? 0 : infinity;
     for (Index j = 0; j < problem.penalty.penalised() && l2_ > 0; ++j)
       l2_ = std::min(l2_, problem.penalty[j].l2);
-  }
-
-  // For another penalty on the same data: nothing is proved yet.
-  Screening(const Problem& problem, const Screening& other) : Screening(problem) {
-    norms_ = other.norms_;
-    row_norms_ = other.row_norms_;
   }
 
   bool feature(Index j) const { return features_[j]; }
@@ -32,7 +31,7 @@ public:
   CVec column_norms() {
     if (norms_.empty()) {
       norms_.resize(features_.size());
-      problem_.design.column_squared_norms(problem_.loss.weights(), norms_);
+      problem_->design.column_squared_norms(problem_->loss.weights(), norms_);
     }
     return norms_;
   }
@@ -47,13 +46,13 @@ public:
 
 private:
   void screen_features(CVec slopes, Real scale, Real gap) {
-    const Real smoothness = problem_.loss.smoothness();
+    const Real smoothness = problem_->loss.smoothness();
     if (!std::isfinite(smoothness) || !std::isfinite(gap)) return;
     const Real reach = std::sqrt(2 * std::max(gap, 0.0) * smoothness);
     const CVec norms = column_norms();
-    for (Index j = 0; j < problem_.penalty.penalised(); ++j) {
+    for (Index j = 0; j < problem_->penalty.penalised(); ++j) {
       if (features_[j]) continue;
-      const ScalarElasticNet g = problem_.penalty[j];
+      const ScalarElasticNet g = problem_->penalty[j];
       if (g.lo > 0 || g.hi < 0) continue;
       const Interval quiet = g.subdifferential(0);
       const Real z = scale * slopes[j];
@@ -62,21 +61,22 @@ private:
     }
   }
   void screen_samples(const Point& point, Real gap) {
-    if (!(l2_ > 0) || !std::isfinite(gap) || !problem_.loss.piecewise() || problem_.loss.quadratic()) return;
+    if (!(l2_ > 0) || !std::isfinite(gap) || !problem_->loss.piecewise() || problem_->loss.quadratic())
+      return;
     if (row_norms_.empty()) {
       row_norms_.resize(samples_.size());
-      problem_.design.row_squared_norms(row_norms_);
+      problem_->design.row_squared_norms(row_norms_);
     }
     const Real reach = std::sqrt(2 * std::max(gap, 0.0) / l2_);
     for (Index i = 0; i < Index(samples_.size()); ++i) {
       if (samples_[i]) continue;
       const Real m = point.margins[i],
                  room = 1.000001 * reach * std::sqrt(row_norms_[i]) + 1e-10 * (1 + std::abs(m));
-      samples_[i] = problem_.loss.derivative(i, m - room) == problem_.loss.derivative(i, m + room);
+      samples_[i] = problem_->loss.derivative(i, m - room) == problem_->loss.derivative(i, m + room);
     }
   }
 
-  const Problem& problem_;
+  const Problem* problem_;
   std::vector<char> features_, samples_;
   std::vector<Real> norms_, row_norms_;
   Real l2_; // the least of all, 0 if there is an intercept

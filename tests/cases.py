@@ -1,6 +1,7 @@
-"""Small cases for the laws of the references: penalties of every kind, points inside and on bounds."""
+"""Small cases: penalties of every kind, points inside and on bounds, sparse models, layouts."""
 
 import numpy as np
+import scipy.sparse as sp
 
 import southwell as sw
 from southwell import reference
@@ -21,6 +22,24 @@ PENALTIES = {
     "partly free": ElasticNet(l1=0.05, weights=[1, 0, 1, 2, 0, 1, 1]),
 }
 STRONG = [name for name in PENALTIES if PENALTIES[name].l2 > 0]
+
+
+FORMS = {"C": np.ascontiguousarray, "F": np.asfortranarray, "CSR": sp.csr_array, "CSC": sp.csc_array}
+
+
+def sparse_model(loss, n, d, seed, *, density=None, share=0.3, noise=0.3, offset=0.0):
+    """Data, perhaps with holes, and targets of a model in which a share of the features matters; small counts, whose
+    likelihood is not above that of nothing."""
+    rng = np.random.default_rng([seed, n, d])
+    A = rng.normal(size=(n, d))
+    if density is not None:
+        A *= rng.random((n, d)) < density
+    m = A @ np.where(rng.random(d) < share, rng.normal(size=d), 0.0) + noise * rng.normal(size=n) + offset
+    kind = sw.losses.get(loss).targets
+    b = {"real": m, "signs": np.where(m > 0, 1.0, -1.0), "counts": np.clip(np.round(m), 0, 2)}[kind]
+    if kind == "signs":
+        b[:2] = 1.0, -1.0
+    return A, b
 
 
 def kinds_for(loss):

@@ -68,3 +68,13 @@ def epochs():
             return sw.solve(problem, method=method, tol=0.0, max_epochs=k, check_every=10**6, seed=seed)
 
     return run
+
+
+@pytest.fixture
+def pyplot():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    yield plt
+    plt.close("all")

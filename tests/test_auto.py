@@ -6,24 +6,20 @@ from itertools import product
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import southwell as sw
+from cases import FORMS, LOSSES, SMOOTH, sparse_model
 from saddles import factors, honest, quietly
 from southwell import ConvergenceWarning, _threads, reference
 from southwell.methods import Auto
 from southwell.penalties import ElasticNet
 from southwell.testing.planted import plant
-from test_control import hard, signal_after
 from twins import Formulas
 
-LOSSES = list(sw.losses.ALL)
-SMOOTH = [name for name in LOSSES if sw.losses.get(name).smooth]
 KINKED = [name for name in LOSSES if name not in SMOOTH]
-FORMS = {"C": np.ascontiguousarray, "F": np.asfortranarray, "CSR": sp.csr_array, "CSC": sp.csc_array}
 CENTRED = {f"centred {name}": lambda A, form=form: sw.Centred(form(A)) for name, form in FORMS.items()}
 METHODS = {
     "default": "auto",
@@ -35,15 +31,7 @@ STRENGTHS = {"both": (0.02, 0.05), "l1": (0.02, 0.0), "l2": (0.0, 0.05)}
 
 
 def made(loss="squared", n=60, d=12, seed=0, density=1.0):
-    """A sparse model, noise, an offset; few counts, whose likelihood is not above that of nothing."""
-    rng = np.random.default_rng([seed, n, d])
-    A = rng.normal(size=(n, d)) * (rng.random((n, d)) < density)
-    m = A @ np.where(rng.random(d) < 0.4, rng.normal(size=d), 0.0) + 0.5 * rng.normal(size=n) + 0.3
-    kind = sw.losses.get(loss).targets
-    b = {"real": m, "signs": np.where(m > 0, 1.0, -1.0), "counts": np.clip(np.round(m), 0, 2)}[kind]
-    if kind == "signs":
-        b[:2] = 1.0, -1.0
-    return A, b
+    return sparse_model(loss, n, d, seed, density=density, share=0.4, noise=0.5, offset=0.3)
 
 
 def proven(r, tol=1e-10, slack=1e-9):
@@ -411,136 +399,3 @@ def test_another_seed_gives_another_way_to_the_same_place():
     one, other = (sw.solve(A, b, loss="hinge", l2=0.1, method=Auto(movers="dual"), seed=s, tol=1e-9) for s in (1, 2))
     assert one.x.tobytes() != other.x.tobytes()
     assert one.x == pytest.approx(other.x, abs=1e-3)
-
-
-# Who stops it
-
-
-LONG = {
-    "features": {"loss": "quantile", "l1": 1e-6, "method": Auto(movers="primal")},
-    "samples": {"loss": "squared", "l2": 1e-9, "method": Auto(movers="dual")},
-    "whoever is faster": {"loss": "epsilon_insensitive", "l1": 1e-7, "l2": 1e-9, "method": "auto"},
-    "by the clock": {"loss": "epsilon_insensitive", "l1": 1e-7, "l2": 1e-9, "method": Auto(schedule="timed")},
-}
-
-
-@pytest.mark.parametrize("case", LONG)
-def test_max_seconds(case):
-    A, b = hard(600, 400)
-    begun = time.perf_counter()
-    with pytest.warns(ConvergenceWarning, match="time ran out"):
-        r = sw.solve(A, b, tol=0.0, max_epochs=10**9, max_seconds=0.3, **LONG[case])
-    assert time.perf_counter() - begun < 0.6
-    assert r.status is sw.Status.MAX_SECONDS
-    honest(r)
-
-
-@pytest.mark.parametrize("case", LONG)
-def test_ctrl_c(case):
-    A, b = hard(600, 400)
-    with signal_after(0.2) as sent, pytest.raises(sw.Interrupted) as caught:
-        sw.solve(A, b, tol=0.0, max_epochs=10**9, max_seconds=20, **LONG[case])
-    assert time.perf_counter() - sent[0] < 0.5
-    assert caught.value.result.status is sw.Status.INTERRUPTED
-    honest(caught.value.result)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_callback_stops_it(method):
-    A, b = made("logistic", 100, 30)
-    seen = []
-    r = sw.solve(
-        A, b, loss="logistic", l1=1e-3, l2=1e-3, tol=0.0, method=METHODS[method],
-        callback=lambda p: seen.append(p) or len(seen) == 2,
-    )  # fmt: skip
-    assert r.status is sw.Status.STOPPED and len(seen) == 2
-    assert r.epochs == seen[-1].epoch and (r.x == seen[-1].x).all()
-    assert [p.gap for p in seen] == r.history["gap"].tolist()
-    honest(r)
-
-
-@pytest.mark.parametrize("epochs", [0, 1, 2])
-def test_max_epochs(epochs):
-    A, b = made("hinge", 100, 30)
-    with pytest.warns(ConvergenceWarning, match="epochs ran out"):
-        r = sw.solve(A, b, loss="hinge", l1=1e-4, tol=0.0, max_epochs=epochs)
-    assert r.status is sw.Status.MAX_EPOCHS and r.epochs == epochs
-    honest(r)
-
-
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("strength", STRENGTHS)
-@pytest.mark.parametrize("loss", LOSSES)
-def test_warm_starts_from_its_own_answer(loss, strength, method):
-    A, b = made(loss, 80, 20)
-    l1, l2 = STRENGTHS[strength]
-    tol = 1e-3 if (method, strength) == ("dual", "l1") else 1e-8
-    for intercept in (False, True):
-        options = {"loss": loss, "l1": l1, "l2": l2, "intercept": intercept, "method": METHODS[method]}
-        r = sw.solve(A, b, tol=tol, max_epochs=20_000, **options)
-        again = sw.solve(A, b, tol=10 * tol, warm_start=r, **options)
-        assert again.status is sw.Status.CONVERGED and again.epochs <= 1
-        assert again.primal <= r.primal + 10 * tol * r.scale
-
-
-# What it tells
-
-
-@pytest.mark.parametrize("movers", ["auto", "primal", "dual"])
-@pytest.mark.parametrize("loss", LOSSES)
-def test_who_did_what(loss, movers):
-    A, b = made(loss, 200, 60)
-    r = sw.solve(A, b, loss=loss, l1=1e-3, l2=5e-3, intercept=True, tol=1e-6, method=Auto(movers=movers))
-    assert r.epochs > 0
-    asked = {"auto": {"primal", "dual", "newton"}, "primal": {"primal", "newton"}, "dual": {"dual"}}[movers]
-    assert {"dual"} <= set(r.movers) <= asked if movers == "dual" else "primal" in r.movers and set(r.movers) <= asked
-    for name, effort in r.movers.items():
-        assert effort.seconds >= 0 and effort.rounds >= 0 and effort.entries >= 0
-        assert (effort.entries > 0) == (effort.rounds > 0) or name != "dual"
-        assert np.isfinite(effort.fall)
-    assert sum(effort.rounds for name, effort in r.movers.items() if name != "newton") == r.epochs
-    assert sum(effort.entries for effort in r.movers.values()) <= r.history["entries"][-1]
-    assert sum(effort.seconds for effort in r.movers.values()) <= r.seconds
-    assert r.method.startswith("auto: ")
-    for name, effort in r.movers.items():
-        assert (name in r.method) == (effort.rounds > 0)
-        assert effort.rounds == 0 or f"{name} {effort.rounds} " in r.method
-
-
-@pytest.mark.parametrize("loss", ["huber", "logistic", "hinge"])
-def test_falls_add_up(loss):
-    """What the movers took off log(gap) is what is gone between the first certificate and the last."""
-    A, b = made(loss, 200, 60)
-    r = sw.solve(A, b, loss=loss, l1=1e-3, l2=5e-3, tol=1e-5)
-    gaps = r.history["gap"]
-    assert gaps[-1] > 0
-    assert sum(effort.fall for effort in r.movers.values()) == pytest.approx(np.log(gaps[0] / gaps[-1]), rel=1e-6)
-
-
-def test_at_the_optimum_nobody_moves():
-    A, b = made()
-    r = sw.solve(A, b, l1=10.0)
-    assert r.epochs == 0 and r.method == "auto"
-    assert all(effort.rounds == effort.entries == 0 for effort in r.movers.values())
-
-
-@pytest.mark.parametrize("method", ["coordinate_descent", "spdc", "fista", "lbfgs"])
-def test_other_methods_have_no_movers(method):
-    A, b = made("logistic")
-    r = sw.solve(A, b, loss="logistic", l1=1e-3, l2=0.05, method=method)
-    assert r.movers == {} and "auto" not in r.method
-    assert not r.screened.features.any() and not r.screened.samples.any()
-
-
-@pytest.mark.parametrize(
-    ("options", "match"),
-    [
-        ({"schedule": "fixd"}, "Unknown schedule 'fixd'. Did you mean 'fixed'.*Known: fixed, timed"),
-        ({"movers": "both"}, "Unknown movers 'both'.*Known: auto, dual, primal"),
-        ({"movers": None}, "Unknown movers None"),
-        ({"movers": ("primal", "dual")}, "Unknown movers"),
-    ],
-)
-def test_refusals(options, match):
-    with pytest.raises(ValueError, match=match):
-        Auto(**options)

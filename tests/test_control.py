@@ -651,16 +651,6 @@ def test_statuses_are_true_only_when_proven():
     assert all(s.value.endswith(".") for s in sw.Status)
 
 
-@pytest.fixture
-def pyplot():
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    yield plt
-    plt.close("all")
-
-
 @pytest.mark.parametrize("against", ["seconds", "epoch", "moves", "entries"])
 def test_plot(pyplot, against):
     A, b = made()

@@ -2,34 +2,26 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import southwell as sw
+from cases import FORMS, LOSSES, sparse_model
 from saddles import honest, quietly
 from southwell import reference
 from southwell.methods import Auto
 from southwell.penalties import ElasticNet
 from twins import Formulas
 
-LOSSES = list(sw.losses.ALL)
 BOUNDED = [name for name in LOSSES if np.isfinite(sw.losses.get(name).smoothness)]  # phi'' is
 FLAT = [name for name in LOSSES if name not in ("squared", "logistic", "poisson")]  # with pieces without curvature
-FORMS = {"C": np.ascontiguousarray, "F": np.asfortranarray, "CSR": sp.csr_array, "CSC": sp.csc_array}
 PRIMAL = Auto(movers="primal")
 
 
 def made(loss, n=100, d=40, seed=1, scales=None, target=1.0):
-    """A sparse model with noise, its columns and targets on any scale."""
-    rng = np.random.default_rng([seed, n, d])
-    A = rng.normal(size=(n, d))
-    m = A @ np.where(rng.random(d) < 0.3, rng.normal(size=d), 0.0) + 0.3 * rng.normal(size=n)
-    kind = sw.losses.get(loss).targets
-    b = {"real": target * m, "signs": np.where(m > 0, 1.0, -1.0), "counts": np.clip(np.round(m), 0, 2)}[kind]
-    if kind == "signs":
-        b[:2] = 1.0, -1.0
-    return A if scales is None else A * scales, b
+    """Its columns and targets on any scale."""
+    A, b = sparse_model(loss, n, d, seed)
+    return A if scales is None else A * scales, target * b if sw.losses.get(loss).targets == "real" else b
 
 
 def problem_of(loss, share=0.3, l2=0.0, form="C", intercept=False, weights=None, box=(None, None), **options):

@@ -80,7 +80,6 @@ public:
     column_scores_.settle();
   }
 
-  std::vector<Index> draw(Index) override { return {}; }
   // For each epoch: the columns that are active after it, -1, the rows, -1.
   std::vector<Index> lead(Index epochs) override {
     std::vector<Index> led;

@@ -32,7 +32,6 @@ public:
     if (!begun_) before_margins_ = margins_;
     begun_ = true;
   }
-  std::vector<Index> draw(Index) override { return {}; }
   std::vector<Index> lead(Index moves) override {
     for (; moves > 0; --moves) iterate();
     return {};

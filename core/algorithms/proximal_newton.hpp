@@ -2,12 +2,10 @@
 //
 // An epoch is a round:
 //
-//   choose   features whose slopes break their optimality condition join the working set W, the worst first;
-//   their
-//            columns are gathered (columns.hpp)
+//   choose   features whose slopes break their optimality condition join the working set W, the worst
+//            first; their columns are gathered (columns.hpp)
 //   repeat   quadratic model of the loss around x on W; coordinate sweeps and Newton steps on the support
-//   (model.hpp);
-//            a line search on P itself
+//            (model.hpp); a line search on P itself
 //   until    the gap of the problem restricted to W is a fraction of the last full gap
 //
 // A certificate follows each round and brings the slopes of all features. Between certificates only W is
@@ -17,7 +15,6 @@
 #include "core/newton/model.hpp"
 #include "core/newton/soft_loss.hpp"
 #include "core/screening.hpp"
-#include <memory>
 
 namespace southwell {
 
@@ -27,15 +24,15 @@ struct NewtonSpec {
 
 class ProximalNewton final : public Algorithm {
 public:
-  ProximalNewton(const Problem& problem, CVec x, CVec y, const NewtonSpec& spec)
-      : problem_(&problem), spec_(spec), model_(columns_),
+  // Features that `screening` knows to be zero stay out of W.
+  ProximalNewton(const Problem& problem, Screening& screening, CVec x, CVec y, const NewtonSpec& spec)
+      : problem_(&problem), screening_(screening), spec_(spec), model_(columns_),
         loss_(problem.loss, problem.loss.smooth() ? 0 : spec.softness),
         flats_(problem.loss.piecewise() && !problem.loss.quadratic()), here_(problem),
         slot_(here_.x.size(), -1), h_(here_.y.size()), residual_(h_.size()), trial_(h_.size()),
         step_(h_.size()) {
     here_.x = within_bounds(problem, x);
     if (loss_.kinked()) loss_.recentre(within_domain(problem, y));
-    screening_ = std::make_unique<Screening>(problem);
     std::vector<Index> names;
     for (Index j = 0; j < Index(slot_.size()); ++j)
       if (here_.x[j] != 0 || problem.penalty[j].l1 == 0) names.push_back(j);
@@ -48,9 +45,8 @@ public:
     moved_ = true;
     model_.attend(pulse);
     Real target = (complete_ ? 0.1 : 0.3) * gap_, change = infinity;
-    const Index enough =
-        pulse.entries() +
-        50 * (problem_->design.stored() + Index(h_.size() + slot_.size())); // then a certificate is due
+    const Index pass = problem_->design.stored() + Index(h_.size() + slot_.size());
+    const Index enough = pulse.entries() + 50 * pass; // then a certificate is due
     for (int step = 0; step < 50 && pulse.entries() < enough; ++step) {
       linearise();
       if (model_.stopped()) return;
@@ -79,7 +75,6 @@ public:
     gap_ = certifier.best().gap();
     if (std::exchange(unit_, unit.scale) != unit.scale && loss_.kinked())
       loss_.soften(spec_.softness * unit_);
-    screening_->update(here_, certifier, unit);
   }
   void resync(const Point&) override { // it is `here_`
     if (problem_->has_intercept()) model_.coordinates()[slot_.back()].x = here_.x.back();
@@ -88,19 +83,13 @@ public:
   }
   bool repenalise(const Problem& problem) override {
     const Real before = problem_->penalty[0].l1, now = problem.penalty[0].l1;
-    strong_ = now > 0 && now < before ? std::max(2 - before / now, 0.0)
-                                      : 1; // |z_j| <= (2 - before/now) l1: left out
+    strong_ = now > 0 && now < before ? std::max(2 - before / now, 0.0) : 1;
     problem_ = &problem;
     model_.newton_effort() = {"newton"};
-    screening_ = std::make_unique<Screening>(problem, *screening_);
     for (std::size_t k = 0; k < names_.size(); ++k) model_.coordinates()[k].g = problem.penalty[names_[k]];
     return true;
   }
-  Account account() const override {
-    return {{model_.newton_effort()}, screening_->features(), screening_->samples()};
-  }
-  std::vector<Index> draw(Index) override { return {}; }
-  std::vector<Index> lead(Index) override { return {}; }
+  std::vector<Effort> parts() const override { return {model_.newton_effort()}; }
 
 private:
   using Slots = Model::Slots;
@@ -118,7 +107,7 @@ private:
   // so that W stays a small part of it. What a column holds is judged by its squared norm: its size is not
   // known where the data lie by rows.
   void choose() {
-    const CVec norms = screening_->column_norms();
+    const CVec norms = screening_.column_norms();
     struct Violator {
       Real gain;
       Index j;
@@ -139,7 +128,7 @@ private:
       ScalarElasticNet g = problem_->penalty[j];
       g.l1 *= strong_;
       const Real off = g.subdifferential(0).distance(-here_.slopes[j]);
-      if (off > 0 && norms[j] > 0 && !screening_->feature(j)) violators.push_back({off * off / norms[j], j});
+      if (off > 0 && norms[j] > 0 && !screening_.feature(j)) violators.push_back({off * off / norms[j], j});
     }
     room = std::max(room, 2 * held);
     const std::size_t most = std::max<Index>({100, 2 * support, Index(slot_.size()) / 100});
@@ -291,19 +280,20 @@ private:
   }
 
   const Problem* problem_;
+  Screening& screening_;
   NewtonSpec spec_;
   Columns columns_;
   Model model_;
   SoftLoss loss_;
-  std::unique_ptr<Screening> screening_;
   bool flats_; // has the loss pieces without curvature?
   Point here_; // between certificates its margins are those of the model's x, the rest is of the last one
   std::vector<std::int32_t> slot_; // of each feature in W, or -1
   std::vector<Index> names_;       // of each slot
   std::vector<Real> h_, residual_, trial_, step_, start_;
   Real value_ = infinity, gap_ = infinity, unit_ = 0;
-  Real strong_ =
-      1; // the part of l1 beyond which slopes make a feature join: less at a new penalty (strong rule)
+  // The part of l1 beyond which slopes make a feature join; at a new penalty, by the strong rule
+  // |z_j| > 2 l1 - l1_before, it is less.
+  Real strong_ = 1;
   Real floor_ = 1;    // the part of the largest curvature that every sample is given where there are flats
   Real spent_ = 0;    // entries touched by sweeps since the last Newton step
   bool sure_ = false; // was the last Newton step taken in full?

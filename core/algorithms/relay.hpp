@@ -9,6 +9,7 @@
 // needs a run-up gets it, and no more than a few times the price of the better one is paid.
 #pragma once
 #include "core/drive.hpp"
+#include "core/screening.hpp"
 #include <functional>
 #include <memory>
 
@@ -16,7 +17,7 @@ namespace southwell {
 
 class Relay final : public Algorithm {
 public:
-  using Make = std::function<std::unique_ptr<Algorithm>(CVec x, CVec y)>;
+  using Make = std::function<std::unique_ptr<Algorithm>(CVec x, CVec y, Screening& screening)>;
   struct Mover {
     const char* name;
     Make make;
@@ -28,9 +29,9 @@ public:
 
   // `timed`: rates are by the second.
   Relay(const Problem& problem, std::vector<Mover> movers, bool timed, CVec x, CVec y)
-      : problem_(&problem), timed_(timed), trial_(100 * Real(problem.design.stored())) {
+      : problem_(&problem), screening_(problem), timed_(timed), trial_(100 * Real(problem.design.stored())) {
     for (Mover& mover : movers) runners_.push_back({std::move(mover), {}, -1});
-    current_ = runners_[0].mover.make(x, y);
+    current_ = runners_[0].mover.make(x, y, screening_);
   }
 
   bool eager() const override { return current_->eager(); }
@@ -45,9 +46,13 @@ public:
     stint_.entries += pulse.entries() - before;
     stint_.seconds += clock.seconds();
   }
-  void locate(Point& point) override { current_->locate(point); }
+  void locate(Point& point) override {
+    current_->locate(point);
+    located_ = &point;
+  }
   void judge(const Certifier& certifier, const Unit& unit) override {
     current_->judge(certifier, unit);
+    screening_.update(*located_, certifier, unit);
     const Real gap = std::max(certifier.best().gap(), unit.rounding);
     if (std::isfinite(gap_) && stint_.entries > 0) {
       const Real fall = std::log(gap_ / gap);
@@ -61,7 +66,7 @@ public:
     if (runners_.size() > 1 && undecided_ >= 0) begin(*certifier_);
     if (!successor_ && runners_[now_].mover.price * Real(stint_.entries) >= trial_) decide(*certifier_);
     if (!successor_) return current_->resync(point);
-    add(past_, current_->account());
+    past_ = parts();
     current_ = std::move(successor_); // it stands elsewhere
     Point own(*problem_);
     current_->locate(own);
@@ -70,31 +75,26 @@ public:
   bool repenalise(const Problem& problem) override {
     if (runners_.size() > 1 || !current_->repenalise(problem)) return false;
     problem_ = &problem;
+    screening_.repenalise(problem);
     gap_ = infinity;
-    past_ = {};
+    past_.clear();
     for (Runner& runner : runners_) runner.effort = {};
     return true;
   }
-  // By mover; the steps of Newton are told apart from the primal rounds they are part of.
+  // By mover; what is told apart (Newton steps are parts of primal rounds) is not counted twice.
   Account account() const override {
-    Account account = past_;
-    add(account, current_->account());
-    std::vector<Effort> efforts;
+    Account account{{}, screening_.features(), screening_.samples()};
     for (const Runner& runner : runners_) {
-      efforts.push_back(runner.effort);
-      efforts.back().mover = runner.mover.name;
-      if (runner.mover.name == std::string_view("primal"))
-        for (const Effort& part : account.efforts) {
-          efforts.back().entries -= part.entries;
-          efforts.back().seconds -= part.seconds;
-        }
+      account.efforts.push_back(runner.effort);
+      account.efforts.back().mover = runner.mover.name;
     }
-    efforts.insert(efforts.end(), account.efforts.begin(), account.efforts.end());
-    account.efforts = std::move(efforts);
+    for (const Effort& part : parts()) {
+      account.efforts[0].entries -= part.entries; // of the first mover, the primal one
+      account.efforts[0].seconds -= part.seconds;
+      account.efforts.push_back(part);
+    }
     return account;
   }
-  std::vector<Index> draw(Index) override { return {}; }
-  std::vector<Index> lead(Index) override { return {}; }
 
 private:
   static constexpr Real digits = 16; // the fall of log(gap) that a solution takes: seven decimal digits
@@ -110,8 +110,7 @@ private:
   void begin(const Certifier& certifier) {
     if (--undecided_ > 0 && problem_->penalty[0].l1 > 0) return;
     undecided_ = -1;
-    std::vector<Real> norms(problem_->design.cols());
-    problem_->design.column_squared_norms(problem_->loss.weights(), norms);
+    const CVec norms = screening_.column_norms();
     Real broken = 0, all = 0;
     for (Index j = 0; j < problem_->penalty.penalised(); ++j) {
       const bool off =
@@ -137,20 +136,18 @@ private:
   void hand_over(std::size_t to, const Certifier& certifier) {
     now_ = to;
     stint_ = {};
-    successor_ = runners_[to].mover.make(certifier.x(), certifier.y());
+    successor_ = runners_[to].mover.make(certifier.x(), certifier.y(), screening_);
   }
-  // What was proved stays proved; efforts add up.
-  static void add(Account& to, const Account& more) {
-    for (const Effort& effort : more.efforts) {
-      if (to.efforts.empty()) to.efforts.push_back({effort.mover});
-      to.efforts[0].rounds += effort.rounds;
-      to.efforts[0].entries += effort.entries;
-      to.efforts[0].seconds += effort.seconds;
+  // Those of movers that were relieved, and of the present one.
+  std::vector<Effort> parts() const override {
+    std::vector<Effort> all = past_;
+    for (const Effort& part : current_->parts()) {
+      if (all.empty()) all.push_back({part.mover});
+      all[0].rounds += part.rounds;
+      all[0].entries += part.entries;
+      all[0].seconds += part.seconds;
     }
-    for (auto which : {&Account::features, &Account::samples}) {
-      if ((to.*which).empty()) (to.*which) = more.*which;
-      for (std::size_t k = 0; k < (more.*which).size(); ++k) (to.*which)[k] |= (more.*which)[k];
-    }
+    return all;
   }
   // The present mover has had its trial: it goes on only if nobody is unknown or was faster.
   void decide(const Certifier& certifier) {
@@ -168,6 +165,8 @@ private:
   }
 
   const Problem* problem_;
+  Screening screening_;
+  const Point* located_ = nullptr; // the last
   bool timed_;
   int undecided_ = 3; // certificates until it is decided who begins
   Real trial_;        // a stint, in the units of prices
@@ -176,7 +175,7 @@ private:
   std::unique_ptr<Algorithm> current_, successor_;
   const Certifier* certifier_ = nullptr; // the last that judged
   Effort stint_{};
-  Account past_; // of movers that were relieved
+  std::vector<Effort> past_; // parts of movers that were relieved
   Real gap_ = infinity;
 };
 

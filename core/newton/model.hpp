@@ -119,8 +119,7 @@ public:
   bool newton(Slots support) {
     const Timed timed(*this);
     const Index begun = work_;
-    Index most =
-        0; // going on is cheap while the factor can be mended; little is spent on it where steps are long
+    Index most = 0; // steps after the first only mend the factor; where that is dear, little is spent on it
     for (int k = 0; k < 20 && !support.empty() && !stopped_ && (k == 0 || work_ <= most); ++k) {
       if (newton_step(support)) return true;
       if (k == 0) most = work_ + std::max<Index>((work_ - begun) / 8, 200'000);

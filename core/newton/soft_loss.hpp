@@ -17,7 +17,6 @@ public:
   Real most_curvature() const { return kinked() ? 1 / q_ : loss_.smoothness(); }
   void soften(Real q) { q_ = q; }
   void recentre(CVec y) { centre_.assign(y.begin(), y.end()); }
-  CVec centre() const { return centre_; }
 
   // sum_i s_i phi(m_i), and the derivatives y_i.
   Real value(CVec margins) {

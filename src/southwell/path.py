@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -13,11 +12,12 @@ import scipy.sparse as sp
 
 from . import _data, methods
 from ._names import count, positive, unknown
+from ._plot import axes
 from .lambda_max import lambda_max
 from .methods import Method, Prepared, Start
 from .problem import Problem
 from .result import Result
-from .solve import ADVICE, ConvergenceWarning, Interrupted, Progress, Settings, able, drive
+from .solve import Progress, Settings, able, drive, raise_with, warn_of_many
 from .status import Status
 
 
@@ -101,14 +101,7 @@ class Path:
         if names is not None and len(names) != self.x.shape[1]:
             raise ValueError(f"names must have {self.x.shape[1]} entries, one for each feature; got {len(names)}.")
         count("top", top, 0)
-        if ax is None:
-            try:
-                import matplotlib.pyplot as plt
-            except ImportError as error:
-                raise ImportError(
-                    "Plots need matplotlib. Install it with: python -m pip install 'southwell[plot]'"
-                ) from error
-            ax = plt.subplots()[1]
+        ax = axes(ax)
         columns = self.x.tocsc()
         sizes = np.asarray(abs(columns).max(axis=0).todense()).ravel()
         order = [j for j in np.argsort(-sizes, kind="stable") if sizes[j] > 0]
@@ -207,12 +200,8 @@ def path(
         walk.close()
     answer = walk.path(strengths)
     if error is not None:
-        if not isinstance(error, KeyboardInterrupt):
-            raise error
-        stop = Interrupted(*error.args)
-        stop.result = answer
-        raise stop from error
-    _warn(answer, [point.result for point in walk.points])
+        raise_with(error, answer)
+    warn_of_many([point.result for point in walk.points], "points")
     return answer
 
 
@@ -322,17 +311,3 @@ def _strengths(problem: Problem, l1s, l2s, n_points: int, ratio) -> tuple[np.nda
     if l2s.size not in (1, l1s.size):
         raise ValueError(f"l2s must be one number, or {l1s.size}, one for each l1; got {l2s.size}.")
     return l1s, np.broadcast_to(l2s, l1s.shape).copy()
-
-
-def _warn(answer: Path, results: list[Result]) -> None:
-    short = [r for r in results if r.status in ADVICE]
-    if not short:
-        return
-    worst = max(short, key=lambda r: r.relative_gap)
-    warnings.warn(
-        f"{len(short)} of {len(answer)} points did not reach the tolerance, {answer.tol:.3g}. The worst: "
-        f"{worst.status.value} Its gap is {worst.relative_gap:.3g} of the zero model's objective. "
-        f"To go on: {ADVICE[worst.status]}.",
-        ConvergenceWarning,
-        stacklevel=3,
-    )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ._plot import axes
 from .status import Status
 
 if TYPE_CHECKING:
@@ -145,14 +146,7 @@ class Result:
         """
         if against not in ("seconds", "epoch", "moves", "entries"):
             raise ValueError(f"Plot against 'seconds', 'epoch', 'moves' or 'entries'; got {against!r}.")
-        if ax is None:
-            try:
-                import matplotlib.pyplot as plt
-            except ImportError as error:
-                raise ImportError(
-                    "Plots need matplotlib. Install it with: python -m pip install 'southwell[plot]'"
-                ) from error
-            ax = plt.subplots()[1]
+        ax = axes(ax)
         unit = self.scale if self.scale > 0 else 1.0
         ax.semilogy(self.history[against], np.maximum(self.history["gap"] / unit, 1e-17), marker=".", label=self.method)
         ax.axhline(max(self.tol, 1e-17), linestyle=":", color="grey", label="tolerance")

@@ -134,7 +134,7 @@ def solve(
     chosen = able(methods.get(method), problem)
     result, error = run(problem, chosen, _start(problem, warm_start), settings, begun, callback)
     if error is not None:
-        _raise(error, replace(result, status=Status.INTERRUPTED))
+        raise_with(error, replace(result, status=Status.INTERRUPTED))
     _warn(result)
     _warn_of_no_minimiser(result)
     return result
@@ -264,7 +264,8 @@ def _screened(problem: Problem, features: bytes, samples: bytes) -> Screened:
     return Screened(*masks)
 
 
-def _raise(error: BaseException, result: Result) -> None:
+def raise_with(error: BaseException, result) -> None:
+    """The error, or for Ctrl-C an ``Interrupted`` that holds what there is."""
     if isinstance(error, KeyboardInterrupt):
         stop = Interrupted(*error.args)
         stop.result = result
@@ -286,6 +287,21 @@ def _warn(result: Result) -> None:
     warnings.warn(
         f"{result.status.value} Gap {result.gap:.3g} is {result.relative_gap:.3g} of the zero model's objective; "
         f"tol is {result.tol:.3g}. To go on: {advice}; or pass this result as warm_start.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
+
+
+def warn_of_many(results: list[Result], what: str) -> None:
+    """One warning for all that did not reach the tolerance."""
+    short = [r for r in results if r.status in ADVICE]
+    if not short:
+        return
+    worst = max(short, key=lambda r: r.relative_gap)
+    warnings.warn(
+        f"{len(short)} of {len(results)} {what} did not reach the tolerance, {worst.tol:.3g}. The worst: "
+        f"{worst.status.value} Its gap is {worst.gap:.3g}, {worst.relative_gap:.3g} of the zero model's objective. "
+        f"To go on: {ADVICE[worst.status]}.",
         ConvergenceWarning,
         stacklevel=3,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from .methods import Method, Start
 from .penalties import ElasticNet
 from .problem import Problem
 from .result import Result
-from .solve import ADVICE, ConvergenceWarning, Interrupted, Progress, Settings, able, one_penalty, run
+from .solve import Progress, Settings, able, one_penalty, raise_with, run, warn_of_many
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,12 +173,8 @@ def solve_many(
     results, error = _run_all(one, targets.count, threads, cancelled)
     answer = Results(results, classes, time.perf_counter() - begun)
     if error is not None:
-        if not isinstance(error, KeyboardInterrupt):
-            raise error
-        stop = Interrupted(*error.args)
-        stop.result = answer
-        raise stop from error
-    _warn(answer)
+        raise_with(error, answer)
+    warn_of_many(answer.results, "problems")
     return answer
 
 
@@ -262,17 +257,3 @@ def _classes(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(
             "The labels in Y cannot be compared with each other. Give numbers or strings, not both."
         ) from None
-
-
-def _warn(answer: Results) -> None:
-    short = [r for r in answer if r.status in ADVICE]
-    if not short:
-        return
-    worst = max(short, key=lambda r: r.relative_gap)
-    warnings.warn(
-        f"{len(short)} of {len(answer)} problems did not reach the tolerance, {worst.tol:.3g}. The worst: "
-        f"{worst.status.value} Its gap is {worst.gap:.3g}, {worst.relative_gap:.3g} of the zero model's objective. "
-        f"To go on: {ADVICE[worst.status]}.",
-        ConvergenceWarning,
-        stacklevel=3,
-    )

@@ -13,7 +13,7 @@ from ..problem import Problem
 from .base import Method, Prepared, Start
 from .dspdc import DSPDC
 from .full_gradient import FISTA
-from .side import dual_start, firmness, quadratic, weights_positive
+from .side import anchors_needed, anchors_pay, dual_start, firmness
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,9 @@ class Auto(Method):
         movers = self._movers(problem)
 
         def dual() -> _core.DualMover:  # when its turn comes: the rows may have to be built
-            return _core.DualMover(problem.layout(False), *firmness(problem, self._anchored(problem)))
+            return _core.DualMover(
+                problem.layout(False), *firmness(problem, anchors_needed(problem) or anchors_pay(problem))
+            )
 
         y = np.zeros(problem.n_samples) if start.y is None and movers == ["primal"] else dual_start(problem, start)
         algorithm = _core.relay(
@@ -65,11 +67,6 @@ class Auto(Method):
         hopeless = problem.penalty.l2 == 0  # nothing holds x on the dual side but proximal terms
         slow = problem.shifts is not None and not problem.data.shifts_are_free  # every row would touch every feature
         return ["primal"] if hopeless or slow else ["primal", "dual"]
-
-    @staticmethod
-    def _anchored(problem: Problem) -> bool:
-        must = problem.penalty.l2 == 0 or not weights_positive(problem)
-        return must or not quadratic(problem) or problem.loss.targets == "real"
 
 
 def _primal_price(problem: Problem) -> float:

@@ -11,15 +11,15 @@ from ..problem import Problem
 from ..rules import Rule
 from .base import Method, Prepared, Start
 from .side import (
+    anchors_needed,
+    anchors_pay,
     choose_side,
     dual_start,
     firmness,
     gram_pays,
     kept_gram,
     may_use_gram,
-    quadratic,
     refuse_impossible,
-    weights_positive,
 )  # fmt: skip
 
 COLUMN_ROOM = 2**25
@@ -130,12 +130,10 @@ class CoordinateDescent(Descent):
         return Prepared(algorithm, description, setup)
 
     def _anchored(self, problem: Problem, rule: Rule) -> bool:
-        """Do coefficients get a proximal term on the dual side? They must where l2 = 0; it pays where grad g* bends and
-        where the loss pulls both ways, and costs epochs for margin losses under a plain square. A search hits satisfied
-        coordinates so often that the anchors would run ahead of it."""
-        must = problem.penalty.l2 == 0 or not weights_positive(problem)
-        pays = not quadratic(problem) or problem.loss.targets == "real"
-        return must or (self.proximal and pays and not isinstance(rule, rules.MaxInnerProduct))
+        """Do coefficients get a proximal term on the dual side? A search hits satisfied coordinates so often that the
+        anchors would run ahead of it."""
+        wanted = self.proximal and anchors_pay(problem) and not isinstance(rule, rules.MaxInnerProduct)
+        return anchors_needed(problem) or wanted
 
     def _keeps_mirror(self, problem: Problem, side: str, rule: Rule) -> bool:
         """Searches look at the image, and proximal terms on the dual side change it."""

@@ -61,6 +61,17 @@ def refuse_shifted_rows(problem: Problem, method: object) -> None:
         )
 
 
+def anchors_needed(problem: Problem) -> bool:
+    """Is there a coefficient that nothing holds on the dual side but a proximal term?"""
+    return problem.penalty.l2 == 0 or not weights_positive(problem)
+
+
+def anchors_pay(problem: Problem) -> bool:
+    """They do where grad g* bends and where the loss pulls both ways; they cost epochs for margin losses under a plain
+    square."""
+    return not quadratic(problem) or problem.loss.targets == "real"
+
+
 def firmness(problem: Problem, anchored: bool) -> tuple[float, float]:
     """What l2 + mu should be at least on the dual side, for features and for the intercept.
 

@@ -1,0 +1,234 @@
+"""A path may be left at any of its points, refuses what it cannot walk, and reads well."""
+
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+import southwell as sw
+from southwell import ConvergenceWarning
+from southwell.methods import Auto
+from test_control import hard, signal_after
+from test_path import made, problem_of, sound
+
+# Who stops it
+
+
+def test_stop_at():
+    problem = problem_of()
+    whole = sw.path(problem, n_points=20)
+    path = sw.path(problem, n_points=20, stop_at=0.5)
+    assert len(path) < 20 and path.explained[-1] >= 0.5 and (path.explained[:-1] < 0.5).all()
+    assert path.x.toarray() == pytest.approx(whole.x.toarray()[: len(path)], abs=1e-6)
+    assert path.last.problem.penalty.l1 == path.l1s[-1]
+
+
+def test_max_seconds_is_for_all():
+    A, b = hard(600, 400)
+    begun = time.perf_counter()
+    with pytest.warns(ConvergenceWarning, match="max_seconds"):
+        path = sw.path(
+            sw.Problem(A, b, "quantile"), n_points=50, ratio=1e-4, tol=0.0, max_epochs=10**9, max_seconds=0.5
+        )
+    assert time.perf_counter() - begun < 0.9
+    assert 1 <= len(path) < 50
+    assert path.last.status is sw.Status.MAX_SECONDS
+
+
+def test_max_epochs_is_for_each_and_one_warning_for_all():
+    problem = problem_of("hinge")
+    with pytest.warns(ConvergenceWarning) as caught:
+        path = sw.path(problem, n_points=6, tol=0.0, max_epochs=2)
+    assert len(caught) == 1 and caught[0].filename == __file__
+    short = int((path.gaps > 0).sum())
+    text = str(caught[0].message)
+    assert " of 6 points" in text and "max_epochs" in text and f"{path.gaps.max():.3g}" in text
+    assert (path.epochs <= 2).all() and not path.converged and short > 0
+    sound(path, problem)
+
+
+def test_nobody_is_warned_of_a_converged_path():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sw.path(problem_of(), n_points=5).converged
+
+
+def test_a_path_has_converged_where_its_points_have():
+    A, b = made()
+    path = sw.path(sw.Problem(A, b + 1e7, intercept=True), n_points=5)
+    assert path.last.status is sw.Status.CONVERGED and path.converged
+
+
+def test_a_callback_is_told_and_ends_the_path_after_its_point():
+    told = []
+
+    def callback(k, progress):
+        told.append((k, progress))
+        return k == 2
+
+    path = sw.path(problem_of("logistic"), n_points=8, callback=callback)
+    assert len(path) == 3 and path.last.status is sw.Status.STOPPED
+    assert {k for k, _ in told} == {0, 1, 2} and all(isinstance(p, sw.Progress) for _, p in told)
+    for k in range(3):
+        last = [p for j, p in told if j == k][-1]
+        assert last.primal == path.primal[k] and (last.x == path.x.toarray()[k]).all()
+
+
+def test_what_a_callback_raises_reaches_the_caller():
+    def callback(k, progress):
+        if k == 1:
+            raise LookupError("odd")
+
+    with pytest.raises(LookupError, match="odd"):
+        sw.path(problem_of(), n_points=4, callback=callback)
+
+
+@pytest.mark.parametrize("method", ["auto", Auto(movers="primal"), "coordinate_descent", "lbfgs"])
+def test_ctrl_c_leaves_what_there_is(method):
+    """The first point is at hand, the second takes for ever."""
+    A, b = hard(600, 400)
+    problem = sw.Problem(np.ascontiguousarray(A), b, "huber" if method == "lbfgs" else "quantile")
+    with signal_after(0.3) as sent, pytest.raises(KeyboardInterrupt) as caught:
+        sw.path(problem, [1e3, 1e-3, 1e-6], method=method, tol=0.0, max_epochs=10**9, max_seconds=20)
+    assert time.perf_counter() - sent[0] < 0.5
+    assert isinstance(caught.value, sw.Interrupted)
+    path = caught.value.result
+    assert isinstance(path, sw.Path) and len(path) == 2
+    assert path.last.status is sw.Status.INTERRUPTED
+    assert path.x.shape == (2, 400) and path.l1s.tolist() == [1e3, 1e-3]
+    assert np.isfinite(path.x.data).all() and np.isfinite(path.primal).all() and (path.gaps >= 0).all()
+    assert "Path" in repr(path)
+
+
+def test_ctrl_c_between_cheap_points():
+    """Each takes less than a millisecond, so that the signal is met on the way from one to the next."""
+    with signal_after(0.3), pytest.raises(KeyboardInterrupt) as caught:
+        sw.path(problem_of(), np.geomspace(1.0, 1e-3, 100_000))
+    assert isinstance(caught.value, sw.Interrupted)
+    assert 1 < len(caught.value.result) < 100_000
+
+
+def interrupted_in_a_callback():
+    def callback(k, progress):
+        if k == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(sw.Interrupted) as caught:
+        sw.path(problem_of(), n_points=5, callback=callback)
+    return caught.value.result
+
+
+def test_ctrl_c_in_a_callback():
+    path = interrupted_in_a_callback()
+    assert isinstance(path, sw.Path) and len(path) == 3
+
+
+def test_ctrl_c_in_a_callback_is_told_as_such():
+    assert interrupted_in_a_callback().last.status is sw.Status.INTERRUPTED
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "match"),
+    [
+        ({"l1s": [0.1, -0.2]}, ValueError, r"l1s must be positive; the smallest is -0\.2"),
+        ({"l1s": [0.1, 0.0]}, ValueError, "l1s must be positive; the smallest is 0"),
+        ({"l1s": [0.1, np.nan]}, ValueError, "l1s contains NaN"),
+        ({"l1s": [0.1, np.inf]}, ValueError, "l1s contains NaN or infinity"),
+        ({"l1s": []}, ValueError, "l1s is empty: give at least one strength, or 'auto'"),
+        ({"l1s": "auot"}, ValueError, "Unknown l1s 'auot'. Did you mean 'auto'"),
+        ({"l1s": ["a", "b"]}, TypeError, "l1s must hold real numbers"),
+        ({"l1s": [[0.1, 0.2], [0.3, 0.4]]}, ValueError, r"l1s must be one-dimensional; got shape \(2, 2\)"),
+        ({"l1s": None}, TypeError, "l1s must hold real numbers"),
+        ({"l1s": [0.1, 0.2, 0.3], "l2s": [0.1, 0.2]}, ValueError, "l2s must be one number, or 3, one for each.*got 2"),
+        ({"l1s": [0.1], "l2s": -1.0}, ValueError, "l2s must be >= 0; the smallest is -1"),
+        ({"l1s": [0.1], "l2s": [np.nan]}, ValueError, "l2s contains NaN"),
+        ({"l1s": [0.1], "l2s": "a"}, TypeError, "l2s must hold real numbers"),
+        ({"l1s": [0.1], "l2s": []}, ValueError, "l2s is empty"),
+        ({"ratio": 0.0}, ValueError, "ratio must be > 0 and finite; got 0"),
+        ({"ratio": -0.1}, ValueError, "ratio must be > 0 and finite; got -0.1"),
+        ({"ratio": 1.5}, ValueError, "ratio must be at most 1.*got 1.5"),
+        ({"ratio": np.nan}, ValueError, "ratio must be > 0"),
+        ({"ratio": "0.1"}, TypeError, "ratio must be a number; got '0.1'"),
+        ({"n_points": 0}, ValueError, "n_points must be an integer >= 1.*got 0"),
+        ({"n_points": -3}, ValueError, "n_points must be an integer >= 1.*got -3"),
+        ({"n_points": 2.5}, ValueError, "n_points must be an integer >= 1.*got 2.5"),
+        ({"n_points": True}, ValueError, "n_points must be an integer >= 1.*got True"),
+        ({"stop_at": 0.0}, ValueError, "stop_at must be > 0 and finite; got 0"),
+        ({"stop_at": -1}, ValueError, "stop_at must be > 0 and finite; got -1"),
+        ({"stop_at": "all"}, TypeError, "stop_at must be a number; got 'all'"),
+        ({"stop_at": np.nan}, ValueError, "stop_at must be > 0"),
+        ({"tol": -1.0}, ValueError, "tol must be >= 0"),
+        ({"max_epochs": -1}, ValueError, "max_epochs must be an integer >= 0"),
+        ({"max_seconds": 0.0}, ValueError, "max_seconds must be > 0"),
+        ({"seed": -1}, ValueError, "seed must be an integer >= 0"),
+        ({"n_threads": 0}, ValueError, "n_threads must be an integer >= 1"),
+        ({"method": "spcd"}, ValueError, "Did you mean 'spdc'"),
+        ({"callback": 3}, TypeError, "callback must be callable; got int"),
+    ],
+)  # fmt: skip
+def test_refusals(options, error, match):
+    with pytest.raises(error, match=match):
+        sw.path(problem_of(), **options)
+
+
+@pytest.mark.parametrize("given", [None, 3, (np.eye(3), np.ones(3))])
+def test_a_path_needs_a_problem(given):
+    with pytest.raises(TypeError, match="path takes a Problem"):
+        sw.path(given)
+
+
+def test_a_method_that_cannot_is_refused_before_any_work():
+    told = []
+    with pytest.raises(ValueError, match="needs a smooth loss; got hinge"):
+        sw.path(problem_of("hinge"), method="fista", callback=lambda k, p: told.append(k))
+    with pytest.raises(ValueError, match="factorised data"):
+        sw.path(sw.Problem(sw.Factorised(np.eye(3), np.eye(3)), np.ones(3)), method="spdc")
+    assert not told
+
+
+def test_a_grid_from_nothing_is_refused():
+    with pytest.raises(ValueError, match=r"lambda_max is 0.*Give l1s as an array"):
+        sw.path(sw.Problem(np.zeros((3, 2)), np.ones(3)))
+
+
+# How it reads
+
+
+def test_repr():
+    path = sw.path(problem_of(), n_points=6)
+    text = repr(path)
+    assert text.startswith("Path: 6 points, l1 from ") and len(text.splitlines()) == 5
+    assert f"{path.nonzeros[0]} to {path.nonzeros[-1]} of 30" in text and "explained" in text and "asked: 1e-06" in text
+
+
+def test_plot(pyplot):
+    path = sw.path(problem_of(), n_points=6)
+    ax = path.plot()
+    used = int((abs(path.x).sum(axis=0) > 0).sum())
+    assert isinstance(ax, pyplot.Axes) and len(ax.lines) == used
+    assert ax.get_xscale() == "log" and ax.get_xlabel() == "l1" and ax.xaxis_inverted()
+    names = [f"feature {j}" for j in range(30)]
+    other = path.plot(names, top=2, ax=pyplot.subplots()[1])
+    labels = [text.get_text() for text in other.get_legend().get_texts()]
+    assert len(labels) == 2 and set(labels) <= set(names)
+    assert path.plot(ax=ax) is ax
+
+
+def test_plot_of_nothing_and_of_one_point(pyplot):
+    problem = problem_of()
+    assert isinstance(sw.path(problem, [1e9, 2e9]).plot(), pyplot.Axes)
+    assert isinstance(sw.path(problem, [0.1]).plot(), pyplot.Axes)
+    assert sw.path(problem, np.zeros(3), [1.0, 0.5, 0.1]).plot(top=0).get_xlabel() == "l2"
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [({"names": ["a"]}, "names must have 30 entries.*got 1"), ({"top": -1}, "top must be an integer >= 0")],
+)
+def test_refusals_of_plot(pyplot, options, match):
+    with pytest.raises(ValueError, match=match):
+        sw.path(problem_of(), n_points=2).plot(**options)
