@@ -111,10 +111,7 @@ template <class Work> auto study(BoundAlgorithm& bound, Index count, Work&& work
   if (!bound.settled) settle(bound);
   try {
     return work(*bound.algorithm);
-  } catch (const Abandoned&) {
-    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(bound.failure->ptr())), bound.failure->ptr());
-    throw nb::python_error();
-  }
+  } catch (const Abandoned&) { raise_failure(bound); }
 }
 
 nb::object to_tuple(const Record& r) {

@@ -48,6 +48,12 @@ struct BoundAlgorithm {
   const Problem& problem() const { return nanobind::cast<const BoundProblem&>(problem_object).core; }
 };
 
+[[noreturn]] inline void raise_failure(const BoundAlgorithm& bound) {
+  const nanobind::object& error = *bound.failure;
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+  throw nanobind::python_error();
+}
+
 void def_algorithms(nanobind::module_& m);
 void def_saddle(nanobind::module_& m);
 void def_newton(nanobind::module_& m);

@@ -22,6 +22,7 @@ struct DescentSpec {
   bool accelerated = false, restarts = true;
   Real momentum = 0;        // of the anchors
   Index recentre_every = 1; // epochs
+  bool focused = false;     // see CoordinateDescent::focus
 };
 
 template <class Stored>
@@ -41,7 +42,7 @@ std::unique_ptr<Algorithm> with_rule(auto&& plain, auto&& pair, Step step,
     return std::make_unique<Accelerated<decltype(pair()), Step>>(pair(), std::move(step), std::move(rule),
                                                                  spec.restarts);
   return std::make_unique<CoordinateDescent<decltype(plain()), Step>>(
-      plain(), std::move(step), std::move(rule), spec.shrinking, std::move(crossing), spec.room,
+      plain(), std::move(step), std::move(rule), spec.shrinking, spec.focused, std::move(crossing), spec.room,
       spec.recentre_every);
 }
 

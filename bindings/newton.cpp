@@ -48,8 +48,9 @@ BoundAlgorithm relay(nb::object problem, const std::vector<std::string>& names, 
       }
     }
     const RuleSpec rule{"shuffled", Score::none, 0, 0, {}, 1, 0, {}};
-    const DescentSpec spec{bound.core,     bound.any_loss,          rule, seed, true, y, x,
-                           made->firmness, made->intercept_firmness};
+    DescentSpec spec{bound.core,     bound.any_loss,          rule, seed, true, y, x,
+                     made->firmness, made->intercept_firmness};
+    spec.focused = true;
     return std::visit([&](const auto& design) { return dual_descent(design, spec); },
                       std::get<Stores<Axis::rows>>(nb::inst_ptr<BoundLayout>(made->rows)->layout));
   };
@@ -60,8 +61,10 @@ BoundAlgorithm relay(nb::object problem, const std::vector<std::string>& names, 
     if (name == "primal") movers.push_back({"primal", primal, 1, expected, 0, true});
     if (name == "dual") movers.push_back({"dual", by_rows, 3, 60, by_square, false});
   }
-  nb::gil_scoped_release release;
-  result.algorithm = std::make_unique<Relay>(bound.core, std::move(movers), timed, view(x), view(y));
+  try {
+    nb::gil_scoped_release release;
+    result.algorithm = std::make_unique<Relay>(bound.core, std::move(movers), timed, view(x), view(y));
+  } catch (const Abandoned&) { raise_failure(result); }
   return result;
 }
 

@@ -60,30 +60,43 @@ inline std::vector<Real> within_domain(const Problem& problem, CVec y) {
 // derivative is <= 0 at lo and >= 0 at hi.
 struct Shift {
   Real best = 0, lo = 0, hi = 0;
+  bool found = false;
 };
 
-// Newton inside a bracket on the derivative.
-inline Shift best_shift(const SampleLoss& loss, CVec margins) {
-  Slope at = loss.slope(margins, 0);
-  if (at.first == 0 || !std::isfinite(at.first)) return {};
-  const Real direction = at.first > 0 ? -1 : 1;
-  Real near = 0, far = direction, size = 1; // the size of the numbers at play
+// Newton inside a bracket on the derivative, from a guess.
+inline Shift best_shift(const SampleLoss& loss, CVec margins, Real guess = 0) {
+  const auto at_rest = [](Real c) { return Shift{c, c, c, true}; };
+  Slope at = loss.slope(margins, guess);
+  if (!std::isfinite(at.first)) return guess == 0 ? Shift{} : best_shift(loss, margins);
+  if (at.first == 0) return at_rest(guess);
+  // A Newton step of length e leaves an error of e^2 where phi'' is smooth, and none where it is constant.
+  const bool squares = loss.smooth() && !loss.piecewise();
+  const auto tiny = [&](Real c) {
+    return loss.quadratic() || (squares && std::abs(at.first / at.second) <= 1e-9 * (1 + std::abs(c)));
+  };
+  if (tiny(guess)) return at_rest(guess - at.first / at.second);
+  Real size = 1; // of the numbers at play
   for (std::size_t i = 0; i < margins.size(); ++i)
     size = std::max({size, std::abs(margins[i]), std::abs(loss.targets()[i])});
-  while (loss.slope(margins, far).first * direction < 0) { // until the derivative changes sign
-    if (std::abs(far) > 1e15 * size) return {};            // it never does: there is no finite minimiser
-    near = far;
-    far *= 4;
+  const Real direction = at.first > 0 ? -1 : 1, newton = std::abs(at.first / at.second);
+  Real step = newton < 0.5 ? 2 * newton : 1, near = guess;
+  while (loss.slope(margins, guess + direction * step).first * direction <
+         0) {                          // until the derivative changes sign
+    if (step > 1e15 * size) return {}; // it never does: there is no finite minimiser
+    near = guess + direction * step;
+    step *= 4;
   }
-  Shift shift{0, std::min(near, far), std::max(near, far)};
+  const Real far = guess + direction * step;
+  Shift shift{guess, std::min(near, far), std::max(near, far), true};
   for (int k = 0; k < 200; ++k) {
     const Real newton = shift.best - at.first / at.second; // curvature 0 gives infinity or NaN: bisect
     const bool inside = newton > shift.lo && newton < shift.hi;
     const Real next = inside ? newton : shift.lo + (shift.hi - shift.lo) / 2;
     if (next == shift.best || next == shift.lo || next == shift.hi) break; // down to rounding
+    if (inside && tiny(shift.best)) return at_rest(next);
     shift.best = next;
     at = loss.slope(margins, shift.best);
-    if (at.first == 0) return {shift.best, shift.best, shift.best};
+    if (at.first == 0) return at_rest(shift.best);
     (at.first > 0 ? shift.hi : shift.lo) = shift.best;
   }
   return shift;
@@ -94,9 +107,10 @@ inline Shift best_shift(const SampleLoss& loss, CVec margins) {
 // which might be so large that theirs drown in its rounding; it stays only where it is better, as where there
 // is no best one.
 inline void solve_intercept(const Problem& problem, Point& point) { // with margins without an intercept
-  const Real own = std::exchange(point.x.back(), best_shift(problem.loss, point.margins).best);
-  if (problem.loss.value(point.margins, own) < problem.loss.value(point.margins, point.x.back()))
-    point.x.back() = own;
+  const Real own = point.x.back();
+  const Shift shift = best_shift(problem.loss, point.margins, own);
+  if (shift.found || problem.loss.value(point.margins, shift.best) < problem.loss.value(point.margins, own))
+    point.x.back() = shift.best;
   for (Real& m : point.margins) m += point.x.back();
 }
 inline void compute_margins(const Problem& problem, Point& point) {

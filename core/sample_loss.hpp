@@ -56,8 +56,22 @@ SOUTHWELL_CLONES Real loss_value(const L& loss, const Real* m, Real shift, const
                                  Index n) {
   Real total = 0;
 #pragma omp simd reduction(+ : total)
-  for (Index i = 0; i < n; ++i)
-    total += s[i] > 0 ? s[i] * loss.value(m[i] + shift, b[i]) : 0; // not 0 * infinity
+  for (Index i = 0; i < n; ++i) {
+    const Real term = s[i] * loss.value(m[i] + shift, b[i]);
+    total += s[i] > 0 ? term : 0; // not 0 * infinity
+  }
+  return total;
+}
+
+template <Loss L>
+SOUTHWELL_CLONES Real loss_conjugate(const L& loss, const Real* y, Real scale, const Real* b, const Real* s,
+                                     Index n) {
+  Real total = 0;
+#pragma omp simd reduction(+ : total)
+  for (Index i = 0; i < n; ++i) {
+    const Real term = s[i] * loss.conjugate(scale * y[i], b[i]);
+    total += s[i] > 0 ? term : 0;
+  }
   return total;
 }
 
@@ -114,10 +128,7 @@ public:
     return total;
   }
   Real conjugate(CVec y, Real scale) const override {
-    Real total = 0;
-    for (Index i = 0; i < samples(); ++i)
-      if (weights_[i] > 0) total += weights_[i] * loss_.conjugate(scale * y[i], targets_[i]);
-    return total;
+    return kernels::loss_conjugate(loss_, y.data(), scale, targets_.data(), weights_.data(), samples());
   }
   Interval domain(Index i) const override { return loss_.domain(targets_[i]); }
   Real smoothness() const override { return loss_.smoothness(); }

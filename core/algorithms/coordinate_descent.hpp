@@ -28,11 +28,11 @@ template <Coupling C, class Step> class CoordinateDescent final : public Algorit
 public:
   // `crossing` and `room` serve rules that follow every move; see AllReadings. Anchors, where there are any,
   // are moved every so many epochs.
-  CoordinateDescent(C coupling, Step step, std::unique_ptr<Rule> rule, bool shrinking,
+  CoordinateDescent(C coupling, Step step, std::unique_ptr<Rule> rule, bool shrinking, bool focused,
                     std::unique_ptr<AnyFibers> crossing, Index room, Index recentre_every)
       : coupling_(std::move(coupling)), step_(std::move(step)), rule_(std::move(rule)),
         rest_(step_.coordinates(), shrinking), board_(rule_->keeps_scores() ? step_.coordinates() : 0),
-        recentre_every_(recentre_every) {
+        recentre_every_(recentre_every), focused_(focused) {
     if (rule_->score() != Score::none) step_.prepare_scores();
     if (rule_->keeps_scores() && rule_->refresh_every() == 0)
       readings_.emplace(coupling_, std::move(crossing), room);
@@ -48,7 +48,7 @@ public:
     } else if (rule_->candidates() > 1 || rule_->aims()) {
       for (Index left = step_.coordinates(); left > 0; --left)
         if (pulse.beat(compete()) || (rule_->aims() && pulse.look())) return; // a search takes its time
-    } else if (sweep(pulse)) {
+    } else if (sweep(pulse) || (focused_ && focus(pulse))) {
       return;
     }
     if constexpr (requires { coupling_.recentre(); })
@@ -107,6 +107,27 @@ private:
     }
     return false;
   }
+  // Where few have moved, they go on among themselves until they hardly do, or as much has been spent on that
+  // as on four passes: what shrinking is for, without forgetting the others for long.
+  bool focus(Pulse& pulse) {
+    const Index before = std::exchange(work_, pulse.work());
+    const Index most = work_ + 4 * (work_ - before);
+    Real first = 0;
+    while (4 * Index(movers_.size()) < step_.coordinates() && !movers_.empty() && pulse.work() < most) {
+      group_.swap(movers_);
+      movers_.clear();
+      moved_ = 0;
+      for (std::size_t t = 0; t < group_.size(); ++t) {
+        if (t + 3 < group_.size()) coupling_.prefetch(group_[t + 3]);
+        if (pulse.beat(move(group_[t], coupling_.read(group_[t])))) return true;
+      }
+      if (first == 0) first = moved_;
+      if (moved_ <= 0.1 * first) break;
+    }
+    work_ = pulse.work();
+    movers_.clear();
+    return false;
+  }
   Index visit(Index k) {
     if (rest_.asleep(k)) {
       rest_.sleep_on(k);
@@ -118,6 +139,10 @@ private:
     const Real delta = step_(k, reading, coupling_);
     rest_.visited(k, delta != 0);
     if (delta == 0) return coupling_.read_cost(k);
+    if (focused_) {
+      movers_.push_back(k);
+      moved_ += std::abs(delta);
+    }
     coupling_.move(k, delta);
     return coupling_.read_cost(k) + coupling_.move_cost(k);
   }
@@ -228,6 +253,10 @@ private:
   std::optional<AllReadings<C>> readings_;
   Index until_refresh_ = 0; // moves
   Index recentre_every_, epochs_ = 0;
+  bool focused_;
+  std::vector<Index> movers_; // since the last pass
+  Real moved_ = 0;            // and how far
+  Index work_ = 0;            // when it began
 };
 
 } // namespace southwell

@@ -46,7 +46,9 @@ public:
     model_.attend(pulse);
     Real target = (complete_ ? 0.1 : 0.3) * gap_, change = infinity;
     const Index pass = problem_->design.stored() + Index(h_.size() + slot_.size());
-    const Index enough = pulse.entries() + 50 * pass; // then a certificate is due
+    const Index enough =
+        pulse.entries() +
+        (complete_ ? 50 : 3) * pass; // then a certificate is due: it brings those that W lacks
     for (int step = 0; step < 50 && pulse.entries() < enough; ++step) {
       linearise();
       if (model_.stopped()) return;
@@ -103,7 +105,7 @@ private:
     }
   }
   // Those outside W that break their condition join it, by the decrease a step along them promises: at most a
-  // hundred, a hundredth of all, or twice the support, and beyond a hundred no more than a tenth of the data,
+  // hundred, one in 300 of all, or twice the support, and beyond a hundred no more than a tenth of the data,
   // so that W stays a small part of it. What a column holds is judged by its squared norm: its size is not
   // known where the data lie by rows.
   void choose() {
@@ -131,7 +133,7 @@ private:
       if (off > 0 && norms[j] > 0 && !screening_.feature(j)) violators.push_back({off * off / norms[j], j});
     }
     room = std::max(room, 2 * held);
-    const std::size_t most = std::max<Index>({100, 2 * support, Index(slot_.size()) / 100});
+    const std::size_t most = std::max<Index>({100, 2 * support, Index(slot_.size()) / 300});
     complete_ = 4 * violators.size() < most;
     if (violators.size() > most) {
       std::nth_element(violators.begin(), violators.begin() + std::ptrdiff_t(most), violators.end());
@@ -205,6 +207,13 @@ private:
       return model_.stopped();
     }
     Slots support = support_of();
+    const bool smooth = support == hot && std::all_of(hot.begin(), hot.end(), [&](Index k) {
+                          return model_.coordinates()[k].g.l1 == 0;
+                        });
+    if (smooth && model_.newton_cost(hot) <= 10 * Real(columns_.entries())) { // no signs to find first
+      sure_ = model_.newton(support);
+      if (sure_ || model_.stopped()) return model_.stopped();
+    }
     Real first = 0, now = infinity, goal = 0;
     for (int k = 0; k < 10 && now > goal; ++k) {
       const Index work = model_.work();
@@ -218,6 +227,7 @@ private:
       Slots next = support_of();
       const bool settled = 20 * difference(support, next) <= Index(next.size()) + 20;
       support = std::move(next);
+
       if (now > goal && settled && spent_ >= (sure_ ? 0.1 : 1) * model_.newton_cost(support)) {
         sure_ = model_.newton(support);
         spent_ = 0;

@@ -3,10 +3,10 @@
 // A primal iterate gives a dual one and the other way round, and the certificate accepts any pair. So a mover
 // can take over from another at any certificate: it begins at the best primal and the best dual point seen.
 //
-// Who begins is decided after a round or two, by what each is expected to cost. Once it has spent a
-// trial, the other is given as much; from there on the measured fall of log(gap), by the second or, where
-// runs must repeat, by the entry touched, decides. Trials double with every change, so that a mover that
-// needs a run-up gets it, and no more than a few times the price of the better one is paid.
+// Who begins is decided by what each is expected to cost, and looked at again after a few rounds. Later the
+// measured fall of log(gap), by the second or, where runs must repeat, by the entry touched, decides. A stint
+// is twice as long as all before it, but for the first of a mover, which is a quarter of that: no more than a
+// few times the price of the better one is paid.
 #pragma once
 #include "core/drive.hpp"
 #include "core/screening.hpp"
@@ -30,8 +30,12 @@ public:
   // `timed`: rates are by the second.
   Relay(const Problem& problem, std::vector<Mover> movers, bool timed, CVec x, CVec y)
       : problem_(&problem), screening_(problem), timed_(timed), trial_(100 * Real(problem.design.stored())) {
-    for (Mover& mover : movers) runners_.push_back({std::move(mover), {}, -1});
-    current_ = runners_[0].mover.make(x, y, screening_);
+    for (Mover& mover : movers) runners_.push_back({std::move(mover)});
+    if (runners_.size() > 1) {
+      if (!sparse()) now_ = fewer_rows() ? 1 : expect([](Index) { return true; });
+      undecided_ = sparse() ? 3 : 5;
+    }
+    current_ = runners_[now_].mover.make(x, y, screening_);
   }
 
   bool eager() const override { return current_->eager(); }
@@ -63,7 +67,9 @@ public:
     certifier_ = &certifier;
   }
   void resync(const Point& point) override {
-    if (runners_.size() > 1 && undecided_ >= 0) begin(*certifier_);
+    if (undecided_ > 0 && --undecided_ == 0)
+      if (const std::size_t best = expect([&](Index j) { return at_work(j); }); best != now_)
+        hand_over(best, *certifier_);
     if (!successor_ && runners_[now_].mover.price * Real(stint_.entries) >= trial_) decide(*certifier_);
     if (!successor_) return current_->resync(point);
     past_ = parts();
@@ -101,37 +107,49 @@ private:
 
   struct Runner {
     Mover mover;
-    Effort effort;
-    Real rate; // fall of log(gap) a second or an entry, in its last stint; < 0: unknown
+    Effort effort{};
+    Real outlook = 0; // what it is expected to cost, in units of the stored entries
+    Real rate = -1;   // fall of log(gap) a second or an entry, in its last stint; < 0: unknown
   };
-  // Whoever is expected to be done first. What a working set will hold is judged by the features whose
-  // conditions are broken, each weighed by its squared norm. At zero too many are: where l1 can make a
-  // solution sparse, two rounds go by before that is looked at.
-  void begin(const Certifier& certifier) {
-    if (--undecided_ > 0 && problem_->penalty[0].l1 > 0) return;
-    undecided_ = -1;
+  // Then what SDCA needs is hard to tell ahead, and a few rounds of it are cheap.
+  bool fewer_rows() const { return problem_->design.rows() < problem_->design.cols(); }
+  // Can l1 make a solution sparse?
+  bool sparse() const { return problem_->penalty[0].l1 > 0; }
+  // Is it in the support, or on its way there?
+  bool at_work(Index j) const {
+    const Real x = certifier_->x()[j];
+    return x != 0 || problem_->penalty[j].subdifferential(x).distance(-certifier_->slopes()[j]) > 0;
+  }
+  // Who is expected to be done first. What a working set will hold is judged by the features at work, each
+  // weighed by its squared norm. At zero too many are: where l1 can make a solution sparse, two rounds go by
+  // before that is looked at.
+  template <class AtWork> std::size_t expect(AtWork&& at_work) {
     const CVec norms = screening_.column_norms();
     Real broken = 0, all = 0;
     for (Index j = 0; j < problem_->penalty.penalised(); ++j) {
-      const bool off =
-          problem_->penalty[j].subdifferential(certifier.x()[j]).distance(-certifier.slopes()[j]) > 0;
-      broken += off || certifier.x()[j] != 0 ? norms[j] : 0;
+      broken += at_work(j) ? norms[j] : 0;
       all += norms[j];
+    }
+    for (Runner& runner : runners_) {
+      const Mover& mover = runner.mover;
+      runner.outlook =
+          (mover.expected + mover.by_square * all) * (mover.sparse && all > 0 ? broken / all : 1);
     }
     const auto cost = [&](std::size_t k) {
       const Mover& mover = runners_[k].mover;
-      const Real whole =
-          (mover.expected + mover.by_square * all) * (mover.sparse && all > 0 ? broken / all : 1);
-      if (k != now_ || !(stint_.fall > 0)) return whole;
+      const Real outlook = runners_[k].outlook;
+      if (k != now_ || stint_.entries == 0) return outlook;
+      if (!(stint_.fall > 0)) return infinity;
       const Real measured =
           mover.price * Real(stint_.entries) / Real(problem_->design.stored()) * digits / stint_.fall;
-      return std::min(whole, measured);
+      return mover.sparse ? std::min(outlook, measured) : measured;
     };
     std::size_t best = now_;
     for (std::size_t k = 0; k < runners_.size(); ++k)
-      if (cost(k) < cost(best)) best = k;
+      if (cost(k) < (best == now_ && stint_.entries > 0 ? 0.5 : 1) * cost(best))
+        best = k; // a change has its price
     trial_ = clip(4 * cost(best), 100, 400) * Real(problem_->design.stored());
-    if (best != now_) hand_over(best, certifier);
+    return best;
   }
   void hand_over(std::size_t to, const Certifier& certifier) {
     now_ = to;
@@ -149,18 +167,25 @@ private:
     }
     return all;
   }
-  // The present mover has had its trial: it goes on only if nobody is unknown or was faster.
+  // The present mover has had its trial: it goes on only if nobody was faster, and nobody who is yet unknown
+  // is expected to be twice as fast.
   void decide(const Certifier& certifier) {
     Runner& runner = runners_[now_];
-    runner.rate =
-        std::max(stint_.fall / (timed_ ? stint_.seconds : runner.mover.price * Real(stint_.entries)), 0.0);
+    const Real units = runner.mover.price * Real(stint_.entries), spent = timed_ ? stint_.seconds : units;
+    runner.rate = std::max(stint_.fall / spent, 0.0);
     stint_ = {};
+    const auto rate = [&](std::size_t k) {
+      const auto& [mover, effort, outlook, rate] = runners_[k];
+      return rate >= 0 ? rate : digits / (2 * outlook * Real(problem_->design.stored())) * units / spent;
+    };
     std::size_t best = now_;
     for (std::size_t k = 0; k < runners_.size(); ++k)
-      if (runners_[k].rate < 0 || (runners_[best].rate >= 0 && runners_[k].rate > runners_[best].rate))
-        best = k;
+      if (rate(k) > rate(best)) best = k;
     if (best == now_) return;
-    trial_ *= 2;
+    spent_ += units;
+    // Whoever is unknown is given a short one at first, so that little is lost on it.
+    trial_ =
+        runners_[best].rate < 0 ? std::max(spent_ / 4, 20 * Real(problem_->design.stored())) : 2 * spent_;
     hand_over(best, certifier);
   }
 
@@ -168,8 +193,9 @@ private:
   Screening screening_;
   const Point* located_ = nullptr; // the last
   bool timed_;
-  int undecided_ = 3; // certificates until it is decided who begins
+  int undecided_ = 0; // certificates until it is decided who goes on, or 0
   Real trial_;        // a stint, in the units of prices
+  Real spent_ = 0;    // by all, when hands last changed
   std::vector<Runner> runners_;
   std::size_t now_ = 0;
   std::unique_ptr<Algorithm> current_, successor_;

@@ -48,6 +48,20 @@ SOUTHWELL_CLONES void add(const Value* a, const Real* shifts, Real c, Real* v, I
 
 } // namespace kernels
 
+// term(0) + ... + term(size - 1) in four running sums: one alone would wait four cycles for each addition.
+template <class Term> SOUTHWELL_INLINE Real unrolled(Index size, Term&& term) {
+  Real s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+  Index k = 0;
+  for (; k + 4 <= size; k += 4) {
+    s0 += term(k);
+    s1 += term(k + 1);
+    s2 += term(k + 2);
+    s3 += term(k + 3);
+  }
+  for (; k < size; ++k) s0 += term(k);
+  return (s0 + s1) + (s2 + s3);
+}
+
 // Entries value_k + shift_k, the shift being one number (a column less its mean) or one for each position (a
 // row less the means). It is added as the values are read: subtracting two long sums afterwards would lose
 // digits.
@@ -91,9 +105,8 @@ public:
   const Value* values() const { return values_; }
   Real shift() const { return shift_; } // of a column
   template <class H> Real sum(H&& h) const {
-    Real s = 0;
-    visit([&](Index k, Real a) { s += h(k, a); });
-    return s;
+    return shifts_ ? unrolled(length_, [&](Index k) { return h(k, Real(values_[k]) + shifts_[k]); })
+                   : unrolled(length_, [&](Index k) { return h(k, Real(values_[k]) + shift_); });
   }
 
 private:
@@ -113,7 +126,7 @@ public:
 
   Real dot(CVec u) const {
     const Real* v = u.data();
-    return unrolled([&](Index k) { return Real(values_[k]) * v[positions_[k]]; });
+    return unrolled(size_, [&](Index k) { return Real(values_[k]) * v[positions_[k]]; });
   }
   void add_to(Vec v, Real a) const {
     Real* out = v.data();
@@ -132,24 +145,10 @@ public:
     for (; k < size_ && positions_[k] < to; ++k) h(Index(positions_[k]), Real(values_[k]));
   }
   template <class H> Real sum(H&& h) const {
-    return unrolled([&](Index k) { return h(Index(positions_[k]), Real(values_[k])); });
+    return unrolled(size_, [&](Index k) { return h(Index(positions_[k]), Real(values_[k])); });
   }
 
 private:
-  // Four running sums: one alone would wait four cycles for each addition.
-  template <class Term> SOUTHWELL_INLINE Real unrolled(Term&& term) const {
-    Real s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-    Index k = 0;
-    for (; k + 4 <= size_; k += 4) {
-      s0 += term(k);
-      s1 += term(k + 1);
-      s2 += term(k + 2);
-      s3 += term(k + 3);
-    }
-    for (; k < size_; ++k) s0 += term(k);
-    return (s0 + s1) + (s2 + s3);
-  }
-
   const Value* values_;
   const Position* positions_;
   Index size_;

@@ -184,8 +184,12 @@ private:
       for (const Index j : names) into.append(fiber(j));
     } else {
       if (names.empty()) return;
-      std::vector<std::int32_t> slot(cols(), -1);
-      for (std::size_t k = 0; k < names.size(); ++k) slot[names[k]] = std::int32_t(k);
+      std::vector<std::int32_t> slot(cols());
+      std::vector<bool> wanted(cols()); // small enough to stay near: most entries need no more
+      for (std::size_t k = 0; k < names.size(); ++k) {
+        slot[names[k]] = std::int32_t(k);
+        wanted[names[k]] = true;
+      }
       struct Entry {
         std::int32_t slot, row;
         Real value;
@@ -194,7 +198,7 @@ private:
       divide(stored(), [&](int part, int parts) {
         for (Index i = rows() * part / parts; i < rows() * (part + 1) / parts; ++i)
           fiber(i).visit([&](Index j, Real a) {
-            if (slot[j] >= 0) met[part].push_back({slot[j], std::int32_t(i), a});
+            if (wanted[j]) met[part].push_back({slot[j], std::int32_t(i), a});
           });
       });
       std::vector<Index> sizes(names.size());

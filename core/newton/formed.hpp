@@ -1,6 +1,7 @@
 // H = A_K' diag(h) A_K, formed on the slots K that were asked for so far.
 #pragma once
 #include "core/newton/coordinate.hpp"
+#include "core/support/products.hpp"
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -104,14 +105,11 @@ private:
     for (Index from = 0; from < n; from += block) {
       const Index length = std::min(block, n - from);
       for (Index a = 0; a < size; ++a) {
-        Real *to = plain.data() + a * block, *with = weighed.data() + a * block;
+        Real *to = plain.data() + a * length, *with = weighed.data() + a * length;
         store[known_[a]].copy_between(from, from + length, to);
         for (Index i = 0; i < length; ++i) with[i] = h[from + i] * to[i];
       }
-      for (Index a = before; a < size; ++a)
-        for (Index b = 0; b <= a; ++b)
-          matrix_[a * stride_ + b] +=
-              kernels::dot(weighed.data() + a * block, plain.data() + b * block, length);
+      add_products_together(weighed.data(), plain.data(), length, before, size, matrix_.data(), stride_);
       if (spend(length * size * (size - before) / 8)) return true;
     }
     return false;

@@ -1,9 +1,10 @@
 // Solves (A_S' diag(h) A_S + ridge) d = right on a support S: through a Cholesky factor where that is cheap,
-// else by conjugate gradients. For the squared loss h never changes: the factor is updated as features enter
-// and leave. When it has changed, the factor of the old h makes a good preconditioner.
+// of as many rows as S has columns or as there are samples, else by conjugate gradients. For the squared loss
+// h never changes: the factor is updated as features enter and leave. When it has changed, the factor of the
+// old h makes a good preconditioner.
 #pragma once
 #include "core/newton/formed.hpp"
-#include "core/support/cholesky.hpp"
+#include "core/newton/outer.hpp"
 
 namespace southwell {
 
@@ -11,10 +12,11 @@ class Hessian {
 public:
   using Slots = FormedHessian::Slots;
 
-  explicit Hessian(const Weighted& weighted) : weighted_(weighted), formed_(weighted) {}
+  explicit Hessian(const Weighted& weighted) : weighted_(weighted), formed_(weighted), outer_(weighted) {}
 
   void forget() { // h has changed
     formed_.forget();
+    outer_.forget();
     current_ = false;
   }
   const FormedHessian& formed() const { return formed_; }
@@ -27,12 +29,15 @@ public:
   // About how many entries a solution will touch.
   Real cost(Slots support) const {
     const Estimate estimate(*this, support);
-    return estimate.direct() ? estimate.factoring : 60 * estimate.stored;
+    return estimate.outer()    ? estimate.outward
+           : estimate.direct() ? estimate.factoring
+                               : 60 * estimate.stored;
   }
 
   // In the place of `right`. `spend(entries)` is told of the work; true: leave it.
   template <class Spend> void solve(Slots support, CVec ridge, Vec right, Spend&& spend) {
     const Estimate estimate(*this, support);
+    if (estimate.outer() && bordered(support, ridge, right, spend)) return;
     if (!current_ && estimate.direct() && covers(support) && estimate.factoring > 24 * estimate.stored) {
       std::vector<Real> solution(right.begin(), right.end());
       if (conjugate_gradients(support, ridge, solution, 12, spend)) {
@@ -51,7 +56,8 @@ public:
         return;
       }
     }
-    conjugate_gradients(support, ridge, right, 200, spend);
+    conjugate_gradients(support, ridge, right, patience_, spend);
+    patience_ = std::min(2 * patience_, 200); // far from the solution precise steps are wasted
   }
 
 private:
@@ -59,12 +65,61 @@ private:
 
   struct Estimate {
     Real size, stored = 0, factoring; // of the support's columns; of forming H and factoring it
-    Estimate(const Hessian& self, Slots support) : size(Real(support.size())) {
+    Real samples, outward = infinity; // the same for matrices as large as there are samples
+    Estimate(const Hessian& self, Slots support)
+        : size(Real(support.size())), samples(Real(self.weighted_.h.size())) {
       for (const Index k : support) stored += Real(self.columns().size(k));
       factoring = self.formed_.cost(support) + size * size * size / 12;
+      if (samples < size && samples * samples <= stored / 4) outward = self.outer_.cost(support);
     }
+    bool outer() const { return outward < std::min(direct() ? factoring : infinity, 400 * stored); }
     bool direct() const { return size <= 4000 && factoring <= std::max(100 * stored, 1e5); }
   };
+
+  // Through OuterHessian. Columns that hardly a ridge holds, such as the intercept, are a border around it:
+  // with B the others' part, V theirs with those, and C their own,
+  //     x_L = (C - V'B^-1 V)^-1 (g_L - V'B^-1 g),    x = B^-1 g - B^-1 V x_L.
+  // In the place of `right`; false, and nothing changes, if there are many of them, or it cannot be done.
+  template <class Spend> bool bordered(Slots support, CVec ridge, Vec right, Spend&& spend) {
+    std::vector<std::int32_t> firm, loose;
+    std::vector<Real> firm_ridge, solution;
+    for (std::size_t t = 0; t < support.size(); ++t)
+      if (ridge[t] > 1e-9 * weighted_.coordinates[support[t]].curvature) {
+        firm.push_back(support[t]);
+        firm_ridge.push_back(ridge[t]);
+        solution.push_back(right[t]);
+      } else {
+        loose.push_back(std::int32_t(t));
+      }
+    const std::size_t border = loose.size();
+    if (border > 8 || !outer_.solve(firm, firm_ridge, solution, spend)) return false;
+    std::vector<std::vector<Real>> across(border), solved(border); // V and B^-1 V, by column
+    Cholesky own;
+    std::vector<Real> ends(border), row(border + 1);
+    const std::vector<Real> unit{1};
+    for (std::size_t l = 0; l < border; ++l) {
+      const std::int32_t slot = support[loose[l]];
+      ends[l] = right[loose[l]];
+      across[l].resize(firm.size());
+      multiply(firm, {&slot, 1}, unit, across[l]);
+      solved[l] = across[l];
+      if (!outer_.solve(firm, firm_ridge, solved[l], spend)) return false;
+      for (std::size_t m = 0; m <= l; ++m) {
+        const std::int32_t other = support[loose[m]];
+        multiply({&other, 1}, {&slot, 1}, unit, {&row[m], 1});
+        row[m] += m == l ? ridge[loose[l]] : 0;
+        for (std::size_t t = 0; t < firm.size(); ++t) row[m] -= across[l][t] * solved[m][t];
+      }
+      for (std::size_t t = 0; t < firm.size(); ++t) ends[l] -= across[l][t] * solution[t];
+      if (!own.append(row.data())) return false;
+    }
+    own.solve(ends.data());
+    for (std::size_t l = 0; l < border; ++l)
+      for (std::size_t t = 0; t < firm.size(); ++t) solution[t] -= solved[l][t] * ends[l];
+    for (std::size_t t = 0, f = 0, l = 0; t < support.size(); ++t)
+      right[t] = l < border && loose[l] == std::int32_t(t) ? ends[l++] : solution[f++];
+    return true;
+  }
 
   void drop_factor() {
     factor_.clear();
@@ -145,7 +200,8 @@ private:
     direction = scaled;
     const Real goal = 1e-3 * rho;
     for (int step = 0; step < most && rho > goal; ++step) {
-      if (spend(multiply(support, direction, image) + Index(within.size() * within.size() / 4))) return false;
+      if (spend(multiply(support, support, direction, image) + Index(within.size() * within.size() / 4)))
+        return false;
       Real bend = 0;
       for (std::size_t t = 0; t < size; ++t) {
         image[t] += ridge[t] * direction[t];
@@ -162,8 +218,8 @@ private:
     }
     return rho <= goal;
   }
-  // image = A_S' diag(h) A_S v; returns the entries touched.
-  Index multiply(Slots support, CVec v, Vec image) {
+  // image = A_T' diag(h) A_S v; returns the entries touched.
+  Index multiply(Slots to, Slots support, CVec v, Vec image) {
     const CVec h = weighted_.h;
     margins_.assign(h.size(), 0.0);
     Real u = 0, total = 0; // what the frame adds to all margins; the sum of what is then weighed
@@ -172,11 +228,12 @@ private:
       for (std::size_t t = 0; t < support.size(); ++t) {
         store[support[t]].add_to(margins_, v[t]);
         u += v[t] * columns().gamma(support[t]);
-        cost += 2 * store[support[t]].size();
+        cost += store[support[t]].size();
       }
       for (std::size_t i = 0; i < h.size(); ++i) total += margins_[i] *= h[i];
-      for (std::size_t t = 0; t < support.size(); ++t) {
-        const Index k = support[t];
+      for (std::size_t t = 0; t < to.size(); ++t) {
+        const Index k = to[t];
+        cost += store[k].size();
         image[t] = store[k].dot(margins_) + u * weighted_.coordinates[k].weighted +
                    columns().gamma(k) * (total + u * weighted_.total_h);
       }
@@ -190,7 +247,9 @@ private:
   };
   const Weighted& weighted_;
   FormedHessian formed_;
+  OuterHessian outer_;
   bool current_ = false; // are H and its factor of the present h?
+  int patience_ = 25;    // of conjugate gradients, in steps
   Cholesky factor_;
   std::vector<Member> factored_;
   std::vector<std::int32_t> order_;

@@ -145,8 +145,7 @@ public:
     square_.resize(std::size_t(size * size));
     for (Index a = 0; a < size; ++a)
       for (Index b = 0; b < size; ++b) square_[a * size + b] = hessian_.formed()(slots[a], slots[b]);
-    slopes_.resize(slots.size());
-    for (Index t = 0; t < size; ++t) slopes_[t] = coordinates()[slots[t]].slope;
+    measure_slopes(slots);
     const auto moved = [&](Index t, Real by) {
       kernels::add(square_.data() + t * size, by, slopes_.data(), size);
     };
@@ -257,7 +256,7 @@ private:
     for (std::size_t t = 0; t < support.size(); ++t) {
       const Coordinate& c = coordinates()[support[t]];
       direction[t] = -(slopes[t] + c.pull());
-      ridge[t] = c.g.l2 + damping * c.curvature;
+      ridge[t] = std::max(c.g.l2, damping * c.curvature);
     }
     hessian_.solve(support, ridge, direction, counting());
     Real first = 1;
@@ -268,11 +267,17 @@ private:
     }
     return {std::move(direction), first};
   }
-  bool newton_step(const Slots& support) { // true: in full
-    slopes_.resize(support.size());
+  void measure_slopes(const Slots& slots) { // as they are now
+    slopes_.resize(slots.size());
     columns().visit([&](const auto& store) {
-      for (std::size_t t = 0; t < support.size(); ++t) slopes_[t] = slope(store[support[t]], support[t]);
+      for (std::size_t t = 0; t < slots.size(); ++t) {
+        slopes_[t] = slope(store[slots[t]], slots[t]);
+        spend(store[slots[t]].size());
+      }
     });
+  }
+  bool newton_step(const Slots& support) { // true: in full
+    measure_slopes(support);
     const auto [direction, first] = newton_direction(support, slopes_);
     if (stopped_) return false;
     // Along the path that is clipped where signs would change, as far as the model falls.

@@ -36,9 +36,6 @@ private:
   Real sum_ = 0, lost_ = 0;
 };
 
-// t log t, 0 at 0; arguments below 0 by rounding count as 0.
-inline Real xlogx(Real t) { return t > 0 ? t * std::log(t) : 0; }
-
 // e^x to about one unit in the last place on [-708, 709], clamped outside.
 // x = k log 2 + r with |r| <= log(2)/2; a Taylor polynomial for e^r; 2^k through the exponent bits.
 SOUTHWELL_INLINE Real exponential(Real x) {
@@ -65,11 +62,59 @@ SOUTHWELL_INLINE Real exponential(Real x) {
   return std::bit_cast<Real>(bits);
 }
 
+// log x to about one unit in the last place for normal x > 0: x = 2^k f with f near 1, log f = 2
+// atanh((f-1)/(f+1)).
+SOUTHWELL_INLINE Real logarithm(Real x) {
+  constexpr std::uint64_t root_half = 0x3fe6a09e667f3bcd; // the bits of sqrt(1/2), where f begins
+  const auto bits = std::bit_cast<std::uint64_t>(x) - root_half;
+  const auto f = std::bit_cast<Real>((bits & 0x000fffffffffffff) + root_half);
+  // k from the exponent bits without a conversion, which not every instruction set has for 64 bits
+  constexpr Real to_integer = 6755399441055744.0;
+  const Real k = std::bit_cast<Real>(std::bit_cast<std::uint64_t>(to_integer) +
+                                     std::uint64_t(std::int64_t(bits) >> 52)) -
+                 to_integer;
+  const Real s = (f - 1.0) / (f + 1.0), w = s * s;
+  Real p = 1.0 / 23.0;
+  p = p * w + 1.0 / 21.0;
+  p = p * w + 1.0 / 19.0;
+  p = p * w + 1.0 / 17.0;
+  p = p * w + 1.0 / 15.0;
+  p = p * w + 1.0 / 13.0;
+  p = p * w + 1.0 / 11.0;
+  p = p * w + 1.0 / 9.0;
+  p = p * w + 1.0 / 7.0;
+  p = p * w + 1.0 / 5.0;
+  p = p * w + 1.0 / 3.0;
+  return k * 6.93147180369123816490e-01 + (k * 1.90821492927058770002e-10 + (2.0 * s + 2.0 * s * w * p));
+}
+
+// t log t, 0 at 0; arguments below 0 by rounding count as 0.
+SOUTHWELL_INLINE Real xlogx(Real t) {
+  const Real value = t * logarithm(std::max(t, 2.3e-308));
+  return t > 0 ? value : 0;
+}
+
 // log(1 + u) for u in [0, 1], exact to rounding for tiny u too: 2 atanh(u / (2 + u)).
 SOUTHWELL_INLINE Real log1p_unit(Real u) {
   const Real s = u / (2.0 + u), w = s * s;
-  Real p = 1.0 / 35.0;
-  for (int k = 33; k >= 1; k -= 2) p = p * w + 1.0 / Real(k);
+  Real p = 1.0 / 35.0; // written out: a loop here would keep loops around it from vectorising
+  p = p * w + 1.0 / 33.0;
+  p = p * w + 1.0 / 31.0;
+  p = p * w + 1.0 / 29.0;
+  p = p * w + 1.0 / 27.0;
+  p = p * w + 1.0 / 25.0;
+  p = p * w + 1.0 / 23.0;
+  p = p * w + 1.0 / 21.0;
+  p = p * w + 1.0 / 19.0;
+  p = p * w + 1.0 / 17.0;
+  p = p * w + 1.0 / 15.0;
+  p = p * w + 1.0 / 13.0;
+  p = p * w + 1.0 / 11.0;
+  p = p * w + 1.0 / 9.0;
+  p = p * w + 1.0 / 7.0;
+  p = p * w + 1.0 / 5.0;
+  p = p * w + 1.0 / 3.0;
+  p = p * w + 1.0;
   return 2.0 * s * p;
 }
 

@@ -1,0 +1,179 @@
+// Solves (A_S' diag(h) A_S + R) d = right where the columns S outnumber the n samples and R = diag(ridge) >
+// 0, through n x n matrices (Woodbury's identity):
+//
+//     (A'HA + R)^-1 = R^-1 - R^-1 A' H^1/2 (I + H^1/2 G H^1/2)^-1 H^1/2 A R^-1,    G = A R^-1 A'
+//
+// G does not depend on h, and columns that enter or leave are added to it or taken from it.
+#pragma once
+#include "core/newton/coordinate.hpp"
+#include "core/support/cholesky.hpp"
+#include "core/support/products.hpp"
+#include <algorithm>
+#include <span>
+
+namespace southwell {
+
+class OuterHessian {
+public:
+  using Slots = std::span<const std::int32_t>;
+
+  explicit OuterHessian(const Weighted& weighted) : weighted_(weighted) {}
+
+  void forget() { current_ = false; } // h has changed
+
+  // About how many entries a solution will touch.
+  Real cost(Slots slots) const {
+    const Real n = Real(samples());
+    Real stored = 0, fresh = 0;
+    for (const Index k : slots) {
+      const Real size = Real(columns().size(k));
+      stored += size;
+      if (k >= Index(weight_.size()) || weight_[k] == 0)
+        fresh += columns().sparse() ? size * size : n * n / 16;
+    }
+    return fresh + n * n * n / 24 + 4 * stored;
+  }
+
+  // In the place of `right`. False: it could not.
+  template <class Spend> bool solve(Slots slots, CVec ridge, Vec right, Spend&& spend) {
+    if (!gather(slots, ridge, spend) || !factor(spend)) return false;
+    for (std::size_t t = 0; t < slots.size(); ++t) right[t] /= ridge[t];
+    apply(slots, right);
+    for (std::size_t a = 0; a < active_.size(); ++a) image_[a] = roots_[a] * margins_[active_[a]];
+    factor_.solve(image_.data());
+    std::fill(margins_.begin(), margins_.end(), 0.0);
+    for (std::size_t a = 0; a < active_.size(); ++a) margins_[active_[a]] = roots_[a] * image_[a];
+    Real total = 0;
+    for (const Real m : margins_) total += m;
+    columns().visit([&](const auto& store) {
+      for (std::size_t t = 0; t < slots.size(); ++t)
+        right[t] -= (store[slots[t]].dot(margins_) + columns().gamma(slots[t]) * total) / ridge[t];
+    });
+    return true;
+  }
+
+private:
+  const Columns& columns() const { return weighted_.columns; }
+  Index samples() const { return Index(weighted_.h.size()); }
+
+  void apply(Slots slots, CVec x) { // margins = A_S x
+    margins_.assign(std::size_t(samples()), 0.0);
+    Real u = 0;
+    columns().visit([&](const auto& store) {
+      for (std::size_t t = 0; t < slots.size(); ++t) {
+        store[slots[t]].add_to(margins_, x[t]);
+        u += x[t] * columns().gamma(slots[t]);
+      }
+    });
+    for (Real& m : margins_) m += u;
+  }
+
+  // G as these slots and ridges make it.
+  template <class Spend> bool gather(Slots slots, CVec ridge, Spend&& spend) {
+    const std::size_t n = std::size_t(samples());
+    wanted_.assign(std::size_t(columns().count()), 0.0);
+    for (std::size_t t = 0; t < slots.size(); ++t) wanted_[slots[t]] = 1 / ridge[t];
+    weight_.resize(wanted_.size());
+    if (matrix_.empty() || left_ > Index(slots.size())) { // rounding must not grow
+      matrix_.assign(n * n, 0.0);
+      shared_.assign(n, 0.0);
+      constant_ = 0;
+      left_ = 0;
+      std::fill(weight_.begin(), weight_.end(), 0.0);
+    }
+    changes_.clear();
+    for (std::size_t k = 0; k < wanted_.size(); ++k)
+      if (const Real by = wanted_[k] - weight_[k]; by != 0) {
+        changes_.push_back({std::int32_t(k), by});
+        left_ += weight_[k] != 0;
+      }
+    if (changes_.empty()) return true;
+    current_ = false;
+    if (columns().visit([&](const auto& store) { return add(store, spend); })) {
+      matrix_.clear();
+      return false;
+    }
+    weight_.swap(wanted_);
+    return true;
+  }
+  struct Change {
+    std::int32_t slot;
+    Real by; // of its weight 1 / ridge
+  };
+  // Column k is stored_k + gamma_k 1: G is what is stored, and shared 1' + 1 shared' + constant.
+  template <class Store, class Spend> bool add(const Store& store, Spend&& spend) {
+    for (const auto& [k, by] : changes_) {
+      if (columns().gamma(k) == 0) continue;
+      store[k].add_to(shared_, by * columns().gamma(k));
+      constant_ += by * columns().gamma(k) * columns().gamma(k);
+    }
+    return add_stored(store, spend);
+  }
+  template <class Spend> bool add_stored(const SparseColumns& store, Spend&& spend) {
+    for (const auto& [k, by] : changes_) {
+      const auto fiber = store[k];
+      fiber.visit([&](Index i, Real a) {
+        Real* line = matrix_.data() + i * samples();
+        fiber.visit([&](Index j, Real b) { line[j] += by * a * b; });
+      });
+      if (spend(fiber.size() * fiber.size())) return true;
+    }
+    return false;
+  }
+  template <class Value, class Spend> bool add_stored(const DenseColumns<Value>& store, Spend&& spend) {
+    constexpr Index block = 64; // columns at a time, turned into lines by sample
+    const Index n = samples();
+    std::vector<Real> column(n), plain(std::size_t(n * block)), weighed(plain.size());
+    for (std::size_t from = 0; from < changes_.size(); from += block) {
+      const Index length = std::min<Index>(block, Index(changes_.size() - from));
+      for (Index c = 0; c < length; ++c) {
+        const auto [k, by] = changes_[from + c];
+        store[k].copy_between(0, n, column.data());
+        for (Index i = 0; i < n; ++i) {
+          plain[i * length + c] = column[i];
+          weighed[i * length + c] = by * column[i];
+        }
+      }
+      add_products_together(weighed.data(), plain.data(), length, 0, n, matrix_.data(), n);
+      if (spend(length * n * n / 16)) return true;
+    }
+    return false;
+  }
+  // Of I + H^1/2 G H^1/2, on the samples whose h is not zero.
+  template <class Spend> bool factor(Spend&& spend) {
+    if (current_) return true;
+    factor_.clear();
+    active_.clear();
+    roots_.clear();
+    for (Index i = 0; i < samples(); ++i)
+      if (weighted_.h[i] > 0) {
+        active_.push_back(std::int32_t(i));
+        roots_.push_back(std::sqrt(weighted_.h[i]));
+      }
+    image_.resize(active_.size());
+    for (std::size_t a = 0; a < active_.size(); ++a) {
+      const Index i = active_[a];
+      for (std::size_t b = 0; b <= a; ++b) {
+        const Index j = active_[b];
+        image_[b] =
+            roots_[a] * roots_[b] * (matrix_[i * samples() + j] + shared_[i] + shared_[j] + constant_);
+      }
+      image_[a] += 1;
+      if (!factor_.append(image_.data()) || spend(Index(a * a / 8))) return false;
+    }
+    return current_ = true;
+  }
+
+  const Weighted& weighted_;
+  std::vector<Real> weight_, wanted_; // 1 / ridge of each slot in G, or 0
+  std::vector<Change> changes_;
+  std::vector<Real> matrix_, shared_; // G, its lower triangle
+  Real constant_ = 0;
+  Index left_ = 0;       // columns taken out of G since it was begun
+  bool current_ = false; // is the factor of the present h and G?
+  std::vector<std::int32_t> active_;
+  std::vector<Real> roots_, image_, margins_;
+  Cholesky factor_;
+};
+
+} // namespace southwell
