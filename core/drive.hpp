@@ -124,6 +124,7 @@ public:
   virtual void resync(const Point& point) = 0;         // take over those products: rounding must not grow
   virtual void judge(const Certifier&, const Unit&) {} // before that, or before the end: how good it is
   virtual bool eager() const { return false; }         // is a certificate wanted after every epoch?
+  virtual bool begun() const { return true; } // or is it still at easier problems that lead to this one?
   virtual Account account() const { return {}; }
   virtual std::vector<Effort> parts() const { return {}; } // of its work that are told apart
   // Go on from here under another penalty, if it can.

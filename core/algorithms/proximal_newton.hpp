@@ -41,10 +41,12 @@ public:
   ProximalNewton(const ProximalNewton&) = delete; // its parts look at each other
 
   bool eager() const override { return true; }
+  bool begun() const override { return ease_ == 1; }
   void epoch(Pulse& pulse) override {
     moved_ = true;
     model_.attend(pulse);
     Real target = (complete_ ? 0.1 : 0.3) * gap_, change = infinity;
+    if (!begun()) target = infinity; // it is that of another problem
     const Index pass = problem_->design.stored() + Index(h_.size() + slot_.size());
     const Index enough =
         pulse.entries() +
@@ -80,6 +82,7 @@ public:
   }
   void resync(const Point&) override { // it is `here_`
     if (problem_->has_intercept()) model_.coordinates()[slot_.back()].x = here_.x.back();
+    ease();
     value_ = loss_.value(here_.margins) + penalty_value();
     choose();
   }
@@ -88,26 +91,55 @@ public:
     strong_ = now > 0 && now < before ? std::max(2 - before / now, 0.0) : 1;
     problem_ = &problem;
     model_.newton_effort() = {"newton"};
-    for (std::size_t k = 0; k < names_.size(); ++k) model_.coordinates()[k].g = problem.penalty[names_[k]];
+    ease_ = 1;
+    penalise();
     return true;
   }
   std::vector<Effort> parts() const override { return {model_.newton_effort()}; }
 
 private:
   using Slots = Model::Slots;
+  ScalarElasticNet eased(Index j) const {
+    ScalarElasticNet g = problem_->penalty[j];
+    g.l1 *= ease_;
+    return g;
+  }
+  // From zero a small l1 is reached by way of larger ones, a quarter of the last each round: with all slopes
+  // far above it, too many features would join W, and the wrong ones. Where W may hold them all, no harm is
+  // done by that.
+  void ease() {
+    const Real before = ease_;
+    ease_ = std::max(fresh_ ? largest_violation() / 4 : ease_ / 4, 1.0);
+    fresh_ = false;
+    if (ease_ != before) penalise();
+  }
+  Real largest_violation() const { // |slope| / l1; at zero, else none
+    Real most = 1;
+    if (few_features()) return most;
+    for (Index j = 0; j < problem_->penalty.penalised(); ++j) {
+      if (here_.x[j] != 0) return 1;
+      if (const Real l1 = problem_->penalty[j].l1; l1 > 0)
+        most = std::max(most, std::abs(here_.slopes[j]) / l1);
+    }
+    return most;
+  }
+  void penalise() {
+    for (std::size_t k = 0; k < names_.size(); ++k) model_.coordinates()[k].g = eased(names_[k]);
+  }
+  bool few_features() const { return slot_.size() <= 1000; }
 
   void enter(std::span<const Index> names) {
     problem_->design.gather(names, columns_);
     for (const Index j : names) {
       slot_[j] = std::int32_t(names_.size());
       names_.push_back(j);
-      model_.coordinates().push_back({here_.x[j], problem_->penalty[j]});
+      model_.coordinates().push_back({here_.x[j], eased(j)});
     }
   }
-  // Those outside W that break their condition join it, by the decrease a step along them promises: at most a
-  // hundred, one in 300 of all, or twice the support, and beyond a hundred no more than a tenth of the data,
-  // so that W stays a small part of it. What a column holds is judged by its squared norm: its size is not
-  // known where the data lie by rows.
+  // Those outside W that break their condition join it, by the decrease a step along them promises: at most
+  // a hundred (a thousand if that is all), one in 300 of all, or twice the support, and beyond a hundred no
+  // more than a tenth of the data, so that W stays a small part of it. What a column holds is judged by its
+  // squared norm: its size is not known where the data lie by rows.
   void choose() {
     const CVec norms = screening_.column_norms();
     struct Violator {
@@ -127,14 +159,15 @@ private:
         held += here_.x[j] != 0 ? norms[j] : 0;
         continue;
       }
-      ScalarElasticNet g = problem_->penalty[j];
+      ScalarElasticNet g = eased(j);
       g.l1 *= strong_;
       const Real off = g.subdifferential(0).distance(-here_.slopes[j]);
       if (off > 0 && norms[j] > 0 && !screening_.feature(j)) violators.push_back({off * off / norms[j], j});
     }
     room = std::max(room, 2 * held);
-    const std::size_t most = std::max<Index>({100, 2 * support, Index(slot_.size()) / 300});
-    complete_ = 4 * violators.size() < most;
+    const Index all = Index(slot_.size());
+    const std::size_t most = std::max<Index>({few_features() ? all : 100, 2 * support, all / 300});
+    complete_ = begun() && 4 * violators.size() < most;
     if (violators.size() > most) {
       std::nth_element(violators.begin(), violators.begin() + std::ptrdiff_t(most), violators.end());
       violators.resize(most);
@@ -304,6 +337,8 @@ private:
   // The part of l1 beyond which slopes make a feature join; at a new penalty, by the strong rule
   // |z_j| > 2 l1 - l1_before, it is less.
   Real strong_ = 1;
+  Real ease_ = 1;     // l1 is this many times as large; see ease()
+  bool fresh_ = true; // has it not moved yet?
   Real floor_ = 1;    // the part of the largest curvature that every sample is given where there are flats
   Real spent_ = 0;    // entries touched by sweeps since the last Newton step
   bool sure_ = false; // was the last Newton step taken in full?

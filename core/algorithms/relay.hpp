@@ -67,7 +67,7 @@ public:
     certifier_ = &certifier;
   }
   void resync(const Point& point) override {
-    if (undecided_ > 0 && --undecided_ == 0)
+    if (undecided_ > 0 && current_->begun() && --undecided_ == 0)
       if (const std::size_t best = expect([&](Index j) { return at_work(j); }); best != now_)
         hand_over(best, *certifier_);
     if (!successor_ && runners_[now_].mover.price * Real(stint_.entries) >= trial_) decide(*certifier_);

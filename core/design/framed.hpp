@@ -185,7 +185,7 @@ private:
     } else {
       if (names.empty()) return;
       std::vector<std::int32_t> slot(cols());
-      std::vector<bool> wanted(cols()); // small enough to stay near: most entries need no more
+      std::vector<std::uint8_t> wanted(cols()); // small enough to stay near: most entries need no more
       for (std::size_t k = 0; k < names.size(); ++k) {
         slot[names[k]] = std::int32_t(k);
         wanted[names[k]] = true;
@@ -194,12 +194,22 @@ private:
         std::int32_t slot, row;
         Real value;
       };
+      Index longest = 0;
+      for (Index i = 0; i < rows(); ++i) longest = std::max(longest, fiber(i).size());
       std::vector<std::vector<Entry>> met(parts_of(stored())); // the data are read once
       divide(stored(), [&](int part, int parts) {
-        for (Index i = rows() * part / parts; i < rows() * (part + 1) / parts; ++i)
+        std::vector<Entry> row(std::size_t(longest) + 1); // and one that is written over
+        for (Index i = rows() * part / parts; i < rows() * (part + 1) / parts; ++i) {
+          Entry* end = row.data(); // without branches: none could be foretold
           fiber(i).visit([&](Index j, Real a) {
-            if (wanted[j]) met[part].push_back({slot[j], std::int32_t(i), a});
+            *end = {std::int32_t(j), std::int32_t(i), a};
+            end += wanted[j];
           });
+          for (Entry* entry = row.data(); entry != end; ++entry) {
+            entry->slot = slot[entry->slot];
+            met[part].push_back(*entry);
+          }
+        }
       });
       std::vector<Index> sizes(names.size());
       for (const auto& entries : met)

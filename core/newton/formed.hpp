@@ -3,6 +3,7 @@
 #include "core/newton/coordinate.hpp"
 #include "core/support/products.hpp"
 #include <algorithm>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -17,6 +18,7 @@ public:
   void forget() { // h has changed
     known_.clear();
     place_.clear();
+    ordered_ = true;
   }
   bool knows(Index slot) const { return slot < Index(place_.size()) && place_[slot] >= 0; }
   Real operator()(Index k, Index l) const { // of two slots it knows
@@ -44,6 +46,7 @@ public:
     const Index before = Index(known_.size());
     for (const Index k : slots)
       if (place_[k] < 0) {
+        ordered_ = ordered_ && (known_.empty() || known_.back() < k);
         place_[k] = std::int32_t(known_.size());
         known_.push_back(std::int32_t(k));
       }
@@ -62,6 +65,10 @@ public:
   }
 
 private:
+  struct Entry {
+    std::int32_t at; // a slot, or its place in H
+    Real value;
+  };
   const Columns& columns() const { return weighted_.columns; }
 
   void make_room(Index before, Index size) {
@@ -76,24 +83,48 @@ private:
     for (Index a = before; a < size; ++a) std::fill_n(matrix_.data() + a * stride_, a + 1, 0.0);
   }
 
-  // Sparse: row by row, all pairs that meet there.
+  // Sparse: row by row, all pairs that meet there. Threads divide the lines of H: no number depends on how
+  // many there are.
   template <class Spend> bool add_products(const SparseColumns& store, Index before, Spend&& spend) {
-    const CVec h = weighted_.h;
-    if (spend(rows_.gather(store, known_, Index(h.size())))) return true;
-    for (Index i = 0; i < Index(h.size()); ++i) {
-      if (h[i] == 0) continue;
-      const auto *begin = rows_.entries.data() + rows_.starts[i],
-                 *end = rows_.entries.data() + rows_.starts[i + 1];
-      Index pairs = 0;
-      for (const auto* a = end; a-- != begin && a->first >= before;) {
-        Real* line = matrix_.data() + a->first * stride_;
-        const Real weight = h[i] * a->second;
-        for (const auto* b = begin; b <= a; ++b) line[b->first] += weight * b->second;
-        pairs += a - begin + 1;
-      }
-      if (spend(pairs)) return true;
+    const Index n = Index(weighted_.h.size()), size = Index(known_.size());
+    if (spend(rows_.gather(store, known_, columns().count(), n))) return true;
+    for (Index from = 0, to = 0; from < n; from = to) {
+      Index work = 0;
+      for (; to < n && work < 500'000; ++to) work += 1 + rows_.size(to) * rows_.size(to) / 2;
+      std::vector<Index> pairs(std::size_t(parts_of(work)));
+      divide(work, [&](int part, int parts) {
+        const auto line = [&](int k) { return line_of_area(before, size, k, parts); };
+        pairs[part] = add_rows(from, to, line(part), line(part + 1));
+      });
+      if (spend(std::reduce(pairs.begin(), pairs.end()))) return true;
     }
     return false;
+  }
+  // Of some rows, to some lines; returns how many pairs were met.
+  Index add_rows(Index from, Index to, Index first, Index last) {
+    std::vector<Entry> met(known_.size() + 1); // and one that is written over
+    Index pairs = 0;
+    for (Index i = from; i < to; ++i) {
+      const Real h = weighted_.h[i];
+      if (h == 0) continue;
+      Entry* end = met.data();
+      for (Index k = rows_.starts[i]; k < rows_.starts[i + 1]; ++k) {
+        *end = {place_[rows_.entries[k].at], rows_.entries[k].value};
+        end += end->at >= 0;
+      }
+      for (const Entry* a = met.data(); a != end; ++a) {
+        if (a->at < first || a->at >= last) continue;
+        Real* line = matrix_.data() + a->at * stride_;
+        const Real weight = h * a->value;
+        if (ordered_) // then those before it in the row are those before it in H
+          for (const Entry* b = met.data(); b <= a; ++b) line[b->at] += weight * b->value;
+        else
+          for (const Entry* b = met.data(); b != end; ++b)
+            if (b->at <= a->at) line[b->at] += weight * b->value;
+        pairs += a - met.data() + 1;
+      }
+    }
+    return pairs;
   }
   // Dense: in blocks of rows that stay in the cache.
   template <class Value, class Spend>
@@ -115,22 +146,31 @@ private:
     return false;
   }
 
-  // The rows of sparse columns, kept while those stay the same.
+  // The rows of sparse columns, kept until others are asked for; of all columns if those asked for hold
+  // most of them, so that it will be long until then.
   struct Rows {
-    std::vector<std::int32_t> of;
+    std::vector<char> has; // by slot
     std::vector<Index> starts;
-    std::vector<std::pair<std::int32_t, Real>> entries; // place in H, value
+    std::vector<Entry> entries; // by slot
 
-    Index gather(const SparseColumns& store, const std::vector<std::int32_t>& slots, Index n) {
-      if (of == slots && !starts.empty()) return 0;
-      of = slots;
+    Index size(Index i) const { return starts[i + 1] - starts[i]; }
+    Index gather(const SparseColumns& store, Slots slots, Index count, Index n) {
+      has.resize(count);
+      if (!starts.empty() && std::all_of(slots.begin(), slots.end(), [&](Index k) { return has[k]; }))
+        return 0;
+      Index stored = 0;
+      for (const Index k : slots) stored += store.size(k);
+      has.assign(count, 3 * stored >= 2 * store.entries());
+      for (const Index k : slots) has[k] = true;
       starts.assign(n + 1, 0);
-      for (const Index k : slots) store[k].visit([&](Index i, Real) { ++starts[i + 1]; });
+      for (Index k = 0; k < count; ++k)
+        if (has[k]) store[k].visit([&](Index i, Real) { ++starts[i + 1]; });
       for (Index i = 0; i < n; ++i) starts[i + 1] += starts[i];
       entries.resize(starts[n]);
       std::vector<Index> next(starts.begin(), starts.end() - 1);
-      for (std::size_t a = 0; a < slots.size(); ++a)
-        store[slots[a]].visit([&](Index i, Real value) { entries[next[i]++] = {std::int32_t(a), value}; });
+      for (Index k = 0; k < count; ++k)
+        if (has[k])
+          store[k].visit([&](Index i, Real value) { entries[next[i]++] = {std::int32_t(k), value}; });
       return 2 * starts[n];
     }
   };
@@ -139,6 +179,7 @@ private:
   std::vector<std::int32_t> known_, place_; // slots in H, and where each slot is in it, or -1
   std::vector<Real> matrix_;                // its lower triangle
   Index stride_ = 0;
+  bool ordered_ = true; // is the order of places that of slots?
   Rows rows_;
 };
 

@@ -145,7 +145,8 @@ public:
     square_.resize(std::size_t(size * size));
     for (Index a = 0; a < size; ++a)
       for (Index b = 0; b < size; ++b) square_[a * size + b] = hessian_.formed()(slots[a], slots[b]);
-    measure_slopes(slots);
+    slopes_.resize(slots.size());
+    for (Index t = 0; t < size; ++t) slopes_[t] = coordinates()[slots[t]].slope;
     const auto moved = [&](Index t, Real by) {
       kernels::add(square_.data() + t * size, by, slopes_.data(), size);
     };
@@ -269,12 +270,15 @@ private:
   }
   void measure_slopes(const Slots& slots) { // as they are now
     slopes_.resize(slots.size());
+    Index entries = 0;
+    for (const Index k : slots) entries += columns().size(k);
     columns().visit([&](const auto& store) {
-      for (std::size_t t = 0; t < slots.size(); ++t) {
-        slopes_[t] = slope(store[slots[t]], slots[t]);
-        spend(store[slots[t]].size());
-      }
+      divide(entries, [&](int part, int parts) {
+        const std::size_t count = slots.size(), from = count * part / parts, to = count * (part + 1) / parts;
+        for (std::size_t t = from; t < to; ++t) slopes_[t] = slope(store[slots[t]], slots[t]);
+      });
     });
+    spend(entries);
   }
   bool newton_step(const Slots& support) { // true: in full
     measure_slopes(support);

@@ -48,15 +48,19 @@ inline void add_products(const Real* left, const Real* right, Index length, Inde
   }
 }
 
-// The same with lines divided among threads, for the triangle's area; no number depends on how many there
-// are.
+// Where part `part` of the lines from, ..., to - 1 of a triangle begins, if parts are to have the same area.
+inline Index line_of_area(Index from, Index to, int part, int parts) {
+  const Real share = Real(part) / parts, f = Real(from), t = Real(to);
+  return part == parts ? to : std::max(from, Index(std::sqrt(f * f * (1 - share) + t * t * share)));
+}
+
+// The same with lines divided among threads; no number depends on how many there are.
 inline void add_products_together(const Real* left, const Real* right, Index length, Index from, Index to,
                                   Real* matrix, Index stride) {
   divide(length * (to - from) * to / 8, [&](int part, int parts) {
-    const auto line = [&](int k) { // lines come in pairs: the numbers must not depend on where parts begin
-      const Real share = Real(k) / parts,
-                 at = std::sqrt(Real(from * from) * (1 - share) + Real(to * to) * share);
-      return k == parts ? to : from + (Index(at) - from) / 2 * 2;
+    const auto line = [&](int k) { // lines come in pairs, counted from the first
+      const Index at = line_of_area(from, to, k, parts);
+      return at == to ? to : from + (at - from) / 2 * 2;
     };
     add_products(left, right, length, line(part), line(part + 1), matrix, stride);
   });
