@@ -66,6 +66,7 @@ private:
 struct Unit {
   Real scale;
   Real rounding; // below this a gap cannot be told from zero
+  Real goal = 0; // where it is small enough
 };
 
 // `point` is scratch, all zero.

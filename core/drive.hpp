@@ -169,7 +169,8 @@ inline Outcome drive(const Problem& problem, Algorithm& algorithm, const Stop& s
   Pulse pulse(watch, clock);
   Point point(problem);
   Certifier certifier(problem, [&] { return pulse.ask() || clock.seconds() >= stop.max_seconds; });
-  const Unit unit = gap_unit(problem, point);
+  Unit unit = gap_unit(problem, point);
+  unit.goal = std::max(stop.tol * unit.scale, unit.rounding);
   Outcome outcome{Status::max_epochs, unit.scale, 0, 0, {}, {}, {}, {}, {}};
   Schedule schedule(stop, problem.design.stored());
   Runaway runaway;
@@ -188,8 +189,9 @@ inline Outcome drive(const Problem& problem, Algorithm& algorithm, const Stop& s
       const Real now = clock.seconds();
       pulse.set_deadline(stop.max_seconds - 1.2 * (now - begun)); // leave time for one more certificate
 
-      Index nonzeros = 0;
-      for (Index j = 0; j < problem.penalty.penalised(); ++j) nonzeros += certifier.x()[j] != 0;
+      const CVec best = certifier.x();
+      const Index nonzeros = problem.penalty.penalised() -
+                             std::count(best.begin(), best.begin() + problem.penalty.penalised(), 0.0);
       const Record record{epoch,       now,      proof.primal,  proof.dual,
                           proof.gap(), nonzeros, pulse.moves(), pulse.entries()};
       if (record_history || outcome.history.empty())
@@ -199,15 +201,13 @@ inline Outcome drive(const Problem& problem, Algorithm& algorithm, const Stop& s
       const bool asked = watch.report(record, certifier, outcome.scale);
 
       grows = runaway.watch(certifier.latest() - proof.primal, std::max(unit.scale, std::abs(proof.primal)));
-      Real size = 0;
-      for (const Real x : point.x) size += x * x;
+      const Real size = unrolled(Index(point.x.size()), [&](Index j) { return point.x[j] * point.x[j]; });
       const auto finished = [&]() -> bool {
         const auto end = [&](Status status) {
           outcome.status = status;
           return true;
         };
-        if (std::isfinite(record.gap) && record.gap >= 0 &&
-            record.gap <= std::max(stop.tol * unit.scale, unit.rounding))
+        if (std::isfinite(record.gap) && record.gap >= 0 && record.gap <= unit.goal)
           return end(Status::converged);
         if (!std::isfinite(size) || grows) return end(Status::diverged);
         if (asked) return end(Status::stopped);

@@ -21,6 +21,11 @@ public:
     features_.assign(problem.design.cols(), 0);
     samples_.assign(problem.design.rows(), 0);
     l2_ = problem.has_intercept() ? 0 : infinity;
+    kinks_ = false; // without any, no feature is zero for sure
+    for (Index j = 0; j < problem.penalty.penalised() && !kinks_; ++j) {
+      const Interval quiet = problem.penalty[j].subdifferential(0);
+      kinks_ = quiet.lo < quiet.hi;
+    }
     for (Index j = 0; j < problem.penalty.penalised() && l2_ > 0; ++j)
       l2_ = std::min(l2_, problem.penalty[j].l2);
   }
@@ -47,7 +52,7 @@ public:
 private:
   void screen_features(CVec slopes, Real scale, Real gap) {
     const Real smoothness = problem_->loss.smoothness();
-    if (!std::isfinite(smoothness) || !std::isfinite(gap)) return;
+    if (!kinks_ || !std::isfinite(smoothness) || !std::isfinite(gap)) return;
     const Real reach = std::sqrt(2 * std::max(gap, 0.0) * smoothness);
     const CVec norms = column_norms();
     for (Index j = 0; j < problem_->penalty.penalised(); ++j) {
@@ -79,7 +84,8 @@ private:
   const Problem* problem_;
   std::vector<char> features_, samples_;
   std::vector<Real> norms_, row_norms_;
-  Real l2_; // the least of all, 0 if there is an intercept
+  bool kinks_; // has the penalty any at zero?
+  Real l2_;    // the least of all, 0 if there is an intercept
 };
 
 } // namespace southwell

@@ -46,6 +46,7 @@ public:
     moved_ = true;
     model_.attend(pulse);
     Real target = (complete_ ? 0.1 : 0.3) * gap_, change = infinity;
+    target = std::max(target, 0.2 * goal_);
     if (!begun()) target = infinity; // it is that of another problem
     const Index pass = problem_->design.stored() + Index(h_.size() + slot_.size());
     const Index enough =
@@ -58,6 +59,7 @@ public:
       if (step == 0) target = std::min(target, 0.1 * left); // a round without a step would end nowhere
       if (left <= target) break;
       if (solve_model(change)) return restore(start_);
+      model_.place_intercept(start_);
       if (!search_line()) break;
     }
     if (!loss_.kinked()) return;
@@ -77,6 +79,7 @@ public:
   }
   void judge(const Certifier& certifier, const Unit& unit) override {
     gap_ = certifier.best().gap();
+    goal_ = std::max(unit.goal, std::numeric_limits<Real>::min());
     if (std::exchange(unit_, unit.scale) != unit.scale && loss_.kinked())
       loss_.soften(spec_.softness * unit_);
   }
@@ -196,6 +199,8 @@ private:
     if (problem_->has_intercept()) solve_intercept(*problem_, here_);
   }
 
+  Index intercept() const { return problem_->has_intercept() ? slot_.back() : -1; } // its slot
+
   // First and second derivatives at the present margins, and the model there.
   void linearise() {
     loss_.derivative(here_.margins, here_.y);
@@ -205,7 +210,7 @@ private:
       for (std::size_t i = 0; i < h_.size(); ++i)
         h_[i] = std::max(h_[i], floor_ * loss_.most_curvature() * s[i]);
     for (std::size_t i = 0; i < h_.size(); ++i) residual_[i] = s[i] * here_.y[i];
-    model_.begin(residual_, h_, problem_->loss.quadratic());
+    model_.begin(residual_, h_, problem_->loss.quadratic(), intercept());
     start_.resize(names_.size());
     for (std::size_t k = 0; k < names_.size(); ++k) start_[k] = model_.coordinates()[k].x;
   }
@@ -227,16 +232,17 @@ private:
   }
 
   // Sweeps over those that may move, until the model is solved well enough to be worth a new one. A Newton
-  // step on the support comes once as much has been spent on sweeps as it costs: whichever is better, no more
-  // than twice its price is paid. True: leave the epoch now.
+  // step on the support comes once as much has been spent on sweeps as it costs, if they promise to cost as
+  // much again: whichever is better, no more than twice its price is paid. True: leave the epoch now.
   bool solve_model(Real& before) {
     Slots hot;
     for (std::size_t k = 0; k < names_.size(); ++k) {
       const Coordinate& c = model_.coordinates()[k];
+      if (Index(k) == intercept()) continue;
       if (c.x != 0 || c.g.l1 == 0 || std::abs(c.slope) > 0.9 * c.g.l1) hot.push_back(std::int32_t(k));
     }
     if (model_.better_formed(hot)) {
-      before = model_.solve_formed(hot, 1e-3);
+      before = model_.solve_formed(hot, problem_->loss.quadratic() ? 1e-9 : 1e-3); // the problem, or near it
       return model_.stopped();
     }
     Slots support = support_of();
@@ -247,11 +253,11 @@ private:
       sure_ = model_.newton(support);
       if (sure_ || model_.stopped()) return model_.stopped();
     }
-    Real first = 0, now = infinity, goal = 0;
+    Real first = 0, now = infinity, goal = 0, pace = 0.9999;
     for (int k = 0; k < 10 && now > goal; ++k) {
       const Index work = model_.work();
-      now = model_.sweep(hot);
-      spent_ += Real(model_.work() - work);
+      const Real last = std::exchange(now, model_.sweep(hot)), price = Real(model_.work() - work);
+      spent_ += price;
       if (model_.stopped()) return true;
       if (k == 0) {
         first = now;
@@ -261,7 +267,12 @@ private:
       const bool settled = 20 * difference(support, next) <= Index(next.size()) + 20;
       support = std::move(next);
 
-      if (now > goal && settled && spent_ >= (sure_ ? 0.1 : 1) * model_.newton_cost(support)) {
+      if (!(now > goal) || !settled) continue;
+      if (k > 0) pace = clip(now / last, 0.01, 0.9999);
+      // The gap falls with the square of the changes.
+      const Real cost = model_.newton_cost(support),
+                 to_come = price * std::log(std::max(gap_ / goal_, 2.0)) / (-2 * std::log(pace));
+      if (spent_ >= (sure_ ? 0.1 : 1) * cost && to_come >= cost) {
         sure_ = model_.newton(support);
         spent_ = 0;
         if (model_.stopped()) return true;
@@ -285,7 +296,7 @@ private:
   Slots support_of() const {
     Slots support;
     for (std::size_t k = 0; k < names_.size(); ++k) {
-      if (model_.coordinates()[k].supports()) support.push_back(std::int32_t(k));
+      if (model_.coordinates()[k].supports() && Index(k) != intercept()) support.push_back(std::int32_t(k));
     }
     return support;
   }
@@ -293,11 +304,11 @@ private:
   bool search_line() {
     model_.gained(start_, step_);
     std::vector<Real> end(names_.size());
-    Real promised = 0;
+    Real promised = model_.descent(start_);
     for (std::size_t k = 0; k < names_.size(); ++k) {
       const Coordinate& c = model_.coordinates()[k];
       end[k] = c.x;
-      promised += c.slope * (end[k] - start_[k]) + c.g.value(end[k]) - c.g.value(start_[k]);
+      promised += c.g.value(end[k]) - c.g.value(start_[k]);
     }
     const Real rounding =
         1e-13 * std::abs(value_); // near the optimum P cannot tell steps apart; slopes still can
@@ -333,7 +344,7 @@ private:
   std::vector<std::int32_t> slot_; // of each feature in W, or -1
   std::vector<Index> names_;       // of each slot
   std::vector<Real> h_, residual_, trial_, step_, start_;
-  Real value_ = infinity, gap_ = infinity, unit_ = 0;
+  Real value_ = infinity, gap_ = infinity, goal_ = 0, unit_ = 0;
   // The part of l1 beyond which slopes make a feature join; at a new penalty, by the strong rule
   // |z_j| > 2 l1 - l1_before, it is less.
   Real strong_ = 1;

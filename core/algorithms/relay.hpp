@@ -32,7 +32,7 @@ public:
       : problem_(&problem), screening_(problem), timed_(timed), trial_(100 * Real(problem.design.stored())) {
     for (Mover& mover : movers) runners_.push_back({std::move(mover)});
     if (runners_.size() > 1) {
-      if (!sparse()) now_ = fewer_rows() ? 1 : expect([](Index) { return true; });
+      if (!sparse()) now_ = fewer_rows() ? 1 : expect();
       undecided_ = sparse() ? 3 : 5;
     }
     current_ = runners_[now_].mover.make(x, y, screening_);
@@ -68,8 +68,7 @@ public:
   }
   void resync(const Point& point) override {
     if (undecided_ > 0 && current_->begun() && --undecided_ == 0)
-      if (const std::size_t best = expect([&](Index j) { return at_work(j); }); best != now_)
-        hand_over(best, *certifier_);
+      if (const std::size_t best = expect(); best != now_) hand_over(best, *certifier_);
     if (!successor_ && runners_[now_].mover.price * Real(stint_.entries) >= trial_) decide(*certifier_);
     if (!successor_) return current_->resync(point);
     past_ = parts();
@@ -120,15 +119,27 @@ private:
     const Real x = certifier_->x()[j];
     return x != 0 || problem_->penalty[j].subdifferential(x).distance(-certifier_->slopes()[j]) > 0;
   }
+  Real mean_square() const { // mean_i ||a_i||^2
+    std::vector<Real> squares(std::size_t(problem_->design.rows()));
+    problem_->design.row_squared_norms(squares);
+    const CVec s = problem_->loss.weights();
+    Real total = 0;
+    for (std::size_t i = 0; i < squares.size(); ++i) total += s[i] * squares[i];
+    return total;
+  }
   // Who is expected to be done first. What a working set will hold is judged by the features at work, each
   // weighed by its squared norm. At zero too many are: where l1 can make a solution sparse, two rounds go by
   // before that is looked at.
-  template <class AtWork> std::size_t expect(AtWork&& at_work) {
-    const CVec norms = screening_.column_norms();
+  std::size_t expect() {
     Real broken = 0, all = 0;
-    for (Index j = 0; j < problem_->penalty.penalised(); ++j) {
-      broken += at_work(j) ? norms[j] : 0;
-      all += norms[j];
+    if (sparse()) {
+      const CVec norms = screening_.column_norms();
+      for (Index j = 0; j < problem_->penalty.penalised(); ++j) {
+        broken += at_work(j) ? norms[j] : 0;
+        all += norms[j];
+      }
+    } else {
+      all = broken = mean_square();
     }
     for (Runner& runner : runners_) {
       const Mover& mover = runner.mover;

@@ -11,7 +11,10 @@ struct Coordinate {
   ScalarElasticNet g;
   Real curvature = 0; // sum_i h_i a_i^2, with the frame
   Real weighted = 0;  // sum_i h_i a_i, of what is stored
-  Real slope = 0;     // where the model begins
+  // The column is what is stored plus gamma 1: the frame's, or, where an intercept follows every move, such
+  // that sum_i h_i a_i = 0.
+  Real gamma = 0;
+  Real slope = 0; // where the model begins
 
   // Is it where the penalty is smooth: off its kink and its bounds?
   bool supports() const { return x > g.lo && x < g.hi && (x != 0 || g.l1 == 0); }

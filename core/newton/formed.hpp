@@ -57,7 +57,7 @@ public:
       return forget();
     for (Index a = before; a < size; ++a) // the frame: gamma_a 1 beside what is stored
       for (Index b = 0; b <= a; ++b) {
-        const Real ga = columns().gamma(known_[a]), gb = columns().gamma(known_[b]);
+        const Real ga = gamma(known_[a]), gb = gamma(known_[b]);
         if (ga == 0 && gb == 0) continue;
         const auto sum = [&](Index k) { return weighted_.coordinates[known_[k]].weighted; };
         matrix_[a * stride_ + b] += ga * sum(b) + gb * sum(a) + ga * gb * weighted_.total_h;
@@ -70,6 +70,7 @@ private:
     Real value;
   };
   const Columns& columns() const { return weighted_.columns; }
+  Real gamma(Index k) const { return weighted_.coordinates[k].gamma; }
 
   void make_room(Index before, Index size) {
     if (size > stride_) {

@@ -73,8 +73,10 @@ public:
   const Effort& newton_effort() const { return newton_effort_; }
 
   // Around the present x, where the loss has these first and second derivatives; slopes and curvatures of all
-  // slots. With the `same` curvature as before (the squared loss) what is known of it stays.
-  void begin(CVec r, CVec h, bool same) {
+  // slots. With the `same` curvature as before (the squared loss) what is known of it stays. The slot of an
+  // `intercept`, or -1: it does not move itself but follows all others' moves, so that they see columns that
+  // are centred, and need far fewer.
+  void begin(CVec r, CVec h, bool same, Index intercept) {
     residual_.assign(r.begin(), r.end());
     if (!same || weighted_.h.empty()) {
       weighted_.h.assign(h.begin(), h.end());
@@ -83,8 +85,11 @@ public:
       hessian_.forget();
       measured_ = 0;
     }
-    u_ = total_r_ = 0;
+    total_r_ = 0;
     for (const Real value : residual_) total_r_ += value;
+    intercept_ = weighted_.total_h > 0 ? intercept : -1;
+    first_total_r_ = total_r_;
+    u_ = intercept_ >= 0 ? -total_r_ / weighted_.total_h : 0;
     columns().visit([&](const auto& store) {
       divide(columns().entries(), [&](int part, int parts) {
         const Index count = columns().count();
@@ -108,7 +113,7 @@ public:
         if (by == 0) continue;
         add_weighted(fiber, by);
         total_r_ += by * c.weighted;
-        u_ += by * columns().gamma(slots[t]);
+        u_ += by * c.gamma;
       }
       return largest;
     });
@@ -166,6 +171,24 @@ public:
     return first;
   }
 
+  // The intercept to where the others' moves since x0 have taken it.
+  void place_intercept(CVec from) { // `from`: x0 by slot
+    if (intercept_ < 0) return;
+    Real moved = -first_total_r_ / weighted_.total_h;
+    for (Index k = 0; k < columns().count(); ++k) {
+      const Coordinate& c = coordinates()[k];
+      if (k != intercept_) moved += (c.gamma - columns().gamma(k)) * (c.x - from[k]);
+    }
+    coordinates()[intercept_].x = from[intercept_] + moved;
+  }
+  // By how much the loss would change from x0 to x if it had no curvature.
+  Real descent(CVec from) const {
+    Real total = intercept_ >= 0 ? -first_total_r_ * first_total_r_ / weighted_.total_h : 0;
+    for (Index k = 0; k < columns().count(); ++k)
+      if (k != intercept_) total += coordinates()[k].slope * (coordinates()[k].x - from[k]);
+    return total;
+  }
+
   // A (x - x0), what the margins have gained.
   void gained(CVec from, Vec margins) const { // `from`: x0 by slot
     std::fill(margins.begin(), margins.end(), 0.0);
@@ -203,12 +226,13 @@ private:
 
   template <class F> void measure(const F& fiber, Index k) {
     Coordinate& c = coordinates()[k];
-    const Real gamma = columns().gamma(k);
     if (k < measured_) {
-      c.slope = fiber.dot(residual_) + gamma * total_r_;
+      c.slope = fiber.dot(residual_) + c.gamma * total_r_;
       return;
     }
     const kernels::Moments sums = moments(fiber);
+    const bool centred = intercept_ >= 0 && k != intercept_;
+    const Real gamma = c.gamma = centred ? -sums.weighted / weighted_.total_h : columns().gamma(k);
     const Real far = gamma * gamma * weighted_.total_h,
                square = sums.square + 2 * gamma * sums.weighted + far;
     c.slope = sums.slope + gamma * total_r_;
@@ -231,8 +255,8 @@ private:
     return out;
   }
   template <class F> SOUTHWELL_INLINE Real slope(const F& fiber, Index k) const { // as it is now
-    return fiber.dot(residual_) + u_ * coordinates()[k].weighted +
-           columns().gamma(k) * (total_r_ + u_ * weighted_.total_h);
+    const Coordinate& c = coordinates()[k];
+    return fiber.dot(residual_) + u_ * c.weighted + c.gamma * (total_r_ + u_ * weighted_.total_h);
   }
   // Moves x to its best with this slope, by what is returned; empty columns stay.
   SOUTHWELL_INLINE static Real step(Coordinate& c, Real slope, Real& largest) {
@@ -306,7 +330,7 @@ private:
     columns().visit([&](const auto& store) {
       for (std::size_t t = 0; t < slots.size(); ++t) {
         store[slots[t]].add_to(margins_, direction[t]);
-        u += direction[t] * columns().gamma(slots[t]);
+        u += direction[t] * coordinates()[slots[t]].gamma;
         spend(store[slots[t]].size());
       }
     });
@@ -365,6 +389,8 @@ private:
   Pulse* pulse_ = nullptr;
   bool stopped_ = false;
   std::vector<Real> residual_, margins_, slopes_, square_;
+  Index intercept_ = -1;
+  Real first_total_r_ = 0;   // where the model begins
   Real total_r_ = 0, u_ = 0; // the sum of the residual; what the frame has added to all margins
   Index measured_ = 0, work_ = 0;
   Effort newton_effort_{"newton"};

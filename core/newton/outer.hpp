@@ -47,13 +47,14 @@ public:
     for (const Real m : margins_) total += m;
     columns().visit([&](const auto& store) {
       for (std::size_t t = 0; t < slots.size(); ++t)
-        right[t] -= (store[slots[t]].dot(margins_) + columns().gamma(slots[t]) * total) / ridge[t];
+        right[t] -= (store[slots[t]].dot(margins_) + gamma(slots[t]) * total) / ridge[t];
     });
     return true;
   }
 
 private:
   const Columns& columns() const { return weighted_.columns; }
+  Real gamma(Index k) const { return weighted_.coordinates[k].gamma; }
   Index samples() const { return Index(weighted_.h.size()); }
 
   void apply(Slots slots, CVec x) { // margins = A_S x
@@ -62,7 +63,7 @@ private:
     columns().visit([&](const auto& store) {
       for (std::size_t t = 0; t < slots.size(); ++t) {
         store[slots[t]].add_to(margins_, x[t]);
-        u += x[t] * columns().gamma(slots[t]);
+        u += x[t] * gamma(slots[t]);
       }
     });
     for (Real& m : margins_) m += u;
@@ -76,8 +77,6 @@ private:
     weight_.resize(wanted_.size());
     if (matrix_.empty() || left_ > Index(slots.size())) { // rounding must not grow
       matrix_.assign(n * n, 0.0);
-      shared_.assign(n, 0.0);
-      constant_ = 0;
       left_ = 0;
       std::fill(weight_.begin(), weight_.end(), 0.0);
     }
@@ -89,7 +88,7 @@ private:
       }
     if (changes_.empty()) return true;
     current_ = false;
-    if (columns().visit([&](const auto& store) { return add(store, spend); })) {
+    if (columns().visit([&](const auto& store) { return add_stored(store, spend); })) {
       matrix_.clear();
       return false;
     }
@@ -100,14 +99,19 @@ private:
     std::int32_t slot;
     Real by; // of its weight 1 / ridge
   };
-  // Column k is stored_k + gamma_k 1: G is what is stored, and shared 1' + 1 shared' + constant.
-  template <class Store, class Spend> bool add(const Store& store, Spend&& spend) {
-    for (const auto& [k, by] : changes_) {
-      if (columns().gamma(k) == 0) continue;
-      store[k].add_to(shared_, by * columns().gamma(k));
-      constant_ += by * columns().gamma(k) * columns().gamma(k);
-    }
-    return add_stored(store, spend);
+  // Column k is stored_k + gamma_k 1: G is what is stored, and shared 1' + 1 shared' + constant. Gammas may
+  // follow h.
+  void frame() {
+    shared_.assign(std::size_t(samples()), 0.0);
+    constant_ = 0;
+    columns().visit([&](const auto& store) {
+      for (std::size_t k = 0; k < weight_.size(); ++k) {
+        const Real g = weight_[k] * gamma(Index(k));
+        if (g == 0) continue;
+        store[Index(k)].add_to(shared_, g);
+        constant_ += g * gamma(Index(k));
+      }
+    });
   }
   template <class Spend> bool add_stored(const SparseColumns& store, Spend&& spend) {
     for (const auto& [k, by] : changes_) {
@@ -142,6 +146,7 @@ private:
   // Of I + H^1/2 G H^1/2, on the samples whose h is not zero.
   template <class Spend> bool factor(Spend&& spend) {
     if (current_) return true;
+    frame();
     factor_.clear();
     active_.clear();
     roots_.clear();
