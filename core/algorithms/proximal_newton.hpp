@@ -242,7 +242,8 @@ private:
       if (c.x != 0 || c.g.l1 == 0 || std::abs(c.slope) > 0.9 * c.g.l1) hot.push_back(std::int32_t(k));
     }
     if (model_.better_formed(hot)) {
-      before = model_.solve_formed(hot, problem_->loss.quadratic() ? 1e-9 : 1e-3); // the problem, or near it
+      before = model_.solve_formed(hot, problem_->loss.quadratic() ? 1e-9 : 1e-3,
+                                   thinning(hot)); // the problem, or near it
       return model_.stopped();
     }
     Slots support = support_of();
@@ -283,6 +284,13 @@ private:
     before = first;
     return false;
   }
+  // While steps are large, H need not be precise: of every so many rows one will do, if they are many.
+  Index thinning(const Slots& hot) const {
+    if (!rough_ || problem_->loss.piecewise())
+      return 1; // where pieces meet, a sample tells nothing of others
+    const Real every = model_.samples() / std::max(20 * Real(hot.size()), 2000.0);
+    return every >= 3 ? Index(every) : 1;
+  }
   static Index difference(const Slots& a, const Slots& b) { // how many are in one alone
     Index common = 0;
     for (std::size_t s = 0, t = 0; s < a.size() && t < b.size();)
@@ -320,6 +328,7 @@ private:
       const Real value = loss_.value(trial_) + penalty_value();
       if (value <= value_ + 0.01 * part * promised + rounding) {
         const bool moved = value < value_ || promised < 0;
+        rough_ = rough_ && value_ - value > 0.01 * unit_;
         value_ = value;
         here_.margins.swap(trial_);
         floor_ = part == 1 ? std::max(0.1 * floor_, 1e-8) : clip(10 * floor_, 1e-3, 1.0);
@@ -352,6 +361,7 @@ private:
   bool fresh_ = true; // has it not moved yet?
   Real floor_ = 1;    // the part of the largest curvature that every sample is given where there are flats
   Real spent_ = 0;    // entries touched by sweeps since the last Newton step
+  bool rough_ = true; // are steps still large?
   bool sure_ = false; // was the last Newton step taken in full?
   bool complete_ = false; // did few features have to join W?
   bool moved_ = true;     // since the last certificate

@@ -1,4 +1,6 @@
-// H = A_K' diag(h) A_K, formed on the slots K that were asked for so far.
+// H = A_K' diag(h) A_K, formed on the slots K that were asked for so far; or about, from a sample of the
+// rows: far from a solution a rough H is as good as any (sub-sampled Newton methods: Byrd, Chin, Neveitt and
+// Nocedal 2011).
 #pragma once
 #include "core/newton/coordinate.hpp"
 #include "core/support/products.hpp"
@@ -15,7 +17,23 @@ public:
 
   explicit FormedHessian(const Weighted& weighted) : weighted_(weighted) {}
 
+  // From now on, until h changes, from about one row in so many.
+  void thin(Index every) {
+    forget();
+    const CVec h = weighted_.h;
+    const Index together = columns().sparse() ? 1 : block; // rows that stay or go
+    Real kept = 0;
+    thinned_.resize(h.size());
+    for (Index i = 0; i < Index(h.size()); ++i) {
+      const auto mixed = std::uint64_t(i / together + 1) * 0x9e3779b97f4a7c15u; // as good as random
+      thinned_[i] = (mixed >> 32) % std::uint64_t(every) == 0 ? h[i] : 0;
+      kept += thinned_[i];
+    }
+    if (!(kept > 0)) return thinned_.clear();
+    for (Real& value : thinned_) value *= weighted_.total_h / kept;
+  }
   void forget() { // h has changed
+    thinned_.clear();
     known_.clear();
     place_.clear();
     ordered_ = true;
@@ -55,12 +73,11 @@ public:
     make_room(before, size);
     if (columns().visit([&](const auto& store) { return add_products(store, before, spend); }))
       return forget();
-    for (Index a = before; a < size; ++a) // the frame: gamma_a 1 beside what is stored
-      for (Index b = 0; b <= a; ++b) {
-        const Real ga = gamma(known_[a]), gb = gamma(known_[b]);
-        if (ga == 0 && gb == 0) continue;
-        const auto sum = [&](Index k) { return weighted_.coordinates[known_[k]].weighted; };
-        matrix_[a * stride_ + b] += ga * sum(b) + gb * sum(a) + ga * gb * weighted_.total_h;
+    add_frame(before, size);
+    if (!thinned_.empty()) // the diagonal is known, also of columns that the sample has missed
+      for (Index a = before; a < size; ++a) {
+        Real& own = matrix_[a * stride_ + a];
+        own = std::max(own, weighted_.coordinates[known_[a]].curvature);
       }
   }
 
@@ -69,9 +86,26 @@ private:
     std::int32_t at; // a slot, or its place in H
     Real value;
   };
+  static constexpr Index block = 256; // rows of dense columns that stay in the cache
+  CVec h() const { return thinned_.empty() ? CVec(weighted_.h) : CVec(thinned_); }
   const Columns& columns() const { return weighted_.columns; }
   Real gamma(Index k) const { return weighted_.coordinates[k].gamma; }
 
+  void add_frame(Index before, Index size) { // gamma_a 1 beside what is stored
+    std::vector<Real> sums, gammas;
+    for (const Index k : known_) {
+      gammas.push_back(gamma(k));
+      sums.push_back(thinned_.empty() ? weighted_.coordinates[k].weighted
+                                      : columns().visit([&](const auto& store) {
+                                          return gammas.back() == 0 ? 0 : store[k].dot(thinned_);
+                                        }));
+    }
+    if (std::all_of(gammas.begin(), gammas.end(), [](Real g) { return g == 0; })) return;
+    for (Index a = before; a < size; ++a)
+      for (Index b = 0; b <= a; ++b)
+        matrix_[a * stride_ + b] +=
+            gammas[a] * sums[b] + gammas[b] * sums[a] + gammas[a] * gammas[b] * weighted_.total_h;
+  }
   void make_room(Index before, Index size) {
     if (size > stride_) {
       const Index wide = std::max(size, 2 * stride_);
@@ -106,8 +140,8 @@ private:
     std::vector<Entry> met(known_.size() + 1); // and one that is written over
     Index pairs = 0;
     for (Index i = from; i < to; ++i) {
-      const Real h = weighted_.h[i];
-      if (h == 0) continue;
+      const Real weight_of_row = h()[i];
+      if (weight_of_row == 0) continue;
       Entry* end = met.data();
       for (Index k = rows_.starts[i]; k < rows_.starts[i + 1]; ++k) {
         *end = {place_[rows_.entries[k].at], rows_.entries[k].value};
@@ -116,7 +150,7 @@ private:
       for (const Entry* a = met.data(); a != end; ++a) {
         if (a->at < first || a->at >= last) continue;
         Real* line = matrix_.data() + a->at * stride_;
-        const Real weight = h * a->value;
+        const Real weight = weight_of_row * a->value;
         if (ordered_) // then those before it in the row are those before it in H
           for (const Entry* b = met.data(); b <= a; ++b) line[b->at] += weight * b->value;
         else
@@ -127,15 +161,15 @@ private:
     }
     return pairs;
   }
-  // Dense: in blocks of rows that stay in the cache.
+  // Dense: in blocks of rows.
   template <class Value, class Spend>
   bool add_products(const DenseColumns<Value>& store, Index before, Spend&& spend) {
-    constexpr Index block = 256;
-    const CVec h = weighted_.h;
+    const CVec h = this->h();
     const Index n = Index(h.size()), size = Index(known_.size());
     std::vector<Real> plain(std::size_t(size * block)), weighed(plain.size());
     for (Index from = 0; from < n; from += block) {
       const Index length = std::min(block, n - from);
+      if (std::all_of(&h[from], &h[from] + length, [](Real weight) { return weight == 0; })) continue;
       for (Index a = 0; a < size; ++a) {
         Real *to = plain.data() + a * length, *with = weighed.data() + a * length;
         store[known_[a]].copy_between(from, from + length, to);
@@ -180,7 +214,8 @@ private:
   std::vector<std::int32_t> known_, place_; // slots in H, and where each slot is in it, or -1
   std::vector<Real> matrix_;                // its lower triangle
   Index stride_ = 0;
-  bool ordered_ = true; // is the order of places that of slots?
+  std::vector<Real> thinned_; // h of the rows in the sample, or empty
+  bool ordered_ = true;       // is the order of places that of slots?
   Rows rows_;
 };
 

@@ -20,6 +20,10 @@ public:
     current_ = false;
   }
   const FormedHessian& formed() const { return formed_; }
+  void thin(Index every) { // until h changes, a rough H will do
+    formed_.thin(every);
+    current_ = false;
+  }
   template <class Spend> void form(Slots slots, Spend&& spend) {
     if (!current_) drop_factor(); // from here on it is of the present h
     current_ = true;

@@ -69,6 +69,12 @@ public:
   bool stopped() const { return stopped_; }
   Index work() const { return work_; } // entries touched so far
   Real newton_cost(const Slots& support) const { return hessian_.cost(support); }
+  // As many samples of equal weight would tell as much.
+  Real samples() const {
+    Real squares = 0;
+    for (const Real value : weighted_.h) squares += value * value;
+    return squares > 0 ? weighted_.total_h * weighted_.total_h / squares : 0;
+  }
   Effort& newton_effort() { return newton_effort_; }
   const Effort& newton_effort() const { return newton_effort_; }
 
@@ -143,8 +149,9 @@ public:
   // Sweeps through H itself, without another look at the data, until no slope is asked to change by more than
   // a part of the first change, and Newton steps among them. Returns that first change. The residual is not
   // kept.
-  Real solve_formed(const Slots& slots, Real part) {
+  Real solve_formed(const Slots& slots, Real part, Index every = 1) { // through about one row in so many
     const Index size = Index(slots.size());
+    if (every > 1) hessian_.thin(every);
     hessian_.form(slots, counting());
     if (stopped_) return 0;
     square_.resize(std::size_t(size * size));
