@@ -72,7 +72,7 @@ struct Unit {
 // `point` is scratch, all zero.
 inline Unit gap_unit(const Problem& problem, Point& point) {
   bool zero = true;
-  for (Index j = 0; j < Index(point.x.size()); ++j) {
+  for (Index j = 0; j < (problem.penalty.bounded() ? Index(point.x.size()) : 0); ++j) {
     point.x[j] = clip(0, problem.penalty[j].lo, problem.penalty[j].hi);
     zero = zero && point.x[j] == 0;
   }

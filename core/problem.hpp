@@ -19,13 +19,18 @@ struct Problem {
   bool has_intercept() const { return penalty.penalised() < design.cols(); } // it is the last column
 
   Real penalty_value(CVec x) const {
+    if (penalty.plain() && penalty.penalised() > 0) { // one formula for all: the loop vectorises
+      const auto [l1, l2, lo, hi] = penalty[0];
+      return unrolled(penalty.penalised(),
+                      [&](Index j) { return (l1 + l2 / 2 * std::abs(x[j])) * std::abs(x[j]); });
+    }
     Real total = 0;
     for (Index j = 0; j < Index(x.size()); ++j) total += penalty[j].value(x[j]);
     return total;
   }
   Real dual_at_zero() const { // D(0), a bound that costs nothing
     Real least = 0;           // min g = -g*(0)
-    for (Index j = 0; j < design.cols(); ++j) least -= penalty[j].conjugate(0);
+    for (Index j = 0; j < (penalty.plain() ? 0 : design.cols()); ++j) least -= penalty[j].conjugate(0);
     return least - loss.conjugate(std::vector<Real>(design.rows()), 0);
   }
   void slopes(CVec y, Vec z) const { design.adjoint(loss.weights(), y, z); } // z = A'(s o y)

@@ -54,15 +54,26 @@ private:
     const Real smoothness = problem_->loss.smoothness();
     if (!kinks_ || !std::isfinite(smoothness) || !std::isfinite(gap)) return;
     const Real reach = std::sqrt(2 * std::max(gap, 0.0) * smoothness);
-    const CVec norms = column_norms();
+    if (lengths_.empty())
+      for (const Real square : column_norms()) lengths_.push_back(std::sqrt(square));
+    const auto room = [&](Index j, Real z, Real l1) {
+      return 1.000001 * reach * lengths_[j] + 1e-10 * (std::abs(z) + l1);
+    };
+    if (problem_->penalty.plain()) { // one condition for all: the loop vectorises
+      const Real l1 = problem_->penalty[0].l1;
+      for (Index j = 0; j < problem_->penalty.penalised(); ++j) {
+        const Real z = scale * slopes[j];
+        features_[j] |= char(std::abs(z) + room(j, z, l1) < l1);
+      }
+      return;
+    }
     for (Index j = 0; j < problem_->penalty.penalised(); ++j) {
       if (features_[j]) continue;
       const ScalarElasticNet g = problem_->penalty[j];
       if (g.lo > 0 || g.hi < 0) continue;
       const Interval quiet = g.subdifferential(0);
-      const Real z = scale * slopes[j];
-      const Real room = 1.000001 * reach * std::sqrt(norms[j]) + 1e-10 * (std::abs(z) + g.l1);
-      features_[j] = -z - room > quiet.lo && -z + room < quiet.hi;
+      const Real z = scale * slopes[j], far = room(j, z, g.l1);
+      features_[j] = -z - far > quiet.lo && -z + far < quiet.hi;
     }
   }
   void screen_samples(const Point& point, Real gap) {
@@ -83,7 +94,7 @@ private:
 
   const Problem* problem_;
   std::vector<char> features_, samples_;
-  std::vector<Real> norms_, row_norms_;
+  std::vector<Real> norms_, lengths_, row_norms_;
   bool kinks_; // has the penalty any at zero?
   Real l2_;    // the least of all, 0 if there is an intercept
 };

@@ -154,9 +154,13 @@ private:
     };
     std::vector<Violator> violators;
     Index support = 0;
-    Real room = 0, held = 0;
+    Real held = 0;
+    if (all_norms_ == 0)
+      for (const Real norm : norms) all_norms_ += norm;
+    const bool plain = problem_->penalty.plain();
+    const Real enough = plain ? strong_ * eased(0).l1 : 0; // for a slope to break its condition
     for (Index j = 0; j < Index(slot_.size()); ++j) {
-      room += 0.1 * norms[j];
+      if (slot_[j] < 0 && plain && !(std::abs(here_.slopes[j]) > enough)) continue;
       if (slot_[j] >= 0) {
         support += here_.x[j] != 0;
         held += here_.x[j] != 0 ? norms[j] : 0;
@@ -167,7 +171,7 @@ private:
       const Real off = g.subdifferential(0).distance(-here_.slopes[j]);
       if (off > 0 && norms[j] > 0 && !screening_.feature(j)) violators.push_back({off * off / norms[j], j});
     }
-    room = std::max(room, 2 * held);
+    Real room = std::max(0.1 * all_norms_, 2 * held);
     const Index all = Index(slot_.size());
     const std::size_t most = std::max<Index>({few_features() ? all : 100, 2 * support, all / 300});
     complete_ = begun() && 4 * violators.size() < most;
@@ -353,6 +357,7 @@ private:
   std::vector<std::int32_t> slot_; // of each feature in W, or -1
   std::vector<Index> names_;       // of each slot
   std::vector<Real> h_, residual_, trial_, step_, start_;
+  Real all_norms_ = 0; // of all columns, squared
   Real value_ = infinity, gap_ = infinity, goal_ = 0, unit_ = 0;
   // The part of l1 beyond which slopes make a feature join; at a new penalty, by the strong rule
   // |z_j| > 2 l1 - l1_before, it is less.

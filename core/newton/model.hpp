@@ -114,7 +114,7 @@ public:
         if (t + 2 < slots.size()) store.prefetch(slots[t + 2]);
         const auto fiber = store[slots[t]];
         Coordinate& c = coordinates()[slots[t]];
-        const Real by = step(c, slope(fiber, slots[t]), largest);
+        const Real by = step(c, c.curvature, slope(fiber, slots[t]), largest);
         if (spend(by == 0 ? fiber.size() : 2 * fiber.size())) break;
         if (by == 0) continue;
         add_weighted(fiber, by);
@@ -166,11 +166,13 @@ public:
     for (int k = 0; k < 500; ++k) {
       Real largest = 0;
       Index moves = 0;
-      for (Index t = 0; t < size; ++t)
-        if (const Real by = step(coordinates()[slots[t]], slopes_[t], largest); by != 0) {
-          moved(t, by);
-          ++moves;
-        }
+      for (Index t = 0; t < size; ++t) {
+        Coordinate& c = coordinates()[slots[t]];
+        const Real by = step(c, c.curvature > 0 ? square_[t * size + t] : 0, slopes_[t], largest);
+        if (by == 0) continue;
+        moved(t, by);
+        ++moves;
+      }
       if (k == 0) first = largest;
       if (spend(moves * size / 8) || largest <= part * first) break;
       if (k % 10 == 9) newton_formed(slots, moved);
@@ -266,8 +268,8 @@ private:
     return fiber.dot(residual_) + u_ * c.weighted + c.gamma * (total_r_ + u_ * weighted_.total_h);
   }
   // Moves x to its best with this slope, by what is returned; empty columns stay.
-  SOUTHWELL_INLINE static Real step(Coordinate& c, Real slope, Real& largest) {
-    const Real curvature = c.curvature * (1 + damping);
+  SOUTHWELL_INLINE static Real step(Coordinate& c, Real curvature, Real slope, Real& largest) {
+    curvature *= 1 + damping;
     if (!(curvature > 0)) return 0;
     const Real to = c.g.prox(c.x - slope / curvature, 1 / curvature), by = to - std::exchange(c.x, to);
     largest = std::max(largest, std::abs(by) * curvature);
