@@ -25,6 +25,7 @@ STRONG = [name for name in PENALTIES if PENALTIES[name].l2 > 0]
 
 
 FORMS = {"C": np.ascontiguousarray, "F": np.asfortranarray, "CSR": sp.csr_array, "CSC": sp.csc_array}
+CENTRED = {f"centred {name}": lambda A, form=form: sw.Centred(form(A)) for name, form in FORMS.items()}
 
 
 def sparse_model(loss, n, d, seed, *, density=None, share=0.3, noise=0.3, offset=0.0):

@@ -225,3 +225,10 @@ def honest(r, best=None, slack=1e-9):
     if best is not None:
         assert r.primal >= best - slack * unit
         assert r.gap >= r.primal - best - slack * unit
+
+
+def proven(r, tol=1e-10, slack=1e-9):
+    """And it has come as far as it was asked to."""
+    assert bool(r.status), repr(r)
+    assert r.gap <= max(tol * r.scale, 1e-15 * abs(r.primal))
+    honest(r, slack=slack)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import southwell as sw
-from cases import FORMS, LOSSES, SMOOTH, sparse_model
-from saddles import factors, honest, quietly
+from cases import CENTRED, FORMS, LOSSES, SMOOTH, sparse_model
+from saddles import factors, honest, proven, quietly
 from southwell import ConvergenceWarning, _threads, reference
 from southwell.methods import Auto
 from southwell.penalties import ElasticNet
@@ -20,7 +20,6 @@ from southwell.testing.planted import plant
 from twins import Formulas
 
 KINKED = [name for name in LOSSES if name not in SMOOTH]
-CENTRED = {f"centred {name}": lambda A, form=form: sw.Centred(form(A)) for name, form in FORMS.items()}
 METHODS = {
     "default": "auto",
     "timed": Auto(schedule="timed"),
@@ -32,12 +31,6 @@ STRENGTHS = {"both": (0.02, 0.05), "l1": (0.02, 0.0), "l2": (0.0, 0.05)}
 
 def made(loss="squared", n=60, d=12, seed=0, density=1.0):
     return sparse_model(loss, n, d, seed, density=density, share=0.4, noise=0.5, offset=0.3)
-
-
-def proven(r, tol=1e-10, slack=1e-9):
-    assert r.status is sw.Status.CONVERGED, repr(r)
-    assert r.gap <= max(tol * r.scale, 1e-15 * abs(r.primal))
-    honest(r, slack=slack)
 
 
 def agree(r, q, slack=1e-12):

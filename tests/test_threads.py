@@ -15,13 +15,12 @@ import pytest
 import scipy.sparse as sp
 
 import southwell as sw
-from cases import FORMS
+from cases import CENTRED, FORMS
 from saddles import honest, quietly
 from southwell import _threads
 from southwell.methods import Auto, CoordinateDescent
 from southwell.penalties import ElasticNet
 
-CENTRED = {f"centred {name}": lambda A, form=form: sw.Centred(form(A)) for name, form in FORMS.items()}
 SINGLE = {f"{name} float32": lambda A, form=form: form(A.astype(np.float32)) for name, form in FORMS.items()}
 ALL = {**FORMS, **CENTRED, **SINGLE}
 

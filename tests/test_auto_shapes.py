@@ -1,0 +1,139 @@
+"""The default method on shapes that ask for another way each: more features than samples, a tiny l1, columns far from
+centred, many more samples than features, samples at a bound."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import southwell as sw
+from cases import CENTRED, FORMS, SMOOTH, sparse_model
+from saddles import proven
+from southwell.methods import Auto, CoordinateDescent
+from southwell.penalties import ElasticNet
+
+
+def passes(r, stored):
+    return r.history["entries"][-1] / stored
+
+
+# More features than samples, and no l1: Newton steps through matrices as large as there are samples
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("form", [*FORMS, *CENTRED])
+def test_ridge_by_its_formula(form, intercept):
+    A, b = sparse_model("squared", 15, 400, 0, density=0.6, offset=2.0)
+    l2 = 0.3
+    r = sw.solve({**FORMS, **CENTRED}[form](A), b, l2=l2, intercept=intercept, method=Auto(movers="primal"), tol=1e-12)
+    proven(r, 1e-12)
+    if form in CENTRED or intercept:
+        A = A - A.mean(axis=0)
+    c = b - b.mean() if intercept else b
+    x = A.T @ np.linalg.solve(A @ A.T + 15 * l2 * np.eye(15), c)
+    assert np.abs(r.x - x).max() <= 1e-7 * np.abs(x).max()
+    assert r.movers["newton"].rounds <= 3
+
+
+@pytest.mark.parametrize("kind", ["plain", "some free", "weights", "signs"])
+@pytest.mark.parametrize("loss", SMOOTH)
+def test_many_features_and_no_l1(loss, kind):
+    rng = np.random.default_rng(0)
+    net = {
+        "plain": ElasticNet(0.0, 0.1),
+        "some free": ElasticNet(0.0, 0.1, weights=np.r_[0.0, 0.0, np.ones(298)]),
+        "weights": ElasticNet(0.0, 0.1, weights=rng.uniform(0.2, 3.0, 300)),
+        "signs": ElasticNet(0.0, 0.1, lower=0.0),
+    }[kind]
+    A, b = sparse_model(loss, 20, 300, 1, density=0.7, offset=0.3)
+    for form in FORMS.values():
+        problem = sw.Problem(form(A), b, loss, net, intercept=kind != "some free")
+        r = sw.solve(problem, method=Auto(movers="primal"), tol=1e-10)
+        proven(r)
+        q = sw.solve(problem, method=CoordinateDescent(side="dual"), tol=1e-8, max_epochs=20_000)
+        unit = 1e-12 * max(abs(r.primal), r.scale)
+        assert r.dual <= q.primal + unit and q.dual <= r.primal + unit
+
+
+def test_more_samples_are_left_to_other_ways():
+    """Nothing as large as n x n where that is more than the data."""
+    A, b = sparse_model("logistic", 3000, 3500, 0, density=0.002)
+    proven(sw.solve(sp.csr_array(A), b, loss="logistic", l2=1e-3, method=Auto(movers="primal")), 1e-6)
+
+
+# A tiny l1, from zero
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("loss", ["squared", "logistic", "poisson"])
+def test_a_tiny_l1_is_reached_by_way_of_larger_ones(loss, form):
+    A, b = sparse_model(loss, 40, 1500, 2)
+    A = FORMS[form](A)
+    l1 = 1e-3 * sw.lambda_max(A, b, loss=loss, intercept=True)
+    r = sw.solve(A, b, loss=loss, l1=l1, intercept=True, tol=1e-8)
+    proven(r, 1e-8)
+    assert r.epochs <= 30
+    again = sw.solve(A, b, loss=loss, l1=l1, intercept=True, tol=1e-8, warm_start=r)
+    proven(again, 1e-8)
+    assert again.epochs <= 2  # at its end already: not by way of anything
+
+
+def test_on_the_way_the_certificates_are_of_the_problem_itself():
+    A, b = sparse_model("squared", 40, 1500, 2)
+    l1 = 1e-3 * sw.lambda_max(A, b)
+    seen = []
+    r = sw.solve(A, b, l1=l1, callback=lambda progress: seen.append((progress.x.copy(), progress.primal)) and None)
+    assert len(seen) > 4
+    for x, primal in seen:
+        assert primal == pytest.approx(np.mean((A @ x - b) ** 2) / 2 + l1 * np.abs(x).sum(), rel=1e-12)
+    assert (np.diff(r.history["gap"]) <= 0).all()
+
+
+# An intercept, and columns far from centred
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("loss", SMOOTH)
+def test_an_intercept_costs_no_more_than_centring(loss, form):
+    """Also where columns and the intercept say almost the same."""
+    A, b = sparse_model(loss, 300, 40, 3)
+    far = FORMS[form](A + 30.0)
+    options = {"loss": loss, "l1": 0.01, "intercept": True, "tol": 1e-8, "method": Auto(movers="primal")}
+    r, q = sw.solve(far, b, **options), sw.solve(FORMS[form](A - A.mean(axis=0)), b, **options)
+    proven(r, 1e-8)
+    assert r.primal == pytest.approx(q.primal, rel=1e-7)
+    assert passes(r, A.size) <= 2 * passes(q, A.size) + 10
+
+
+# Many more samples than features: a sample of them shapes the first steps
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("loss", ["logistic", "poisson"])
+def test_many_samples(loss, form):
+    """One feature is met in three samples: hardly by those that were drawn."""
+    A, b = sparse_model(loss, 20_000, 12, 4, density=0.5)
+    A[:, 5] = 0.0
+    A[[100, 9_000, 17_000], 5] = 3.0
+    A = FORMS[form](A)
+    for l1, l2, intercept in ((1e-5, 0.0, True), (1e-4, 1e-4, True), (0.0, 1e-5, False)):
+        r = sw.solve(A, b, loss=loss, l1=l1, l2=l2, intercept=intercept, tol=1e-10)
+        proven(r)
+    assert r.x[5] != 0
+
+
+# Samples at a bound
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_few_that_move_go_on_among_themselves(form):
+    """A support vector machine of many samples: most of them sit at a bound, and are left alone."""
+    A, b = sparse_model("hinge", 4000, 10, 5, density=0.5)
+    A = FORMS[form](A)
+    stored = A.nnz if sp.issparse(A) else A.size
+    r = sw.solve(A, b, loss="hinge", l2=1e-3, method=Auto(movers="dual"))
+    proven(r, 1e-6)
+    q = sw.solve(
+        A, b, loss="hinge", l2=1e-3, method=CoordinateDescent(side="dual", coupling="mirror"), max_epochs=10**5
+    )
+    assert r.dual <= q.primal + 1e-12 and q.dual <= r.primal + 1e-12
+    assert passes(r, stored) < 0.7 * passes(q, stored)
