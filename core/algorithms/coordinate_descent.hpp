@@ -114,12 +114,12 @@ private:
     const Index most = work_ + 4 * (work_ - before);
     Real first = 0;
     while (4 * Index(movers_.size()) < step_.coordinates() && !movers_.empty() && pulse.work() < most) {
-      group_.swap(movers_);
+      turn_.swap(movers_);
       movers_.clear();
       moved_ = 0;
-      for (std::size_t t = 0; t < group_.size(); ++t) {
-        if (t + 3 < group_.size()) coupling_.prefetch(group_[t + 3]);
-        if (pulse.beat(move(group_[t], coupling_.read(group_[t])))) return true;
+      for (std::size_t t = 0; t < turn_.size(); ++t) {
+        if (t + 3 < turn_.size()) coupling_.prefetch(turn_[t + 3]);
+        if (pulse.beat(move(turn_[t], coupling_.read(turn_[t])))) return true;
       }
       if (first == 0) first = moved_;
       if (moved_ <= 0.1 * first) break;
@@ -254,9 +254,9 @@ private:
   Index until_refresh_ = 0; // moves
   Index recentre_every_, epochs_ = 0;
   bool focused_;
-  std::vector<Index> movers_; // since the last pass
-  Real moved_ = 0;            // and how far
-  Index work_ = 0;            // when it began
+  std::vector<Index> movers_, turn_; // since the last pass; those whose turn it is
+  Real moved_ = 0;                   // and how far
+  Index work_ = 0;                   // when it began
 };
 
 } // namespace southwell

@@ -12,6 +12,7 @@
 // touched.
 #pragma once
 #include "core/drive.hpp"
+#include "core/newton/joining.hpp"
 #include "core/newton/model.hpp"
 #include "core/newton/soft_loss.hpp"
 #include "core/screening.hpp"
@@ -49,9 +50,8 @@ public:
     target = std::max(target, 0.2 * goal_);
     if (!begun()) target = infinity; // it is that of another problem
     const Index pass = problem_->design.stored() + Index(h_.size() + slot_.size());
-    const Index enough =
-        pulse.entries() +
-        (complete_ ? 50 : 3) * pass; // then a certificate is due: it brings those that W lacks
+    // Then a certificate is due, the sooner the more W lacks: it brings that.
+    const Index enough = pulse.entries() + (complete_ ? 50 : 3) * pass;
     for (int step = 0; step < 50 && pulse.entries() < enough; ++step) {
       linearise();
       if (model_.stopped()) return;
@@ -102,6 +102,7 @@ public:
 
 private:
   using Slots = Model::Slots;
+
   ScalarElasticNet eased(Index j) const {
     ScalarElasticNet g = problem_->penalty[j];
     g.l1 *= ease_;
@@ -118,7 +119,7 @@ private:
   }
   Real largest_violation() const { // |slope| / l1; at zero, else none
     Real most = 1;
-    if (few_features()) return most;
+    if (few(Index(slot_.size()))) return most;
     for (Index j = 0; j < problem_->penalty.penalised(); ++j) {
       if (here_.x[j] != 0) return 1;
       if (const Real l1 = problem_->penalty[j].l1; l1 > 0)
@@ -129,7 +130,6 @@ private:
   void penalise() {
     for (std::size_t k = 0; k < names_.size(); ++k) model_.coordinates()[k].g = eased(names_[k]);
   }
-  bool few_features() const { return slot_.size() <= 1000; }
 
   void enter(std::span<const Index> names) {
     problem_->design.gather(names, columns_);
@@ -139,56 +139,20 @@ private:
       model_.coordinates().push_back({here_.x[j], eased(j)});
     }
   }
-  // Those outside W that break their condition join it, by the decrease a step along them promises: at most
-  // a hundred (a thousand if that is all), one in 300 of all, or twice the support, and beyond a hundred no
-  // more than a tenth of the data, so that W stays a small part of it. What a column holds is judged by its
-  // squared norm: its size is not known where the data lie by rows.
   void choose() {
-    const CVec norms = screening_.column_norms();
-    struct Violator {
-      Real gain;
-      Index j;
-      bool operator<(const Violator& other) const {
-        return gain > other.gain || (gain == other.gain && j < other.j);
-      }
-    };
-    std::vector<Violator> violators;
-    Index support = 0;
-    Real held = 0;
-    if (all_norms_ == 0)
-      for (const Real norm : norms) all_norms_ += norm;
     const bool plain = problem_->penalty.plain();
-    const Real enough = plain ? strong_ * eased(0).l1 : 0; // for a slope to break its condition
-    for (Index j = 0; j < Index(slot_.size()); ++j) {
-      if (slot_[j] < 0 && plain && !(std::abs(here_.slopes[j]) > enough)) continue;
-      if (slot_[j] >= 0) {
-        support += here_.x[j] != 0;
-        held += here_.x[j] != 0 ? norms[j] : 0;
-        continue;
-      }
+    const Real enough = plain ? strong_ * eased(0).l1 : 0;
+    const auto off = [&](Index j) {
+      const Real z = here_.slopes[j];
+      if (plain && !(std::abs(z) > enough)) return Real(0); // as most are, at a glance
+      if (screening_.feature(j)) return Real(0);
       ScalarElasticNet g = eased(j);
       g.l1 *= strong_;
-      const Real off = g.subdifferential(0).distance(-here_.slopes[j]);
-      if (off > 0 && norms[j] > 0 && !screening_.feature(j)) violators.push_back({off * off / norms[j], j});
-    }
-    Real room = std::max(0.1 * all_norms_, 2 * held);
-    const Index all = Index(slot_.size());
-    const std::size_t most = std::max<Index>({few_features() ? all : 100, 2 * support, all / 300});
-    complete_ = begun() && 4 * violators.size() < most;
-    if (violators.size() > most) {
-      std::nth_element(violators.begin(), violators.begin() + std::ptrdiff_t(most), violators.end());
-      violators.resize(most);
-    }
-    std::sort(violators.begin(), violators.end());
-    std::vector<Index> names;
-    for (const Violator& violator : violators) {
-      if (names.size() >= 100 && room < 0) break;
-      room -= norms[violator.j];
-      names.push_back(violator.j);
-    }
-    complete_ = complete_ && names.size() == violators.size();
-    std::sort(names.begin(), names.end());
-    enter(names);
+      return g.subdifferential(0).distance(-z);
+    };
+    const Joining joining = choose_joining(slot_, here_.x, screening_.column_norms(), off);
+    complete_ = begun() && joining.complete;
+    enter(joining.names);
     strong_ = 1;
   }
   Real penalty_value() const {
@@ -246,8 +210,8 @@ private:
       if (c.x != 0 || c.g.l1 == 0 || std::abs(c.slope) > 0.9 * c.g.l1) hot.push_back(std::int32_t(k));
     }
     if (model_.better_formed(hot)) {
-      before = model_.solve_formed(hot, problem_->loss.quadratic() ? 1e-9 : 1e-3,
-                                   thinning(hot)); // the problem, or near it
+      const Real part = problem_->loss.quadratic() ? 1e-9 : 1e-3; // the model is the problem, or near it
+      before = model_.solve_formed(hot, part, thinning(hot));
       return model_.stopped();
     }
     Slots support = support_of();
@@ -271,7 +235,6 @@ private:
       Slots next = support_of();
       const bool settled = 20 * difference(support, next) <= Index(next.size()) + 20;
       support = std::move(next);
-
       if (!(now > goal) || !settled) continue;
       if (k > 0) pace = clip(now / last, 0.01, 0.9999);
       // The gap falls with the square of the changes.
@@ -290,8 +253,8 @@ private:
   }
   // While steps are large, H need not be precise: of every so many rows one will do, if they are many.
   Index thinning(const Slots& hot) const {
-    if (!rough_ || problem_->loss.piecewise())
-      return 1; // where pieces meet, a sample tells nothing of others
+    if (!rough_ || gap_ < 0.1 * unit_) return 1;
+    if (problem_->loss.piecewise()) return 1; // where pieces meet, a sample tells nothing of others
     const Real every = model_.samples() / std::max(20 * Real(hot.size()), 2000.0);
     return every >= 3 ? Index(every) : 1;
   }
@@ -357,7 +320,6 @@ private:
   std::vector<std::int32_t> slot_; // of each feature in W, or -1
   std::vector<Index> names_;       // of each slot
   std::vector<Real> h_, residual_, trial_, step_, start_;
-  Real all_norms_ = 0; // of all columns, squared
   Real value_ = infinity, gap_ = infinity, goal_ = 0, unit_ = 0;
   // The part of l1 beyond which slopes make a feature join; at a new penalty, by the strong rule
   // |z_j| > 2 l1 - l1_before, it is less.

@@ -32,7 +32,7 @@ public:
       : problem_(&problem), screening_(problem), timed_(timed), trial_(100 * Real(problem.design.stored())) {
     for (Mover& mover : movers) runners_.push_back({std::move(mover)});
     if (runners_.size() > 1) {
-      if (!sparse()) now_ = fewer_rows() ? 1 : expect();
+      if (!sparse()) now_ = hard_to_tell() ? 1 : expect();
       undecided_ = sparse() ? 3 : 5;
     }
     current_ = runners_[now_].mover.make(x, y, screening_);
@@ -110,8 +110,11 @@ private:
     Real outlook = 0; // what it is expected to cost, in units of the stored entries
     Real rate = -1;   // fall of log(gap) a second or an entry, in its last stint; < 0: unknown
   };
-  // Then what SDCA needs is hard to tell ahead, and a few rounds of it are cheap.
-  bool fewer_rows() const { return problem_->design.rows() < problem_->design.cols(); }
+  // With fewer samples than features what SDCA needs is hard to tell ahead, and a few rounds of it are cheap;
+  // unless the other mover needs hardly more.
+  bool hard_to_tell() const {
+    return problem_->design.rows() < problem_->design.cols() && runners_[0].mover.expected > 20;
+  }
   // Can l1 make a solution sparse?
   bool sparse() const { return problem_->penalty[0].l1 > 0; }
   // Is it in the support, or on its way there?
