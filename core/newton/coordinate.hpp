@@ -36,6 +36,8 @@ struct Weighted {
   std::vector<Coordinate> coordinates{};
   std::vector<Real> h{}; // of the samples
   Real total_h = 0;
+
+  Real gamma(Index slot) const { return coordinates[slot].gamma; }
 };
 
 } // namespace southwell

@@ -89,18 +89,16 @@ private:
   static constexpr Index block = 256; // rows of dense columns that stay in the cache
   CVec h() const { return thinned_.empty() ? CVec(weighted_.h) : CVec(thinned_); }
   const Columns& columns() const { return weighted_.columns; }
-  Real gamma(Index k) const { return weighted_.coordinates[k].gamma; }
 
   void add_frame(Index before, Index size) { // gamma_a 1 beside what is stored
     std::vector<Real> sums, gammas;
-    for (const Index k : known_) {
-      gammas.push_back(gamma(k));
-      sums.push_back(thinned_.empty() ? weighted_.coordinates[k].weighted
-                                      : columns().visit([&](const auto& store) {
-                                          return gammas.back() == 0 ? 0 : store[k].dot(thinned_);
-                                        }));
-    }
+    for (const Index k : known_) gammas.push_back(weighted_.gamma(k));
     if (std::all_of(gammas.begin(), gammas.end(), [](Real g) { return g == 0; })) return;
+    const auto sum = [&](Index k) {
+      return columns().visit([&](const auto& store) { return store[k].dot(thinned_); });
+    };
+    for (const Index k : known_)
+      sums.push_back(thinned_.empty() ? weighted_.coordinates[k].weighted : sum(k));
     for (Index a = before; a < size; ++a)
       for (Index b = 0; b <= a; ++b)
         matrix_[a * stride_ + b] +=
@@ -175,7 +173,7 @@ private:
         store[known_[a]].copy_between(from, from + length, to);
         for (Index i = 0; i < length; ++i) with[i] = h[from + i] * to[i];
       }
-      add_products_together(weighed.data(), plain.data(), length, before, size, matrix_.data(), stride_);
+      southwell::add_products(weighed.data(), plain.data(), length, before, size, matrix_.data(), stride_);
       if (spend(length * size * (size - before) / 8)) return true;
     }
     return false;

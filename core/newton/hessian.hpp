@@ -66,7 +66,6 @@ public:
 
 private:
   const Columns& columns() const { return weighted_.columns; }
-  Real gamma(Index k) const { return weighted_.coordinates[k].gamma; }
 
   struct Estimate {
     Real size, stored = 0, factoring; // of the support's columns; of forming H and factoring it
@@ -232,7 +231,7 @@ private:
     columns().visit([&](const auto& store) {
       for (std::size_t t = 0; t < support.size(); ++t) {
         store[support[t]].add_to(margins_, v[t]);
-        u += v[t] * gamma(support[t]);
+        u += v[t] * weighted_.gamma(support[t]);
         cost += store[support[t]].size();
       }
       for (std::size_t i = 0; i < h.size(); ++i) total += margins_[i] *= h[i];
@@ -240,7 +239,7 @@ private:
         const Index k = to[t];
         cost += store[k].size();
         image[t] = store[k].dot(margins_) + u * weighted_.coordinates[k].weighted +
-                   gamma(k) * (total + u * weighted_.total_h);
+                   weighted_.gamma(k) * (total + u * weighted_.total_h);
       }
     });
     return cost;

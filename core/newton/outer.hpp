@@ -29,7 +29,7 @@ public:
       const Real size = Real(columns().size(k));
       stored += size;
       if (k >= Index(weight_.size()) || weight_[k] == 0)
-        fresh += columns().sparse() ? size * size : n * n / 16;
+        fresh += columns().sparse() ? size * size / 2 : n * n / 16;
     }
     return fresh + n * n * n / 24 + 4 * stored;
   }
@@ -47,14 +47,13 @@ public:
     for (const Real m : margins_) total += m;
     columns().visit([&](const auto& store) {
       for (std::size_t t = 0; t < slots.size(); ++t)
-        right[t] -= (store[slots[t]].dot(margins_) + gamma(slots[t]) * total) / ridge[t];
+        right[t] -= (store[slots[t]].dot(margins_) + weighted_.gamma(slots[t]) * total) / ridge[t];
     });
     return true;
   }
 
 private:
   const Columns& columns() const { return weighted_.columns; }
-  Real gamma(Index k) const { return weighted_.coordinates[k].gamma; }
   Index samples() const { return Index(weighted_.h.size()); }
 
   void apply(Slots slots, CVec x) { // margins = A_S x
@@ -63,7 +62,7 @@ private:
     columns().visit([&](const auto& store) {
       for (std::size_t t = 0; t < slots.size(); ++t) {
         store[slots[t]].add_to(margins_, x[t]);
-        u += x[t] * gamma(slots[t]);
+        u += x[t] * weighted_.gamma(slots[t]);
       }
     });
     for (Real& m : margins_) m += u;
@@ -106,10 +105,10 @@ private:
     constant_ = 0;
     columns().visit([&](const auto& store) {
       for (std::size_t k = 0; k < weight_.size(); ++k) {
-        const Real g = weight_[k] * gamma(Index(k));
+        const Real g = weight_[k] * weighted_.gamma(Index(k));
         if (g == 0) continue;
         store[Index(k)].add_to(shared_, g);
-        constant_ += g * gamma(Index(k));
+        constant_ += g * weighted_.gamma(Index(k));
       }
     });
   }
@@ -118,9 +117,9 @@ private:
       const auto fiber = store[k];
       fiber.visit([&](Index i, Real a) {
         Real* line = matrix_.data() + i * samples();
-        fiber.visit([&](Index j, Real b) { line[j] += by * a * b; });
+        fiber.visit_between(0, i + 1, [&](Index j, Real b) { line[j] += by * a * b; });
       });
-      if (spend(fiber.size() * fiber.size())) return true;
+      if (spend(fiber.size() * fiber.size() / 2)) return true;
     }
     return false;
   }
@@ -138,7 +137,7 @@ private:
           weighed[i * length + c] = by * column[i];
         }
       }
-      add_products_together(weighed.data(), plain.data(), length, 0, n, matrix_.data(), n);
+      southwell::add_products(weighed.data(), plain.data(), length, 0, n, matrix_.data(), n);
       if (spend(length * n * n / 16)) return true;
     }
     return false;

@@ -62,6 +62,21 @@ SOUTHWELL_INLINE Real exponential(Real x) {
   return std::bit_cast<Real>(bits);
 }
 
+// 1/3 + w/5 + ... + w^9/21 + w^10 rest, the series of (atanh(s) - s) / s^3 at w = s^2. Written out: a loop
+// here would keep loops around it from vectorising.
+SOUTHWELL_INLINE Real atanh_series(Real w, Real rest) {
+  Real p = rest * w + 1.0 / 21.0;
+  p = p * w + 1.0 / 19.0;
+  p = p * w + 1.0 / 17.0;
+  p = p * w + 1.0 / 15.0;
+  p = p * w + 1.0 / 13.0;
+  p = p * w + 1.0 / 11.0;
+  p = p * w + 1.0 / 9.0;
+  p = p * w + 1.0 / 7.0;
+  p = p * w + 1.0 / 5.0;
+  return p * w + 1.0 / 3.0;
+}
+
 // log x to about one unit in the last place for normal x > 0: x = 2^k f with f near 1, log f = 2
 // atanh((f-1)/(f+1)).
 SOUTHWELL_INLINE Real logarithm(Real x) {
@@ -73,18 +88,7 @@ SOUTHWELL_INLINE Real logarithm(Real x) {
   const Real k = std::bit_cast<Real>(std::bit_cast<std::uint64_t>(to_integer) +
                                      std::uint64_t(std::int64_t(bits) >> 52)) -
                  to_integer;
-  const Real s = (f - 1.0) / (f + 1.0), w = s * s;
-  Real p = 1.0 / 23.0;
-  p = p * w + 1.0 / 21.0;
-  p = p * w + 1.0 / 19.0;
-  p = p * w + 1.0 / 17.0;
-  p = p * w + 1.0 / 15.0;
-  p = p * w + 1.0 / 13.0;
-  p = p * w + 1.0 / 11.0;
-  p = p * w + 1.0 / 9.0;
-  p = p * w + 1.0 / 7.0;
-  p = p * w + 1.0 / 5.0;
-  p = p * w + 1.0 / 3.0;
+  const Real s = (f - 1.0) / (f + 1.0), w = s * s, p = atanh_series(w, 1.0 / 23.0);
   return k * 6.93147180369123816490e-01 + (k * 1.90821492927058770002e-10 + (2.0 * s + 2.0 * s * w * p));
 }
 
@@ -97,25 +101,14 @@ SOUTHWELL_INLINE Real xlogx(Real t) {
 // log(1 + u) for u in [0, 1], exact to rounding for tiny u too: 2 atanh(u / (2 + u)).
 SOUTHWELL_INLINE Real log1p_unit(Real u) {
   const Real s = u / (2.0 + u), w = s * s;
-  Real p = 1.0 / 35.0; // written out: a loop here would keep loops around it from vectorising
+  Real p = 1.0 / 35.0;
   p = p * w + 1.0 / 33.0;
   p = p * w + 1.0 / 31.0;
   p = p * w + 1.0 / 29.0;
   p = p * w + 1.0 / 27.0;
   p = p * w + 1.0 / 25.0;
   p = p * w + 1.0 / 23.0;
-  p = p * w + 1.0 / 21.0;
-  p = p * w + 1.0 / 19.0;
-  p = p * w + 1.0 / 17.0;
-  p = p * w + 1.0 / 15.0;
-  p = p * w + 1.0 / 13.0;
-  p = p * w + 1.0 / 11.0;
-  p = p * w + 1.0 / 9.0;
-  p = p * w + 1.0 / 7.0;
-  p = p * w + 1.0 / 5.0;
-  p = p * w + 1.0 / 3.0;
-  p = p * w + 1.0;
-  return 2.0 * s * p;
+  return 2.0 * s * (atanh_series(w, p) * w + 1.0);
 }
 
 // log(1 + e^z) for any z.

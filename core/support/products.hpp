@@ -32,37 +32,34 @@ SOUTHWELL_CLONES void add_products(const Number* a, const Number* b, Index lengt
 
 } // namespace kernels
 
-// matrix[a * stride + b] += <left_a, right_b> for from <= a < to and b <= a.
-inline void add_products(const Real* left, const Real* right, Index length, Index from, Index to,
-                         Real* matrix, Index stride) {
-  const auto one = [&](Index a, Index b) {
-    matrix[a * stride + b] += kernels::dot(left + a * length, right + b * length, length);
-  };
-  for (Index a = from; a < to; a += 2) {
-    Index b = 0;
-    if (a + 1 < to)
-      for (; b + 4 <= a + 1; b += 4)
-        kernels::add_products(left + a * length, right + b * length, length, matrix + a * stride + b, stride);
-    for (Index line = a; line < std::min(a + 2, to); ++line)
-      for (Index c = b; c <= line; ++c) one(line, c);
-  }
-}
-
 // Where part `part` of the lines from, ..., to - 1 of a triangle begins, if parts are to have the same area.
 inline Index line_of_area(Index from, Index to, int part, int parts) {
   const Real share = Real(part) / parts, f = Real(from), t = Real(to);
   return part == parts ? to : std::max(from, Index(std::sqrt(f * f * (1 - share) + t * t * share)));
 }
 
-// The same with lines divided among threads; no number depends on how many there are.
-inline void add_products_together(const Real* left, const Real* right, Index length, Index from, Index to,
-                                  Real* matrix, Index stride) {
+// matrix[a * stride + b] += <left_a, right_b> for from <= a < to and b <= a, lines divided among threads; no
+// number depends on how many there are.
+inline void add_products(const Real* left, const Real* right, Index length, Index from, Index to,
+                         Real* matrix, Index stride) {
+  const auto add_lines = [&](Index first, Index last) { // two at a time
+    for (Index a = first; a < last; a += 2) {
+      Index b = 0;
+      if (a + 1 < last)
+        for (; b + 4 <= a + 1; b += 4)
+          kernels::add_products(left + a * length, right + b * length, length, matrix + a * stride + b,
+                                stride);
+      for (Index line = a; line < std::min(a + 2, last); ++line)
+        for (Index c = b; c <= line; ++c)
+          matrix[line * stride + c] += kernels::dot(left + line * length, right + c * length, length);
+    }
+  };
   divide(length * (to - from) * to / 8, [&](int part, int parts) {
-    const auto line = [&](int k) { // lines come in pairs, counted from the first
+    const auto line = [&](int k) { // pairs are counted from the first line, whoever adds them
       const Index at = line_of_area(from, to, k, parts);
       return at == to ? to : from + (at - from) / 2 * 2;
     };
-    add_products(left, right, length, line(part), line(part + 1), matrix, stride);
+    add_lines(line(part), line(part + 1));
   });
 }
 
