@@ -19,21 +19,31 @@ struct Stop {
   Index check_every = 0; // epochs between certificates; 0: see Schedule
 };
 
-// When a certificate is due. By default after a quarter more epochs, at most 10, and not before twice the
-// stored entries have been touched, which is what a certificate costs: epochs of a Gram matrix or of resting
-// coordinates are far cheaper. Work is counted, not timed, so the schedule is the same on every machine.
+// When a certificate is due. By default after as many epochs as are expected to bring log(gap) four fifths of
+// the way to its goal, if it falls as it did; no more than there were so far, and no more than 10. But not
+// before twice the stored entries have been touched, which is what a certificate costs: epochs of a Gram
+// matrix or of resting coordinates are far cheaper. Work is counted, not timed, so the schedule is the same
+// on every machine.
 class Schedule {
 public:
   Schedule(const Stop& stop, Index stored) : every_(stop.check_every), cost_(2 * stored) {}
 
   bool due(Index epoch, Index work) const { return epoch >= epoch_ && (every_ > 0 || work >= work_); }
-  void checked(Index epoch, Index work) {
-    epoch_ = epoch + (every_ > 0 ? every_ : std::clamp<Index>(epoch / 4, 1, 10));
+  void checked(Index epoch, Index work, Real gap, Real goal) {
+    const Real fall = (std::log(gap_) - std::log(gap)) / Real(epoch - checked_);
+    Real ahead = Real(epoch) / 4; // while it does not fall
+    if (std::isfinite(fall) && fall > 0) ahead = 0.8 * std::log(gap / goal) / fall;
+    epoch_ = epoch +
+             (every_ > 0 ? every_ : Index(clip(std::ceil(ahead), 1, Real(std::min<Index>(epoch + 1, 10)))));
     work_ = work + cost_;
+    checked_ = epoch;
+    gap_ = gap;
   }
 
 private:
   Index every_, cost_, epoch_ = 0, work_ = 0;
+  Index checked_ = 0; // the last time
+  Real gap_ = infinity;
 };
 
 struct Record {
@@ -218,7 +228,7 @@ inline Outcome drive(const Problem& problem, Algorithm& algorithm, const Stop& s
       };
       if (finished()) break;
       algorithm.resync(point);
-      schedule.checked(epoch, pulse.work());
+      schedule.checked(epoch, pulse.work(), record.gap, unit.goal);
     }
     try {
       algorithm.epoch(pulse);

@@ -120,6 +120,33 @@ def test_many_samples(loss, form):
     assert r.x[5] != 0
 
 
+# The Hessian is mended where curvatures have changed, and read from rows where the data lie by them
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("loss", SMOOTH)
+def test_however_the_data_lie_the_answer_is_the_same(loss, intercept):
+    A, b = sparse_model(loss, 3000, 40, 7, density=0.2, offset=0.5)
+    A[:, 3] *= 30.0
+    weight = np.random.default_rng(0).integers(0, 3, 3000)
+    options = {"loss": loss, "l1": 2e-3, "l2": 1e-4, "intercept": intercept, "sample_weight": weight, "tol": 1e-10}
+    answers = [sw.solve(form(A), b, method=Auto(movers="primal"), **options) for form in FORMS.values()]
+    for r in answers:
+        proven(r)
+        assert np.abs(r.x - answers[0].x).max() <= 1e-3 * np.abs(r.x).max()
+
+
+def test_a_changed_curvature_costs_its_own_rows():
+    """Of a loss in pieces few samples change theirs from one step to the next: forming H again costs little."""
+    A, b = sparse_model("squared_hinge", 20_000, 60, 8, density=0.3)
+    A = sp.csr_array(A)
+    r = sw.solve(A, b, loss="squared_hinge", l2=1e-4, method=Auto(movers="primal"), tol=1e-10)
+    proven(r)
+    whole = 0.3 * 60 / 2  # passes to form H once: pairs that meet in a row
+    assert r.movers["newton"].rounds >= 4
+    assert passes(r, A.nnz) <= 4 * whole + 2 * r.movers["newton"].rounds
+
+
 # Samples at a bound
 
 

@@ -27,12 +27,13 @@ class ProximalNewton final : public Algorithm {
 public:
   // Features that `screening` knows to be zero stay out of W.
   ProximalNewton(const Problem& problem, Screening& screening, CVec x, CVec y, const NewtonSpec& spec)
-      : problem_(&problem), screening_(screening), spec_(spec), model_(columns_),
+      : problem_(&problem), screening_(screening), spec_(spec), columns_(problem.design), model_(columns_),
         loss_(problem.loss, problem.loss.smooth() ? 0 : spec.softness),
         flats_(problem.loss.piecewise() && !problem.loss.quadratic()), here_(problem),
         slot_(here_.x.size(), -1), h_(here_.y.size()), residual_(h_.size()), trial_(h_.size()),
         step_(h_.size()) {
     here_.x = within_bounds(problem, x);
+    model_.smooth(!problem.loss.piecewise());
     if (loss_.kinked()) loss_.recentre(within_domain(problem, y));
     std::vector<Index> names;
     for (Index j = 0; j < Index(slot_.size()); ++j)
@@ -132,7 +133,7 @@ private:
   }
 
   void enter(std::span<const Index> names) {
-    problem_->design.gather(names, columns_);
+    columns_.join(names);
     for (const Index j : names) {
       slot_[j] = std::int32_t(names_.size());
       names_.push_back(j);
@@ -174,9 +175,10 @@ private:
     loss_.derivative(here_.margins, here_.y);
     loss_.curvature(here_.y, h_);
     const CVec s = problem_->loss.weights();
-    if (flats_) // a sample on a flat may leave it: some of the curvature there could be
-      for (std::size_t i = 0; i < h_.size(); ++i)
-        h_[i] = std::max(h_[i], floor_ * loss_.most_curvature() * s[i]);
+    if (flats_) {
+      for (std::size_t i = 0; i < h_.size(); ++i) trial_[i] = loss_.most_curvature() * s[i];
+      model_.flats(floor_, trial_);
+    }
     for (std::size_t i = 0; i < h_.size(); ++i) residual_[i] = s[i] * here_.y[i];
     model_.begin(residual_, h_, problem_->loss.quadratic(), intercept());
     start_.resize(names_.size());
@@ -312,7 +314,7 @@ private:
   const Problem* problem_;
   Screening& screening_;
   NewtonSpec spec_;
-  Columns columns_;
+  WorkingColumns columns_;
   Model model_;
   SoftLoss loss_;
   bool flats_; // has the loss pieces without curvature?

@@ -33,7 +33,7 @@ public:
     for (Mover& mover : movers) runners_.push_back({std::move(mover)});
     if (runners_.size() > 1) {
       if (!sparse()) now_ = hard_to_tell() ? 1 : expect();
-      undecided_ = sparse() ? 3 : 5;
+      undecided_ = sparse() ? 2 : 4;
     }
     current_ = runners_[now_].mover.make(x, y, screening_);
   }
@@ -45,6 +45,7 @@ public:
     current_->epoch(pulse);
     Effort& effort = runners_[now_].effort;
     ++effort.rounds;
+    ++stint_.rounds;
     effort.entries += pulse.entries() - before;
     effort.seconds += clock.seconds();
     stint_.entries += pulse.entries() - before;
@@ -67,8 +68,12 @@ public:
     certifier_ = &certifier;
   }
   void resync(const Point& point) override {
-    if (undecided_ > 0 && current_->begun() && --undecided_ == 0)
+    if (!current_->begun()) {
+      easy_ = stint_.rounds;
+    } else if (undecided_ > 0 && stint_.rounds - easy_ >= undecided_) {
+      undecided_ = 0;
       if (const std::size_t best = expect(); best != now_) hand_over(best, *certifier_);
+    }
     if (!successor_ && runners_[now_].mover.price * Real(stint_.entries) >= trial_) decide(*certifier_);
     if (!successor_) return current_->resync(point);
     past_ = parts();
@@ -207,9 +212,10 @@ private:
   Screening screening_;
   const Point* located_ = nullptr; // the last
   bool timed_;
-  int undecided_ = 0; // certificates until it is decided who goes on, or 0
-  Real trial_;        // a stint, in the units of prices
-  Real spent_ = 0;    // by all, when hands last changed
+  Index undecided_ = 0; // rounds until it is decided who goes on, or 0
+  Index easy_ = 0;      // rounds at easier problems
+  Real trial_;          // a stint, in the units of prices
+  Real spent_ = 0;      // by all, when hands last changed
   std::vector<Runner> runners_;
   std::size_t now_ = 0;
   std::unique_ptr<Algorithm> current_, successor_;

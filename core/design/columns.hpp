@@ -1,14 +1,11 @@
-// Some columns of a design, gathered: what working sets are made of. Column k of A is
-//
-//     stored_k + gamma_k 1
-//
-// with gamma the design's frame (see framed.hpp): a column's shift, or 1 for the intercept, which stores
-// nothing. Sparse columns are copied, dense ones are looked at where they are if the data are ordered by
-// columns.
+// What some columns of a design store, gathered: sparse ones are copied, dense ones are looked at where they
+// are if the data are ordered by columns. The intercept stores nothing.
 #pragma once
 #include "core/design/fiber.hpp"
 #include <cstdint>
 #include <list>
+#include <memory>
+#include <numeric>
 #include <span>
 #include <variant>
 #include <vector>
@@ -19,45 +16,36 @@ class SparseColumns {
 public:
   using Fiber = SparseFiber<Real, std::int32_t>;
 
-  Fiber operator[](Index k) const {
-    return {values_.data() + starts_[k], rows_.data() + starts_[k], starts_[k + 1] - starts_[k]};
-  }
-  Index entries() const { return starts_.back(); }
-  Index size(Index k) const { return starts_[k + 1] - starts_[k]; }
-  void prefetch(Index k) const {
-    SOUTHWELL_PREFETCH(values_.data() + starts_[k]);
-    SOUTHWELL_PREFETCH(rows_.data() + starts_[k]);
-  }
+  Fiber operator[](Index k) const { return columns_[k]; }
+  Index count() const { return Index(columns_.size()); }
+  Index entries() const { return entries_; }
+  Index size(Index k) const { return columns_[k].size(); }
+  void prefetch(Index k) const { columns_[k].prefetch(); }
 
-  // A column by what it holds.
-  template <class F> void append(const F& fiber) {
-    fiber.visit([&](Index i, Real a) {
-      rows_.push_back(std::int32_t(i));
-      values_.push_back(a);
-    });
-    starts_.push_back(Index(values_.size()));
-  }
-  // So many columns of known sizes at once, filled entry by entry: `put(column, row, value)`.
-  template <class Fill> void append(std::span<const Index> sizes, Fill&& fill) {
-    std::vector<Index> next;
-    next.reserve(sizes.size());
+  // Columns of these sizes, one after the other, to be written there.
+  struct Room {
+    Real* values;
+    std::int32_t* rows;
+  };
+  Room append(std::span<const Index> sizes) {
+    const Index total = std::reduce(sizes.begin(), sizes.end());
+    const Room room{
+        values_.emplace_back(std::make_unique_for_overwrite<Real[]>(std::size_t(total))).get(),
+        rows_.emplace_back(std::make_unique_for_overwrite<std::int32_t[]>(std::size_t(total))).get()};
+    Index at = 0;
     for (const Index size : sizes) {
-      next.push_back(starts_.back());
-      starts_.push_back(starts_.back() + size);
+      columns_.push_back({room.values + at, room.rows + at, size});
+      at += size;
     }
-    rows_.resize(starts_.back());
-    values_.resize(starts_.back());
-    fill([&](Index column, Index row, Real value) {
-      const Index at = next[column]++;
-      rows_[at] = std::int32_t(row);
-      values_[at] = value;
-    });
+    entries_ += total;
+    return room;
   }
 
 private:
-  std::vector<Index> starts_{0};
-  std::vector<std::int32_t> rows_;
-  std::vector<Real> values_;
+  std::vector<Fiber> columns_;
+  std::vector<std::unique_ptr<Real[]>> values_; // by call of append: what is gathered never moves
+  std::vector<std::unique_ptr<std::int32_t[]>> rows_;
+  Index entries_ = 0;
 };
 
 template <class Value> class DenseColumns {
@@ -68,7 +56,8 @@ public:
   Fiber operator[](Index k) const {
     return columns_[k].values ? Fiber(columns_[k].values, length_, columns_[k].shift) : Fiber::empty();
   }
-  Index entries() const { return Index(columns_.size()) * length_; }
+  Index count() const { return Index(columns_.size()); }
+  Index entries() const { return count() * length_; }
   Index size(Index k) const { return columns_[k].values ? length_ : 0; }
   void prefetch(Index k) const { SOUTHWELL_PREFETCH(columns_[k].values); }
 
@@ -89,13 +78,15 @@ class Columns {
 public:
   using Store = std::variant<std::monostate, SparseColumns, DenseColumns<float>, DenseColumns<double>>;
 
-  Index count() const { return Index(gammas_.size()); }
-  Real gamma(Index k) const { return gammas_[k]; }
   // `work(store)`, where store[k] is a fiber: once for a whole loop.
   template <class Work> decltype(auto) visit(Work&& work) const {
     if (const auto* sparse = std::get_if<SparseColumns>(&store_)) return work(*sparse);
     if (const auto* narrow = std::get_if<DenseColumns<float>>(&store_)) return work(*narrow);
     return work(std::get<DenseColumns<double>>(store_));
+  }
+  Index count() const {
+    const bool none = std::holds_alternative<std::monostate>(store_);
+    return none ? 0 : visit([](const auto& store) { return store.count(); });
   }
   Index entries() const {
     return visit([](const auto& store) { return store.entries(); });
@@ -110,11 +101,9 @@ public:
     if (std::holds_alternative<std::monostate>(store_)) store_.template emplace<S>(arguments...);
     return std::get<S>(store_);
   }
-  void frame(Real gamma) { gammas_.push_back(gamma); }
 
 private:
   Store store_;
-  std::vector<Real> gammas_;
 };
 
 } // namespace southwell

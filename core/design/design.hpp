@@ -2,6 +2,7 @@
 #pragma once
 #include "core/concepts.hpp"
 #include "core/design/columns.hpp"
+#include "core/support/row_pairs.hpp"
 #include <stdexcept>
 
 namespace southwell {
@@ -17,10 +18,27 @@ public:
   virtual void adjoint(CVec weights, CVec u, Vec out) const = 0;      // out = A'(weights o u)
   virtual void column_squared_norms(CVec weights, Vec out) const = 0; // out_j = sum_i weights_i A_ij^2
   virtual void row_squared_norms(Vec out) const = 0;                  // out_i = sum_j A_ij^2
-  // Appends the columns of these names.
-  virtual void gather(std::span<const Index>, Columns&) const {
-    throw std::logic_error("a design without columns");
-  }
+  // Column j is what is stored of it plus a constant: its shift, or 1 for the intercept, which stores
+  // nothing.
+  virtual Real constant(Index) const { return 0; }
+  // Appends what is stored of these columns; `sizes` are those of all, where the design lies by rows.
+  virtual void gather(std::span<const Index>, std::span<const std::uint32_t>, Columns&) const { refuse(); }
+
+  // Are the data sparse, and stored row by row? Then what sums over all rows needs no gathered columns. All
+  // of it is of what is stored.
+  virtual bool lies_by_rows() const { return false; }
+  virtual std::vector<std::uint32_t> column_sizes() const { refuse(); }
+  struct Moments {
+    Real slope = 0, weighted = 0, square = 0; // sums of r_i a_i, h_i a_i, h_i a_i^2 along a column
+  };
+  virtual void moments(CVec, CVec, std::span<Moments>) const { refuse(); } // with r and h, of all columns
+  virtual Index row_size(Index) const { refuse(); }
+  virtual Index add_pairs(const RowPairs&, Index, Index, Index, Index) const {
+    refuse();
+  } // see RowPairs::add
+
+private:
+  [[noreturn]] static void refuse() { throw std::logic_error("a design that is stored in another way"); }
 };
 
 } // namespace southwell

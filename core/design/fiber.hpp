@@ -98,9 +98,13 @@ public:
     for (Index k = from; k < std::min(to, length_); ++k)
       h(k, Real(values_[k]) + (shifts_ ? shifts_[k] : shift_));
   }
-  void copy_between(Index from, Index to, Real* out) const {
-    if (length_ == 0) std::fill_n(out, to - from, 0.0);
-    visit_between(from, to, [&](Index k, Real a) { out[k - from] = a; });
+  void copy_at(std::span<const Index> positions, Real* out) const { // ascending ones, of a column
+    const Index size = Index(positions.size());
+    if (length_ == 0 || size == 0) return void(std::fill_n(out, size, 0.0));
+    if (positions.back() - positions.front() + 1 == size) // in a row
+      for (Index k = 0; k < size; ++k) out[k] = Real(values_[positions[0] + k]) + shift_;
+    else
+      for (Index k = 0; k < size; ++k) out[k] = Real(values_[positions[k]]) + shift_;
   }
   const Value* values() const { return values_; }
   Real shift() const { return shift_; } // of a column
@@ -123,6 +127,10 @@ public:
   static SparseFiber empty() { return {nullptr, nullptr, 0}; }
 
   Index size() const { return size_; }
+  void prefetch() const {
+    SOUTHWELL_PREFETCH(values_);
+    SOUTHWELL_PREFETCH(positions_);
+  }
 
   Real dot(CVec u) const {
     const Real* v = u.data();

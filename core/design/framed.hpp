@@ -16,6 +16,7 @@
 #include "core/support/math.hpp"
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -113,18 +114,53 @@ public:
       crossing_squared_norms(weight, out);
   }
 
-  void gather(std::span<const Index> names, Columns& into) const override {
-
-    for (const Index j : names) into.frame(constant(j));
+  Real constant(Index j) const override {
+    return j >= stored_cols() ? 1 : (shifts_.empty() ? 0 : shifts_[j]);
+  }
+  void gather(std::span<const Index> names, std::span<const std::uint32_t> sizes,
+              Columns& into) const override {
     if constexpr (Stored::dense)
       gather_dense(names, into.template store<DenseColumns<typename Stored::Number>>(rows()));
     else
-      gather_sparse(names, into.template store<SparseColumns>());
+      gather_sparse(names, sizes, into.template store<SparseColumns>());
+  }
+
+  bool lies_by_rows() const override { return axis == Axis::rows && !Stored::dense; }
+  std::vector<std::uint32_t> column_sizes() const override {
+    std::vector<std::uint32_t> sizes;
+    sizes.resize(cols());
+    for (Index i = 0; i < rows(); ++i) fiber(i).visit([&](Index j, Real) { ++sizes[j]; });
+    return sizes;
+  }
+  Index row_size(Index i) const override { return fiber(i).size(); }
+  Index add_pairs(const RowPairs& pairs, Index from, Index to, Index first, Index last) const override {
+    return pairs.add(from, to, first, last, [&](Index i, auto&& f) { fiber(i).visit(f); });
+  }
+  // In as many chunks whoever helps: no number depends on that.
+  void moments(CVec r, CVec h, std::span<Moments> out) const override {
+    const Index chunks = cols() <= 10'000 ? 4 : 1, width = Index(out.size());
+    std::vector<Moments> sums(std::size_t(chunks * width));
+    divide(chunks > 1 ? stored() : 0, [&](int part, int parts) {
+      for (Index chunk = chunks * part / parts; chunk < chunks * (part + 1) / parts; ++chunk)
+        for (Index i = rows() * chunk / chunks; i < rows() * (chunk + 1) / chunks; ++i)
+          fiber(i).visit([own = sums.data() + chunk * width, ri = r[i], hi = h[i]](Index j, Real a) {
+            const Real with = hi * a;
+            own[j].slope += ri * a;
+            own[j].weighted += with;
+            own[j].square += with * a;
+          });
+    });
+    std::copy_n(sums.begin(), width, out.begin());
+    for (Index k = width; k < chunks * width; ++k) {
+      Moments& to = out[k % width];
+      to.slope += sums[k].slope;
+      to.weighted += sums[k].weighted;
+      to.square += sums[k].square;
+    }
   }
 
 private:
   Index stored_cols() const { return axis == Axis::rows ? stored_.length() : stored_.count(); }
-  Real constant(Index j) const { return j >= stored_cols() ? 1 : (shifts_.empty() ? 0 : shifts_[j]); }
 
   template <class Weight> Real common_squared_norm(Weight&& weight) const {
     return common().sum([&](Index i, Real w) { return weight(i) * w * w; });
@@ -179,46 +215,64 @@ private:
                                  : into.append(nullptr, 0);
     }
   }
-  void gather_sparse(std::span<const Index> names, SparseColumns& into) const {
+  void gather_sparse(std::span<const Index> names, std::span<const std::uint32_t> all,
+                     SparseColumns& into) const {
+    if (names.empty()) return;
+    std::vector<Index> sizes;
     if constexpr (axis == Axis::columns) {
-      for (const Index j : names) into.append(fiber(j));
+      for (const Index j : names) sizes.push_back(fiber(j).size());
+      auto [values, rows] = into.append(sizes);
+      for (const Index j : names)
+        fiber(j).visit([&](Index i, Real a) {
+          *values++ = a;
+          *rows++ = std::int32_t(i);
+        });
     } else {
-      if (names.empty()) return;
-      std::vector<std::int32_t> slot(cols());
-      std::vector<std::uint8_t> wanted(cols()); // small enough to stay near: most entries need no more
-      for (std::size_t k = 0; k < names.size(); ++k) {
-        slot[names[k]] = std::int32_t(k);
-        wanted[names[k]] = true;
-      }
-      struct Entry {
-        std::int32_t slot, row;
-        Real value;
-      };
-      Index longest = 0;
-      for (Index i = 0; i < rows(); ++i) longest = std::max(longest, fiber(i).size());
-      std::vector<std::vector<Entry>> met(parts_of(stored())); // the data are read once
-      divide(stored(), [&](int part, int parts) {
-        std::vector<Entry> row(std::size_t(longest) + 1); // and one that is written over
-        for (Index i = rows() * part / parts; i < rows() * (part + 1) / parts; ++i) {
-          Entry* end = row.data(); // without branches: none could be foretold
-          fiber(i).visit([&](Index j, Real a) {
-            *end = {std::int32_t(j), std::int32_t(i), a};
-            end += wanted[j];
-          });
-          for (Entry* entry = row.data(); entry != end; ++entry) {
-            entry->slot = slot[entry->slot];
-            met[part].push_back(*entry);
-          }
-        }
-      });
-      std::vector<Index> sizes(names.size());
-      for (const auto& entries : met)
-        for (const Entry& entry : entries) ++sizes[entry.slot];
-      into.append(sizes, [&](auto&& put) {
-        for (const auto& entries : met)
-          for (const Entry& entry : entries) put(entry.slot, entry.row, entry.value);
-      });
+
+      for (const Index j : names) sizes.push_back(all[j]);
+      fill_columns(names, sizes, into.append(sizes));
     }
+  }
+  // In one pass over the rows. With a helper, from both ends: where the two meet, each column is full.
+  void fill_columns(std::span<const Index> names, std::span<const Index> sizes,
+                    SparseColumns::Room to) const {
+    std::vector<std::int32_t> slot;
+    slot.resize(cols());
+    std::vector<std::uint64_t> wanted(std::size_t(cols() / 64) + 1); // near at hand: most need no more
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      slot[names[k]] = std::int32_t(k);
+      wanted[names[k] / 64] |= std::uint64_t(1) << names[k] % 64;
+    }
+    Index longest = 0;
+    for (Index i = 0; i < rows(); ++i) longest = std::max(longest, fiber(i).size());
+    struct Entry {
+      Index column;
+      Real value;
+    };
+    const auto scan = [&](Index first, Index last, Index by, std::vector<Index> next) {
+      std::vector<Entry> met(std::size_t(longest) + 1); // and one that is written over
+      for (Index i = first; i != last; i += by) {
+        Entry* end = met.data(); // without branches: none could be foretold
+        fiber(i).visit([&](Index j, Real a) {
+          *end = {j, a};
+          end += wanted[std::size_t(j) / 64] >> j % 64 & 1;
+        });
+        for (const Entry* entry = met.data(); entry != end; ++entry) {
+          Index& at = next[slot[entry->column]];
+          to.values[at] = entry->value;
+          to.rows[at] = std::int32_t(i);
+          at += by;
+        }
+      }
+    };
+    std::vector<Index> starts(sizes.size()), ends(sizes.size());
+    std::exclusive_scan(sizes.begin(), sizes.end(), starts.begin(), Index(0));
+    for (std::size_t k = 0; k < sizes.size(); ++k) ends[k] = starts[k] + sizes[k] - 1;
+    divide(stored(), [&](int part, int parts) {
+      const Index middle = parts == 1 ? rows() : rows() / 2;
+      if (part == 0) scan(0, middle, 1, starts);
+      if (part == 1) scan(rows() - 1, middle - 1, -1, ends);
+    });
   }
 
   // Products are divided among threads by what they write: no number depends on how many there are.

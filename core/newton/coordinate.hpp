@@ -1,6 +1,6 @@
 // The features of a working set, and how the samples weigh on them.
 #pragma once
-#include "core/design/columns.hpp"
+#include "core/newton/working_columns.hpp"
 #include "core/penalties/elastic_net.hpp"
 #include <vector>
 
@@ -32,10 +32,15 @@ struct Coordinate {
 };
 
 struct Weighted {
-  const Columns& columns;
+  const WorkingColumns& columns;
   std::vector<Coordinate> coordinates{};
-  std::vector<Real> h{}; // of the samples
-  Real total_h = 0;
+  // The curvatures of the samples. Those on flats are given a part of the most they could have: h is then the
+  // mixture (1 - flat) bare + flat most.
+  std::vector<Real> h{}, bare{}, most{}; // the last two are empty where there are no flats
+  Real flat = 0, total_h = 0;
+  bool smooth = true; // does h change little where margins do?
+
+  CVec curved() const { return bare.empty() ? CVec(h) : CVec(bare); }
 
   Real gamma(Index slot) const { return coordinates[slot].gamma; }
 };

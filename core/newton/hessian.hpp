@@ -15,7 +15,7 @@ public:
   explicit Hessian(const Weighted& weighted) : weighted_(weighted), formed_(weighted), outer_(weighted) {}
 
   void forget() { // h has changed
-    formed_.forget();
+    formed_.changed();
     outer_.forget();
     current_ = false;
   }
@@ -65,7 +65,7 @@ public:
   }
 
 private:
-  const Columns& columns() const { return weighted_.columns; }
+  const WorkingColumns& columns() const { return weighted_.columns; }
 
   struct Estimate {
     Real size, stored = 0, factoring; // of the support's columns; of forming H and factoring it

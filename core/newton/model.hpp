@@ -24,11 +24,8 @@ SOUTHWELL_CLONES void add_weighted(const Value* a, Real shift, Real c, const Rea
   for (Index k = 0; k < n; ++k) v[k] += c * h[k] * (Real(a[k]) + shift);
 }
 
-struct Moments {
-  Real slope = 0, weighted = 0, square = 0; // sums of r a, h a, h a^2
-};
 template <class Value>
-SOUTHWELL_CLONES Moments moments(const Value* a, Real shift, const Real* r, const Real* h, Index n) {
+SOUTHWELL_CLONES Design::Moments moments(const Value* a, Real shift, const Real* r, const Real* h, Index n) {
   Real slope = 0, weighted = 0, square = 0;
 #pragma omp simd reduction(+ : slope, weighted, square)
   for (Index k = 0; k < n; ++k) {
@@ -54,7 +51,7 @@ class Model {
 public:
   using Slots = std::vector<std::int32_t>;
 
-  explicit Model(const Columns& columns) : weighted_{columns}, hessian_(weighted_) {}
+  explicit Model(const WorkingColumns& columns) : weighted_{columns}, hessian_(weighted_) {}
   Model(const Model&) = delete; // its parts look at each other
 
   std::vector<Coordinate>& coordinates() { return weighted_.coordinates; }
@@ -78,6 +75,13 @@ public:
   Effort& newton_effort() { return newton_effort_; }
   const Effort& newton_effort() const { return newton_effort_; }
 
+  // Does h change little where margins do?
+  void smooth(bool yes) { weighted_.smooth = yes; }
+  // Samples on flats have this part of the most curvature they could have: they may leave them.
+  void flats(Real part, CVec most) {
+    weighted_.flat = part;
+    weighted_.most.assign(most.begin(), most.end());
+  }
   // Around the present x, where the loss has these first and second derivatives; slopes and curvatures of all
   // slots. With the `same` curvature as before (the squared loss) what is known of it stays. The slot of an
   // `intercept`, or -1: it does not move itself but follows all others' moves, so that they see columns that
@@ -86,8 +90,13 @@ public:
     residual_.assign(r.begin(), r.end());
     if (!same || weighted_.h.empty()) {
       weighted_.h.assign(h.begin(), h.end());
+      if (weighted_.flat > 0) {
+        weighted_.bare = weighted_.h;
+        for (std::size_t i = 0; i < h.size(); ++i)
+          weighted_.h[i] += weighted_.flat * (weighted_.most[i] - h[i]);
+      }
       weighted_.total_h = 0;
-      for (const Real value : h) weighted_.total_h += value;
+      for (const Real value : weighted_.h) weighted_.total_h += value;
       hessian_.forget();
       measured_ = 0;
     }
@@ -96,12 +105,22 @@ public:
     intercept_ = weighted_.total_h > 0 ? intercept : -1;
     first_total_r_ = total_r_;
     u_ = intercept_ >= 0 ? -total_r_ / weighted_.total_h : 0;
-    columns().visit([&](const auto& store) {
-      divide(columns().entries(), [&](int part, int parts) {
-        const Index count = columns().count();
-        for (Index k = count * part / parts; k < count * (part + 1) / parts; ++k) measure(store[k], k);
+    if (columns().by_rows()) {
+      moments_.resize(columns().design().cols());
+      columns().design().moments(residual_, weighted_.h, moments_);
+      for (Index k = 0; k < columns().count(); ++k) measure(moments_[columns().name(k)], k);
+    } else {
+      columns().visit([&](const auto& store) {
+        divide(columns().entries(), [&](int part, int parts) {
+          const Index count = columns().count();
+          for (Index k = count * part / parts; k < count * (part + 1) / parts; ++k)
+            if (k < measured_)
+              coordinates()[k].slope = store[k].dot(residual_) + coordinates()[k].gamma * total_r_;
+            else
+              measure(moments(store[k]), k);
+        });
       });
-    });
+    }
     measured_ = columns().count();
     spend(columns().entries());
   }
@@ -200,6 +219,11 @@ public:
 
   // A (x - x0), what the margins have gained.
   void gained(CVec from, Vec margins) const { // `from`: x0 by slot
+    if (columns().by_rows()) {
+      std::vector<Real> by(std::size_t(columns().design().cols()));
+      for (Index k = 0; k < columns().count(); ++k) by[columns().name(k)] = coordinates()[k].x - from[k];
+      return columns().design().apply(by, margins);
+    }
     std::fill(margins.begin(), margins.end(), 0.0);
     Real u = 0;
     columns().visit([&](const auto& store) {
@@ -216,7 +240,7 @@ public:
 private:
   static constexpr Real damping = 1e-12;
 
-  const Columns& columns() const { return weighted_.columns; }
+  const WorkingColumns& columns() const { return weighted_.columns; }
   // Books the time and the work of a Newton step.
   class Timed {
   public:
@@ -233,13 +257,8 @@ private:
     Clock clock_;
   };
 
-  template <class F> void measure(const F& fiber, Index k) {
+  void measure(const Design::Moments& sums, Index k) {
     Coordinate& c = coordinates()[k];
-    if (k < measured_) {
-      c.slope = fiber.dot(residual_) + c.gamma * total_r_;
-      return;
-    }
-    const kernels::Moments sums = moments(fiber);
     const bool centred = intercept_ >= 0 && k != intercept_;
     const Real gamma = c.gamma = centred ? -sums.weighted / weighted_.total_h : columns().gamma(k);
     const Real far = gamma * gamma * weighted_.total_h,
@@ -248,13 +267,13 @@ private:
     c.weighted = sums.weighted;
     c.curvature = square > 1e-13 * (sums.square + far) ? square : 0; // a centred constant is no column
   }
-  template <class Value> kernels::Moments moments(const DenseFiber<Value>& fiber) const {
+  template <class Value> Design::Moments moments(const DenseFiber<Value>& fiber) const {
     if (fiber.size() == 0) return {};
     return kernels::moments(fiber.values(), fiber.shift(), residual_.data(), weighted_.h.data(),
                             fiber.size());
   }
-  template <class F> kernels::Moments moments(const F& fiber) const {
-    kernels::Moments out;
+  template <class F> Design::Moments moments(const F& fiber) const {
+    Design::Moments out;
     fiber.visit([&](Index i, Real a) {
       const Real with = weighted_.h[i] * a;
       out.slope += residual_[i] * a;
@@ -398,6 +417,7 @@ private:
   Pulse* pulse_ = nullptr;
   bool stopped_ = false;
   std::vector<Real> residual_, margins_, slopes_, square_;
+  std::vector<Design::Moments> moments_; // by feature
   Index intercept_ = -1;
   Real first_total_r_ = 0;   // where the model begins
   Real total_r_ = 0, u_ = 0; // the sum of the residual; what the frame has added to all margins

@@ -53,7 +53,7 @@ public:
   }
 
 private:
-  const Columns& columns() const { return weighted_.columns; }
+  const WorkingColumns& columns() const { return weighted_.columns; }
   Index samples() const { return Index(weighted_.h.size()); }
 
   void apply(Slots slots, CVec x) { // margins = A_S x
@@ -131,7 +131,8 @@ private:
       const Index length = std::min<Index>(block, Index(changes_.size() - from));
       for (Index c = 0; c < length; ++c) {
         const auto [k, by] = changes_[from + c];
-        store[k].copy_between(0, n, column.data());
+        if (store.size(k) == 0) std::fill(column.begin(), column.end(), 0.0);
+        store[k].visit([&](Index i, Real a) { column[i] = a; });
         for (Index i = 0; i < n; ++i) {
           plain[i * length + c] = column[i];
           weighed[i * length + c] = by * column[i];

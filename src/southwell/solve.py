@@ -89,8 +89,9 @@ def solve(
     max_epochs, max_seconds : int, float
         Limits; whichever comes first.
     check_every : int, optional
-        Epochs between certificates. Default: after a quarter more epochs, 10 at most, but not before as many entries
-        have been touched as a certificate touches. Primal rounds of "auto" end with one each, whatever is said here.
+        Epochs between certificates. Default: as many as are expected to bring the gap near its goal, at most 10 and at
+        most as many as there were so far, but not before as many entries have been touched as a certificate
+        touches. Primal rounds of "auto" end with one each, whatever is said here.
     seed : int
         Same seed, same numbers, on the same machine.
     callback : callable, optional

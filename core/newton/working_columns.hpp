@@ -1,0 +1,51 @@
+// The columns of a working set. Sparse data that lie by rows are left there while the set holds most of them
+// and nobody walks along a column: sums over all rows are as cheap, or cheaper.
+#pragma once
+#include "core/design/design.hpp"
+#include <numeric>
+
+namespace southwell {
+
+class WorkingColumns {
+public:
+  explicit WorkingColumns(const Design& design) : design_(design) {}
+
+  void join(std::span<const Index> names) {
+    names_.insert(names_.end(), names.begin(), names.end());
+    if (design_.lies_by_rows()) {
+      if (source_sizes_.empty()) source_sizes_ = design_.column_sizes();
+      for (const Index j : names) entries_ += source_sizes_[j];
+    }
+    if (!by_rows()) gather();
+  }
+
+  const Design& design() const { return design_; }
+  Index count() const { return Index(names_.size()); }
+  Index name(Index k) const { return names_[k]; } // the feature of a slot
+  Real gamma(Index k) const { return design_.constant(names_[k]); }
+  Index size(Index k) const { return design_.lies_by_rows() ? source_sizes_[names_[k]] : gathered_.size(k); }
+  Index entries() const { return design_.lies_by_rows() ? entries_ : gathered_.entries(); }
+  bool sparse() const { return design_.lies_by_rows() || gathered_.sparse(); }
+  // Are sums over all rows better taken where the data lie?
+  bool by_rows() const { return design_.lies_by_rows() && 2 * entries_ >= design_.stored(); }
+
+  // `work(store)`, where store[k] is a fiber: once for a whole loop.
+  template <class Work> decltype(auto) visit(Work&& work) const {
+    gather();
+    return gathered_.visit(work);
+  }
+
+private:
+  void gather() const {
+    if (gathered_.count() == count() && count() > 0) return;
+    design_.gather(std::span(names_).subspan(std::size_t(gathered_.count())), source_sizes_, gathered_);
+  }
+
+  const Design& design_;
+  std::vector<Index> names_;
+  std::vector<std::uint32_t> source_sizes_; // of all columns of data that lie by rows
+  Index entries_ = 0;                       // of the set, then
+  mutable Columns gathered_;
+};
+
+} // namespace southwell
