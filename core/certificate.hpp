@@ -80,7 +80,8 @@ inline Unit gap_unit(const Problem& problem, Point& point) {
   if (!zero) problem.design.apply(point.x, point.margins);
   if (problem.has_intercept()) solve_intercept(problem, point);
   const Real trivial = problem.dual_at_zero();
-  const Real null = problem.loss.value(point.margins) + problem.penalty_value(point.x);
+  const bool moved = !zero || problem.has_intercept();
+  const Real null = (moved ? problem.loss.value(point.margins) : plain) + problem.penalty_value(point.x);
   return {std::max(null - trivial, 0.0), 1e-15 * (std::abs(plain) + std::abs(trivial))};
 }
 

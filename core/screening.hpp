@@ -8,6 +8,7 @@
 // intercept has no such bound.
 #pragma once
 #include "core/certificate.hpp"
+#include <numeric>
 
 namespace southwell {
 
@@ -37,9 +38,11 @@ public:
     if (norms_.empty()) {
       norms_.resize(features_.size());
       problem_->design.column_squared_norms(problem_->loss.weights(), norms_);
+      total_norm_ = std::reduce(norms_.begin(), norms_.end());
     }
     return norms_;
   }
+  Real total_norm() const { return total_norm_; } // of them
 
   // With the last point and what its certificate found.
   void update(const Point& point, const Certifier& certifier, const Unit& unit) {
@@ -95,6 +98,7 @@ private:
   const Problem* problem_;
   std::vector<char> features_, samples_;
   std::vector<Real> norms_, lengths_, row_norms_;
+  Real total_norm_ = 0;
   bool kinks_; // has the penalty any at zero?
   Real l2_;    // the least of all, 0 if there is an intercept
 };

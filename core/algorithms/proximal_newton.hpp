@@ -47,7 +47,7 @@ public:
   void epoch(Pulse& pulse) override {
     moved_ = true;
     model_.attend(pulse);
-    Real target = (complete_ ? 0.1 : 0.3) * gap_, change = infinity;
+    Real target = foreseen_ ? 0 : (complete_ ? 0.1 : 0.3) * gap_, change = infinity;
     target = std::max(target, 0.2 * goal_);
     if (!begun()) target = infinity; // it is that of another problem
     const Index pass = problem_->design.stored() + Index(h_.size() + slot_.size());
@@ -141,20 +141,30 @@ private:
     }
   }
   void choose() {
+    Joining joining = joining_beyond(strong_);
+    // Sparse data that lie by rows are read as a whole, whoever joins: those that will in the next few points
+    // of a path come along.
+    if (strong_ < 1 && !joining.names.empty() && problem_->design.lies_by_rows() && !few(Index(slot_.size())))
+      joining.names = joining_beyond(std::pow(strong_, 4)).names;
+    complete_ = begun() && joining.complete;
+    enter(joining.names);
+    foreseen_ = strong_ < 1;
+    strong_ = 1;
+  }
+  // Those whose slopes are beyond this part of l1.
+  Joining joining_beyond(Real part) {
     const bool plain = problem_->penalty.plain();
-    const Real enough = plain ? strong_ * eased(0).l1 : 0;
+    const Real enough = plain ? part * eased(0).l1 : 0;
     const auto off = [&](Index j) {
       const Real z = here_.slopes[j];
       if (plain && !(std::abs(z) > enough)) return Real(0); // as most are, at a glance
       if (screening_.feature(j)) return Real(0);
       ScalarElasticNet g = eased(j);
-      g.l1 *= strong_;
+      g.l1 *= part;
       return g.subdifferential(0).distance(-z);
     };
-    const Joining joining = choose_joining(slot_, here_.x, screening_.column_norms(), off);
-    complete_ = begun() && joining.complete;
-    enter(joining.names);
-    strong_ = 1;
+    const CVec norms = screening_.column_norms();
+    return choose_joining(slot_, here_.x, norms, screening_.total_norm(), off);
   }
   Real penalty_value() const {
     Real total = 0;
@@ -333,6 +343,7 @@ private:
   bool rough_ = true; // are steps still large?
   bool sure_ = false; // was the last Newton step taken in full?
   bool complete_ = false; // did few features have to join W?
+  bool foreseen_ = false; // or has the strong rule named those that will?
   bool moved_ = true;     // since the last certificate
 };
 

@@ -83,7 +83,9 @@ public:
     current_->resync(own);
   }
   bool repenalise(const Problem& problem) override {
-    if (runners_.size() > 1 || !current_->repenalise(problem)) return false;
+    if (now_ != 0 || successor_ || !current_->repenalise(problem)) return false;
+    runners_.resize(1); // the others were made for another penalty
+    undecided_ = 0;
     problem_ = &problem;
     screening_.repenalise(problem);
     gap_ = infinity;

@@ -18,9 +18,10 @@ struct Joining {
   bool complete;            // are they few, and all there are?
 };
 
-// `slot[j]` < 0: it is outside. `norms` are squared; `off(j)` is by how much its condition is broken, or 0.
+// `slot[j]` < 0: it is outside. `norms` are squared, with their sum `total`; `off(j)` is by how much its
+// condition is broken, or 0.
 template <class Off>
-Joining choose_joining(std::span<const std::int32_t> slot, CVec x, CVec norms, Off&& off) {
+Joining choose_joining(std::span<const std::int32_t> slot, CVec x, CVec norms, Real total, Off&& off) {
   struct Violator {
     Real gain;
     Index j;
@@ -31,9 +32,8 @@ Joining choose_joining(std::span<const std::int32_t> slot, CVec x, CVec norms, O
   std::vector<Violator> violators;
   const Index all = Index(slot.size());
   Index support = 0;
-  Real total = 0, held = 0; // by all columns, and by those of the support
+  Real held = 0; // by the columns of the support
   for (Index j = 0; j < all; ++j) {
-    total += norms[j];
     if (slot[j] >= 0) {
       support += x[j] != 0;
       held += x[j] != 0 ? norms[j] : 0;

@@ -207,7 +207,7 @@ def path(
 
 class _Point(NamedTuple):
     result: Result
-    x: sp.csr_array
+    support: np.ndarray
     explained: float
 
 
@@ -231,7 +231,7 @@ class _Walk:
         result, error = drive(problem, self.prepared, left, before, self._reporter(k))
         if isinstance(error, KeyboardInterrupt):
             result = replace(result, status=Status.INTERRUPTED)
-        self.points.append(_Point(result, sp.csr_array(result.x[None, :]), self._explained(problem, result)))
+        self.points.append(_Point(result, np.flatnonzero(result.x != 0), self._explained(problem, result)))
         return error
 
     def close(self) -> None:
@@ -263,6 +263,13 @@ class _Walk:
         scale, least = self.null
         return 1.0 - (result.primal - penalty - least) / scale if scale > 0 else 1.0
 
+    def _coefficients(self) -> sp.csr_array:
+        supports = [point.support for point in self.points]
+        values = [point.result.x[point.support] for point in self.points]
+        starts = np.cumsum([0, *(support.size for support in supports)])
+        shape = (len(supports), self.problem.n_features)
+        return sp.csr_array((np.concatenate(values), np.concatenate(supports), starts), shape=shape)
+
     def path(self, strengths) -> Path:
         done = len(self.points)
 
@@ -271,7 +278,7 @@ class _Walk:
 
         return Path(
             l1s=strengths[0][:done], l2s=strengths[1][:done],
-            x=sp.csr_array(sp.vstack([point.x for point in self.points])),
+            x=self._coefficients(),
             intercepts=column(lambda r: r.intercept), primal=column(lambda r: r.primal), dual=column(lambda r: r.dual),
             gaps=column(lambda r: r.relative_gap), nonzeros=column(lambda r: r.nonzeros),
             epochs=column(lambda r: r.epochs), screened=column(lambda r: r.screened.n_features),

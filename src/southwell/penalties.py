@@ -46,6 +46,8 @@ class ElasticNet(Penalty):
 
     def core(self, n_features: int) -> _core.ElasticNet:
         """The compiled penalty over ``n_features`` coefficients, its arrays checked; an intercept beyond is free."""
+        if self.weights is None and not self.bounded:
+            return _core.ElasticNet(self.l1, self.l2, np.empty(0), np.empty(0), np.empty(0), n_features)
         weights = self._array("weights", self.weights, n_features, finite=True)
         if weights.size and weights.min() < 0:
             raise ValueError(f"Penalty weights must be >= 0 (0 leaves a coefficient unpenalised); got {weights.min()}.")
@@ -70,9 +72,8 @@ class ElasticNet(Penalty):
 
     def value(self, x: np.ndarray) -> float:
         """What these coefficients cost, the bounds apart."""
-        sizes = np.abs(x)
-        costs = self.l1 * sizes + self.l2 / 2 * sizes * sizes
-        return float(costs.sum() if self.weights is None else np.broadcast_to(self.weights, costs.shape) @ costs)
+        weighed = x if self.weights is None else self.weights * x
+        return float(self.l1 * np.abs(weighed).sum() + self.l2 / 2 * (weighed @ x))
 
     @staticmethod
     def _array(name: str, given, size: int, finite: bool = False) -> np.ndarray:
