@@ -47,8 +47,9 @@ public:
   void epoch(Pulse& pulse) override {
     moved_ = true;
     model_.attend(pulse);
-    Real target = foreseen_ ? 0 : (complete_ ? 0.1 : 0.3) * gap_, change = infinity;
-    target = std::max(target, 0.2 * goal_);
+    const bool last = foreseen_ || (complete_ && gap_ <= 1000 * goal_); // hardly any other feature will come
+    Real target = last ? 0.2 * goal_ : std::max((complete_ ? 0.1 : 0.3) * gap_, 0.2 * goal_),
+         change = infinity;
     if (!begun()) target = infinity; // it is that of another problem
     const Index pass = problem_->design.stored() + Index(h_.size() + slot_.size());
     // Then a certificate is due, the sooner the more W lacks: it brings that.
