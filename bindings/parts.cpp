@@ -27,12 +27,17 @@ std::string sparse_problem(const Position* indices, Index entries, const Positio
     return "indptr ends at " + std::to_string(indptr[starts - 1]) + ", beyond the " +
            std::to_string(entries) + " stored entries";
   bool sorted = true;
-  for (Index k = 0; k + 1 < starts; ++k)
-    for (Index e = indptr[k]; e < indptr[k + 1]; ++e) {
-      if (indices[e] < 0 || indices[e] >= length)
-        return "index " + std::to_string(indices[e]) + " is outside 0.." + std::to_string(length - 1);
-      sorted = sorted && (e == indptr[k] || indices[e] > indices[e - 1]);
-    }
+  for (Index k = 0; k + 1 < starts; ++k) {
+    const Index from = indptr[k], to = indptr[k + 1];
+    if (from == to) continue;
+    bool falls = false; // without branches: the loop vectorises
+    for (Index e = from + 1; e < to; ++e) falls |= indices[e] <= indices[e - 1];
+    sorted = sorted && !falls;
+    for (Index e = falls ? from : to - 1; e < to; ++e) // of those that rise, the ends tell
+      for (const Position index : {indices[from], indices[e]})
+        if (index < 0 || index >= length)
+          return "index " + std::to_string(index) + " is outside 0.." + std::to_string(length - 1);
+  }
   return sorted ? "" : "unsorted";
 }
 

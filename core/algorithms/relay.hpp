@@ -48,7 +48,7 @@ public:
     ++stint_.rounds;
     effort.entries += pulse.entries() - before;
     effort.seconds += clock.seconds();
-    stint_.entries += pulse.entries() - before;
+    stint_.entries += round_ = pulse.entries() - before;
     stint_.seconds += clock.seconds();
   }
   void locate(Point& point) override {
@@ -74,7 +74,9 @@ public:
       undecided_ = 0;
       if (const std::size_t best = expect(); best != now_) hand_over(best, *certifier_);
     }
-    if (!successor_ && runners_[now_].mover.price * Real(stint_.entries) >= trial_) decide(*certifier_);
+    // Rounds may be long: it ends with the one that is nearest to its end.
+    if (!successor_ && runners_[now_].mover.price * (Real(stint_.entries) + Real(round_) / 2) >= trial_)
+      decide(*certifier_);
     if (!successor_) return current_->resync(point);
     past_ = parts();
     current_ = std::move(successor_); // it stands elsewhere
@@ -223,6 +225,7 @@ private:
   std::unique_ptr<Algorithm> current_, successor_;
   const Certifier* certifier_ = nullptr; // the last that judged
   Effort stint_{};
+  Index round_ = 0;          // entries touched by the last
   std::vector<Effort> past_; // parts of movers that were relieved
   Real gap_ = infinity;
 };

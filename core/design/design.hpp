@@ -30,6 +30,11 @@ public:
   virtual std::vector<std::uint32_t> column_sizes() const { refuse(); }
   struct Moments {
     Real slope = 0, weighted = 0, square = 0; // sums of r_i a_i, h_i a_i, h_i a_i^2 along a column
+    void operator+=(const Moments& other) {
+      slope += other.slope;
+      weighted += other.weighted;
+      square += other.square;
+    }
   };
   virtual void moments(CVec, CVec, std::span<Moments>) const { refuse(); } // with r and h, of all columns
   virtual Index row_size(Index) const { refuse(); }

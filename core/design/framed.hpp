@@ -12,11 +12,12 @@
 #pragma once
 #include "core/design/design.hpp"
 #include "core/design/fiber.hpp"
+#include "core/design/gather.hpp"
 #include "core/support/helpers.hpp"
 #include "core/support/math.hpp"
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -119,44 +120,39 @@ public:
   }
   void gather(std::span<const Index> names, std::span<const std::uint32_t> sizes,
               Columns& into) const override {
-    if constexpr (Stored::dense)
-      gather_dense(names, into.template store<DenseColumns<typename Stored::Number>>(rows()));
+    auto& store = [&]() -> auto& {
+      if constexpr (Stored::dense)
+        return into.template store<DenseColumns<typename Stored::Number>>(rows());
+      else
+        return into.template store<SparseColumns>();
+    }();
+    if constexpr (axis == Axis::columns)
+      gather_columns(stored_, names, store);
+    else if constexpr (Stored::dense)
+      gather_across(stored_, names, store);
     else
-      gather_sparse(names, sizes, into.template store<SparseColumns>());
+      gather_across(stored_, names, sizes, store);
   }
 
   bool lies_by_rows() const override { return axis == Axis::rows && !Stored::dense; }
   std::vector<std::uint32_t> column_sizes() const override {
     std::vector<std::uint32_t> sizes;
     sizes.resize(cols());
-    for (Index i = 0; i < rows(); ++i) fiber(i).visit([&](Index j, Real) { ++sizes[j]; });
+    sum_fibers(std::span(sizes),
+               [&](Index i, std::uint32_t* own) { stored_[i].visit([&](Index j, Real) { ++own[j]; }); });
     return sizes;
   }
   Index row_size(Index i) const override { return fiber(i).size(); }
   Index add_pairs(const RowPairs& pairs, Index from, Index to, Index first, Index last) const override {
     return pairs.add(from, to, first, last, [&](Index i, auto&& f) { fiber(i).visit(f); });
   }
-  // In as many chunks whoever helps: no number depends on that.
   void moments(CVec r, CVec h, std::span<Moments> out) const override {
-    const Index chunks = cols() <= 10'000 ? 4 : 1, width = Index(out.size());
-    std::vector<Moments> sums(std::size_t(chunks * width));
-    divide(chunks > 1 ? stored() : 0, [&](int part, int parts) {
-      for (Index chunk = chunks * part / parts; chunk < chunks * (part + 1) / parts; ++chunk)
-        for (Index i = rows() * chunk / chunks; i < rows() * (chunk + 1) / chunks; ++i)
-          fiber(i).visit([own = sums.data() + chunk * width, ri = r[i], hi = h[i]](Index j, Real a) {
-            const Real with = hi * a;
-            own[j].slope += ri * a;
-            own[j].weighted += with;
-            own[j].square += with * a;
-          });
+    sum_fibers(out, [&](Index i, Moments* own) {
+      stored_[i].visit([own, ri = r[i], hi = h[i]](Index j, Real a) {
+        const Real with = hi * a;
+        own[j] += {ri * a, with, with * a};
+      });
     });
-    std::copy_n(sums.begin(), width, out.begin());
-    for (Index k = width; k < chunks * width; ++k) {
-      Moments& to = out[k % width];
-      to.slope += sums[k].slope;
-      to.weighted += sums[k].weighted;
-      to.square += sums[k].square;
-    }
   }
 
 private:
@@ -182,16 +178,15 @@ private:
 
   // sum_k weight(k) (fiber k)_i^2 for each position i; 0 where it is only rounding error.
   template <class Weight> void crossing_squared_norms(Weight&& weight, Vec out) const {
-    std::fill(out.begin(), out.end(), 0.0);
     Real total = 0; // of weight gamma^2
-    for (Index k = 0; k < coordinates(); ++k) {
+    for (Index k = 0; k < (shifted() ? coordinates() : 0); ++k) total += weight(k) * gamma(k) * gamma(k);
+    sum_fibers(out, [&](Index k, Real* own) {
       const Real w = weight(k), g = shifted() ? gamma(k) : 0;
-      total += w * g * g;
       if (g != 0) // (a + g c)^2 = a (a + 2 g c) + (g c)^2
-        fiber(k).visit([&](Index i, Real a) { out[i] += w * a * (a + 2 * g * common_at(i)); });
+        stored_[k].visit([&](Index i, Real a) { own[i] += w * a * (a + 2 * g * common_at(i)); });
       else
-        fiber(k).visit([&](Index i, Real a) { out[i] += w * a * a; });
-    }
+        stored_[k].visit([&](Index i, Real a) { own[i] += w * a * a; });
+    });
     if (total > 0)
       common().visit([&](Index i, Real c) {
         const Real norm = out[i] + total * c * c;
@@ -199,83 +194,29 @@ private:
       });
   }
 
-  void gather_dense(std::span<const Index> names, auto& into) const {
-    if constexpr (axis == Axis::columns) {
-      for (const Index j : names)
-        j < stored_cols() ? into.append(stored_.values(j), stored_.shift(j)) : into.append(nullptr, 0);
-    } else {
-      auto* to = into.room(Index(names.size()));
-      for (Index i = 0; i < rows(); ++i) { // along rows: the data are read once
-        const auto* row = stored_.values(i);
-        for (std::size_t k = 0; k < names.size(); ++k)
-          if (names[k] < stored_cols()) to[Index(k) * rows() + i] = row[names[k]];
+  // Something added up over all fibers, for each position: `add(k, sums)` for fiber k. In chunks, as many as
+  // there is room for beside the data.
+  template <class Sum, class Add> void sum_fibers(std::span<Sum> out, Add&& add) const {
+    const Index width = Index(out.size()), room = stored() * Index(sizeof(Real)) / 8;
+    Index chunks = 8;
+    while (chunks > 1 && (chunks - 1) * width * Index(sizeof(Sum)) > room) chunks /= 2;
+    const auto others = std::make_unique_for_overwrite<Sum[]>(std::size_t((chunks - 1) * width));
+    divide(chunks > 1 ? stored() : 0, [&](int part, int parts) {
+      for (Index chunk = chunks * part / parts; chunk < chunks * (part + 1) / parts; ++chunk) {
+        Sum* own = chunk == 0 ? out.data() : others.get() + (chunk - 1) * width;
+        std::fill_n(own, width, Sum{});
+        const Index from = stored_.fiber_at(stored() * chunk / chunks),
+                    to = chunk + 1 == chunks ? stored_.count()
+                                             : stored_.fiber_at(stored() * (chunk + 1) / chunks);
+        for (Index k = from; k < to; ++k) add(k, own);
       }
-      for (std::size_t k = 0; k < names.size(); ++k)
-        names[k] < stored_cols() ? into.append(to + Index(k) * rows(), stored_.shift(names[k]))
-                                 : into.append(nullptr, 0);
-    }
-  }
-  void gather_sparse(std::span<const Index> names, std::span<const std::uint32_t> all,
-                     SparseColumns& into) const {
-    if (names.empty()) return;
-    std::vector<Index> sizes;
-    if constexpr (axis == Axis::columns) {
-      for (const Index j : names) sizes.push_back(fiber(j).size());
-      auto [values, rows] = into.append(sizes);
-      for (const Index j : names)
-        fiber(j).visit([&](Index i, Real a) {
-          *values++ = a;
-          *rows++ = std::int32_t(i);
-        });
-    } else {
-
-      for (const Index j : names) sizes.push_back(all[j]);
-      fill_columns(names, sizes, into.append(sizes));
-    }
-  }
-  // In one pass over the rows. With a helper, from both ends: where the two meet, each column is full.
-  void fill_columns(std::span<const Index> names, std::span<const Index> sizes,
-                    SparseColumns::Room to) const {
-    std::vector<std::int32_t> slot;
-    slot.resize(cols());
-    std::vector<std::uint64_t> wanted(std::size_t(cols() / 64) + 1); // near at hand: most need no more
-    for (std::size_t k = 0; k < names.size(); ++k) {
-      slot[names[k]] = std::int32_t(k);
-      wanted[names[k] / 64] |= std::uint64_t(1) << names[k] % 64;
-    }
-    Index longest = 0;
-    for (Index i = 0; i < rows(); ++i) longest = std::max(longest, fiber(i).size());
-    struct Entry {
-      Index column;
-      Real value;
-    };
-    const auto scan = [&](Index first, Index last, Index by, std::vector<Index> next) {
-      std::vector<Entry> met(std::size_t(longest) + 1); // and one that is written over
-      for (Index i = first; i != last; i += by) {
-        Entry* end = met.data(); // without branches: none could be foretold
-        fiber(i).visit([&](Index j, Real a) {
-          *end = {j, a};
-          end += wanted[std::size_t(j) / 64] >> j % 64 & 1;
-        });
-        for (const Entry* entry = met.data(); entry != end; ++entry) {
-          Index& at = next[slot[entry->column]];
-          to.values[at] = entry->value;
-          to.rows[at] = std::int32_t(i);
-          at += by;
-        }
-      }
-    };
-    std::vector<Index> starts(sizes.size()), ends(sizes.size());
-    std::exclusive_scan(sizes.begin(), sizes.end(), starts.begin(), Index(0));
-    for (std::size_t k = 0; k < sizes.size(); ++k) ends[k] = starts[k] + sizes[k] - 1;
-    divide(stored(), [&](int part, int parts) {
-      const Index middle = parts == 1 ? rows() : rows() / 2;
-      if (part == 0) scan(0, middle, 1, starts);
-      if (part == 1) scan(rows() - 1, middle - 1, -1, ends);
     });
+    for (Index chunk = 1; chunk < chunks; ++chunk)
+      for (Index i = 0; i < width; ++i) out[i] += others[(chunk - 1) * width + i];
   }
 
-  // Products are divided among threads by what they write: no number depends on how many there are.
+  // Products are divided among threads by what they write, or in chunks that do not depend on them: no number
+  // depends on how many there are.
   void dots(CVec v, Vec out) const {
     const Real along = shifted() ? common().dot(v) : 0;
     divide(stored(), [&](int part, int parts) {
@@ -289,35 +230,23 @@ private:
   template <class Coefficient>
     requires std::invocable<Coefficient, Index>
   void combine(Coefficient&& coefficient, Vec out) const {
-    // Sparse columns are short: finding the part of each that a thread should write costs more than writing
-    // it.
-    divide(axis == Axis::rows || Stored::dense ? stored() : 0, [&](int part, int parts) {
-      const Index from = position_at(part, parts), to = position_at(part + 1, parts);
-      std::fill(out.begin() + from, out.begin() + to, 0.0);
-      for (Index k = 0; k < coordinates(); ++k)
-        if (const Real c = coefficient(k); c != 0)
-          parts == 1 ? fiber(k).add_to(out, c) : fiber(k).add_between(from, to, out, c);
-    });
+    if constexpr (Stored::dense) {
+      divide(stored(), [&](int part, int parts) {
+        const Index from = positions() * part / parts, to = positions() * (part + 1) / parts;
+        std::fill(out.begin() + from, out.begin() + to, 0.0);
+        for (Index k = 0; k < coordinates(); ++k)
+          if (const Real c = coefficient(k); c != 0) fiber(k).add_between(from, to, out, c);
+      });
+    } else {
+      sum_fibers(out, [&](Index k, Real* own) {
+        if (const Real c = coefficient(k); c != 0) stored_[k].add_to({own, out.size()}, c);
+      });
+    }
     if (!shifted()) return;
     Real along = 0;
     for (Index k = 0; k < coordinates(); ++k) along += coefficient(k) * gamma(k);
     if (along != 0) common().add_to(out, along);
   }
-  // Where part `part` of all positions begins, such that parts have about the same number of stored entries:
-  // judged by some of the fibers.
-  Index position_at(int part, int parts) const {
-    if (part == 0) return 0;
-    if (part == parts) return positions();
-    if constexpr (Stored::dense) return stored_.length() * part / parts;
-    std::vector<Index> seen;
-    for (Index k = 0; k < stored_.count(); k += 1 + stored_.count() / 64)
-      fiber(k).visit([&](Index i, Real) { seen.push_back(i); });
-    if (seen.empty()) return positions() * part / parts;
-    const auto at = seen.begin() + std::ptrdiff_t(seen.size()) * part / parts;
-    std::nth_element(seen.begin(), at, seen.end());
-    return *at;
-  }
-
   Stored stored_;
   std::vector<Real> shifts_;
   bool intercept_;

@@ -16,6 +16,7 @@ public:
   Index count() const { return count_; }
   Index length() const { return length_; }
   Index entries() const { return count_ * length_; }
+  Index fiber_at(Index entry) const { return length_ > 0 ? (entry + length_ - 1) / length_ : 0; }
   DenseFiber<Value> operator[](Index k) const {
     return {values_ + k * length_, length_, fiber_shifts_ ? fiber_shifts_[k] : 0, position_shifts_};
   }
@@ -44,6 +45,9 @@ public:
   Index count() const { return count_; }
   Index length() const { return length_; }
   Index entries() const { return starts_[count_]; }
+  Index fiber_at(Index entry) const { // the first that begins there or later
+    return std::lower_bound(starts_, starts_ + count_, Position(entry)) - starts_;
+  }
   SparseFiber<Value, Position> operator[](Index k) const {
     const Index start = starts_[k];
     return {values_ + start, positions_ + start, Index(starts_[k + 1]) - start};

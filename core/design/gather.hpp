@@ -1,0 +1,95 @@
+// Some columns of stored data, copied together or looked at where they are. Names beyond what is stored are
+// of columns that store nothing.
+#pragma once
+#include "core/design/columns.hpp"
+#include "core/support/helpers.hpp"
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <vector>
+
+namespace southwell {
+
+using Names = std::span<const Index>;
+
+// Dense, along columns: nothing is copied.
+template <class Stored, class Number>
+void gather_columns(const Stored& stored, Names names, DenseColumns<Number>& into) {
+  for (const Index j : names)
+    j < stored.count() ? into.append(stored.values(j), stored.shift(j)) : into.append(nullptr, 0);
+}
+// Dense, along rows: they are read once.
+template <class Stored, class Number>
+void gather_across(const Stored& stored, Names names, DenseColumns<Number>& into) {
+  const Index rows = stored.count(), columns = stored.length();
+  Number* to = into.room(Index(names.size()));
+  for (Index i = 0; i < rows; ++i) {
+    const Number* row = stored.values(i);
+    for (std::size_t k = 0; k < names.size(); ++k)
+      if (names[k] < columns) to[Index(k) * rows + i] = row[names[k]];
+  }
+  for (std::size_t k = 0; k < names.size(); ++k)
+    names[k] < columns ? into.append(to + Index(k) * rows, stored.shift(names[k])) : into.append(nullptr, 0);
+}
+
+// Sparse, along columns.
+template <class Stored> void gather_columns(const Stored& stored, Names names, SparseColumns& into) {
+  const auto fiber = [&](Index j) { return j < stored.count() ? stored[j] : decltype(stored[j])::empty(); };
+  std::vector<Index> sizes;
+  for (const Index j : names) sizes.push_back(fiber(j).size());
+  auto [values, rows] = into.append(sizes);
+  for (const Index j : names)
+    fiber(j).visit([&](Index i, Real a) {
+      *values++ = a;
+      *rows++ = std::int32_t(i);
+    });
+}
+// Sparse, along rows, in one pass over them; `all` are the sizes of all columns. With a helper, from both
+// ends: where the two meet, each column is full.
+template <class Stored>
+void gather_across(const Stored& stored, Names names, std::span<const std::uint32_t> all,
+                   SparseColumns& into) {
+  if (names.empty()) return;
+  std::vector<Index> sizes, starts(names.size()), ends;
+  for (const Index j : names) sizes.push_back(all[j]);
+  std::exclusive_scan(sizes.begin(), sizes.end(), starts.begin(), Index(0));
+  for (std::size_t k = 0; k < sizes.size(); ++k) ends.push_back(starts[k] + sizes[k] - 1);
+  const auto [values, rows] = into.append(sizes);
+
+  std::vector<std::int32_t> slot(all.size());
+  std::vector<std::uint64_t> wanted(all.size() / 64 + 1); // near at hand: most entries need no more
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    slot[names[k]] = std::int32_t(k);
+    wanted[names[k] / 64] |= std::uint64_t(1) << names[k] % 64;
+  }
+  Index longest = 0;
+  for (Index i = 0; i < stored.count(); ++i) longest = std::max(longest, stored[i].size());
+  struct Entry {
+    std::uint32_t column;
+    Real value;
+  };
+  const auto scan = [&, values = values, rows = rows](Index first, Index last, Index by,
+                                                      std::vector<Index> next) {
+    std::vector<Entry> met(std::size_t(longest) + 1); // and one that is written over
+    for (Index i = first; i != last; i += by) {
+      Entry* end = met.data(); // without branches: none could be foretold
+      stored[i].visit([&](Index j, Real a) {
+        *end = {std::uint32_t(j), a};
+        end += wanted[std::uint32_t(j) / 64] >> std::uint32_t(j) % 64 & 1;
+      });
+      for (const Entry* entry = met.data(); entry != end; ++entry) {
+        Index& at = next[slot[entry->column]];
+        values[at] = entry->value;
+        rows[at] = std::int32_t(i);
+        at += by;
+      }
+    }
+  };
+  divide(stored.entries(), [&](int part, int parts) {
+    const Index count = stored.count(), middle = parts == 1 ? count : stored.fiber_at(stored.entries() / 2);
+    if (part == 0) scan(0, middle, 1, starts);
+    if (part == 1) scan(count - 1, middle - 1, -1, ends);
+  });
+}
+
+} // namespace southwell
