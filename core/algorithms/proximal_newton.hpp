@@ -236,6 +236,7 @@ private:
       if (sure_ || model_.stopped()) return model_.stopped();
     }
     Real first = 0, now = infinity, goal = 0, pace = 0.9999;
+    model_.begin_sweeps(hot);
     for (int k = 0; k < 10 && now > goal; ++k) {
       const Index work = model_.work();
       const Real last = std::exchange(now, model_.sweep(hot)), price = Real(model_.work() - work);
@@ -245,6 +246,7 @@ private:
         first = now;
         goal = 0.1 * std::min(first, before);
       }
+      model_.extrapolate(hot);
       Slots next = support_of();
       const bool settled = 20 * difference(support, next) <= Index(next.size()) + 20;
       support = std::move(next);
@@ -259,6 +261,7 @@ private:
         if (model_.stopped()) return true;
         if (sure_) k = std::max(k, 7);
         support = support_of();
+        model_.begin_sweeps(hot);
       }
     }
     before = first;

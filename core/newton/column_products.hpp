@@ -61,7 +61,7 @@ public:
     place_.resize(std::size_t(columns().count()), -1);
     const Index before = size();
     std::vector<std::int32_t> fresh(slots.begin(), slots.end());
-    if (columns().by_rows()) // so that places are in the order of rows, if they are the first
+    if (columns().products_by_rows()) // so that places are in the order of rows, if they are the first
       std::sort(fresh.begin(), fresh.end(),
                 [&](Index k, Index l) { return columns().name(k) < columns().name(l); });
     for (const Index k : fresh)
@@ -84,7 +84,7 @@ private:
 
   void make_room(Index before) {
     if (size() > stride_) {
-      const Index wide = std::max(size(), 2 * stride_);
+      const Index wide = std::max(size(), 5 * stride_ / 4);
       std::vector<Real> wider(std::size_t(wide * wide));
       for (Index a = 0; a < before; ++a)
         std::copy_n(matrix_.data() + a * stride_, a + 1, wider.data() + a * wide);
@@ -97,7 +97,7 @@ private:
   // To the lines from `before` on, the rows with these weights.
   template <class Spend> bool add(Index before, CVec w, Spend&& spend) {
     const bool left =
-        columns().by_rows()
+        columns().products_by_rows()
             ? add_where_they_lie(before, w, spend)
             : columns().visit([&](const auto& store) { return add_products(store, before, w, spend); });
     if (left) forget();

@@ -11,6 +11,7 @@
 // intercept.
 #pragma once
 #include "core/drive.hpp"
+#include "core/newton/extrapolation.hpp"
 #include "core/newton/hessian.hpp"
 #include <algorithm>
 
@@ -144,6 +145,26 @@ public:
     });
   }
 
+  // Sweeps are about to begin, or one has been made; when enough have, x goes where they seem to lead, if the
+  // model is less there.
+  void begin_sweeps(const Slots& slots) {
+    extrapolation_.forget();
+    remember(slots);
+  }
+  void extrapolate(const Slots& slots) {
+    remember(slots);
+    if (!extrapolation_.ready()) return;
+    std::vector<Real> x = state_, images = images_;
+    if (extrapolation_(x, images) && better(slots, x, images)) {
+      for (std::size_t t = 0; t < slots.size(); ++t) coordinates()[slots[t]].x = x[t];
+      total_r_ = images.back();
+      u_ = images[images.size() - 2];
+      images.resize(residual_.size());
+      residual_.swap(images);
+    }
+    begin_sweeps(slots);
+  }
+
   // Newton steps on the support with its signs held: where one would change signs, as far as that, and on
   // without those that are zero then. Returns whether the last was taken in full.
   bool newton(Slots support) {
@@ -241,6 +262,30 @@ private:
   static constexpr Real damping = 1e-12;
 
   const WorkingColumns& columns() const { return weighted_.columns; }
+  void remember(const Slots& slots) {
+    state_.clear();
+    for (const Index k : slots) state_.push_back(coordinates()[k].x);
+    images_ = residual_;
+    images_.push_back(u_);
+    images_.push_back(total_r_);
+    extrapolation_.remember(state_, images_);
+  }
+  // Is the model less there than it is here? With r = residual + u h it changes by
+  // sum_i (r_i + dr_i / 2) dr_i / h_i, and by what the penalty does.
+  bool better(const Slots& slots, CVec x, CVec images) const {
+    Real change = 0;
+    for (std::size_t t = 0; t < slots.size(); ++t) {
+      const Coordinate& c = coordinates()[slots[t]];
+      if (x[t] < c.g.lo || x[t] > c.g.hi) return false;
+      change += c.g.value(x[t]) - c.g.value(c.x);
+    }
+    const Real du = images[residual_.size()] - u_;
+    for (std::size_t i = 0; i < residual_.size(); ++i) {
+      const Real h = weighted_.h[i], by = images[i] - residual_[i] + du * h;
+      if (h > 0) change += (residual_[i] + u_ * h + by / 2) * by / h;
+    }
+    return change < 0;
+  }
   // Books the time and the work of a Newton step.
   class Timed {
   public:
@@ -418,6 +463,8 @@ private:
   bool stopped_ = false;
   std::vector<Real> residual_, margins_, slopes_, square_;
   std::vector<Design::Moments> moments_; // by feature
+  Extrapolation extrapolation_;
+  std::vector<Real> state_, images_; // x, and what is affine in it, as the last sweep left them
   Index intercept_ = -1;
   Real first_total_r_ = 0;   // where the model begins
   Real total_r_ = 0, u_ = 0; // the sum of the residual; what the frame has added to all margins

@@ -26,8 +26,10 @@ public:
   Index size(Index k) const { return design_.lies_by_rows() ? source_sizes_[names_[k]] : gathered_.size(k); }
   Index entries() const { return design_.lies_by_rows() ? entries_ : gathered_.entries(); }
   bool sparse() const { return design_.lies_by_rows() || gathered_.sparse(); }
-  // Are sums over all rows better taken where the data lie?
-  bool by_rows() const { return design_.lies_by_rows() && 2 * entries_ >= design_.stored(); }
+  // Are sums over all rows better taken where the data lie? And products of columns, for which rows would
+  // have to be put together again?
+  bool by_rows() const { return hold_one_in(2); }
+  bool products_by_rows() const { return hold_one_in(3); }
 
   // `work(store)`, where store[k] is a fiber: once for a whole loop.
   template <class Work> decltype(auto) visit(Work&& work) const {
@@ -36,6 +38,9 @@ public:
   }
 
 private:
+  bool hold_one_in(Index parts) const {
+    return design_.lies_by_rows() && parts * entries_ >= design_.stored();
+  }
   void gather() const {
     if (gathered_.count() == count() && count() > 0) return;
     design_.gather(std::span(names_).subspan(std::size_t(gathered_.count())), source_sizes_, gathered_);
