@@ -46,7 +46,7 @@ public:
   bool begun() const override { return ease_ == 1; }
   void epoch(Pulse& pulse) override {
     moved_ = true;
-    model_.attend(pulse);
+    model_.ledger().attend(pulse);
     const bool last = foreseen_ || (complete_ && gap_ <= 1000 * goal_); // hardly any other feature will come
     Real target = last ? 0.2 * goal_ : std::max((complete_ ? 0.1 : 0.3) * gap_, 0.2 * goal_),
          change = infinity;
@@ -56,7 +56,7 @@ public:
     const Index enough = pulse.entries() + (complete_ ? 50 : 3) * pass;
     for (int step = 0; step < 50 && pulse.entries() < enough; ++step) {
       linearise();
-      if (model_.stopped()) return;
+      if (model_.ledger().stopped()) return;
       const Real left = restricted_gap();
       if (step == 0) target = std::min(target, 0.1 * left); // a round without a step would end nowhere
       if (left <= target) break;
@@ -95,12 +95,12 @@ public:
     const Real before = problem_->penalty[0].l1, now = problem.penalty[0].l1;
     strong_ = now > 0 && now < before ? std::max(2 - before / now, 0.0) : 1;
     problem_ = &problem;
-    model_.newton_effort() = {"newton"};
+    model_.ledger().forget_efforts();
     ease_ = 1;
     penalise();
     return true;
   }
-  std::vector<Effort> parts() const override { return {model_.newton_effort()}; }
+  std::vector<Effort> parts() const override { return {model_.ledger().newton_effort()}; }
 
 private:
   using Slots = Model::Slots;
@@ -222,10 +222,10 @@ private:
       if (Index(k) == intercept()) continue;
       if (c.x != 0 || c.g.l1 == 0 || std::abs(c.slope) > 0.9 * c.g.l1) hot.push_back(std::int32_t(k));
     }
-    if (model_.better_formed(hot)) {
+    if (model_.through_hessian().pays(hot)) {
       const Real part = problem_->loss.quadratic() ? 1e-9 : 1e-3; // the model is the problem, or near it
-      before = model_.solve_formed(hot, part, thinning(hot));
-      return model_.stopped();
+      before = model_.through_hessian().solve(hot, part, thinning(hot));
+      return model_.ledger().stopped();
     }
     Slots support = support_of();
     const bool smooth = support == hot && std::all_of(hot.begin(), hot.end(), [&](Index k) {
@@ -233,15 +233,15 @@ private:
                         });
     if (smooth && model_.newton_cost(hot) <= 10 * Real(columns_.entries())) { // no signs to find first
       sure_ = model_.newton(support);
-      if (sure_ || model_.stopped()) return model_.stopped();
+      if (sure_ || model_.ledger().stopped()) return model_.ledger().stopped();
     }
     Real first = 0, now = infinity, goal = 0, pace = 0.9999;
     model_.begin_sweeps(hot);
     for (int k = 0; k < 10 && now > goal; ++k) {
-      const Index work = model_.work();
-      const Real last = std::exchange(now, model_.sweep(hot)), price = Real(model_.work() - work);
+      const Index work = model_.ledger().work();
+      const Real last = std::exchange(now, model_.sweep(hot)), price = Real(model_.ledger().work() - work);
       spent_ += price;
-      if (model_.stopped()) return true;
+      if (model_.ledger().stopped()) return true;
       if (k == 0) {
         first = now;
         goal = 0.1 * std::min(first, before);
@@ -258,7 +258,7 @@ private:
       if (spent_ >= (sure_ ? 0.1 : 1) * cost && to_come >= cost) {
         sure_ = model_.newton(support);
         spent_ = 0;
-        if (model_.stopped()) return true;
+        if (model_.ledger().stopped()) return true;
         if (sure_) k = std::max(k, 7);
         support = support_of();
         model_.begin_sweeps(hot);
