@@ -217,7 +217,7 @@ inline Outcome drive(const Problem& problem, Algorithm& algorithm, const Stop& s
           outcome.status = status;
           return true;
         };
-        if (std::isfinite(record.gap) && record.gap >= 0 && record.gap <= unit.goal)
+        if (std::isfinite(record.gap) && record.gap >= -unit.rounding && record.gap <= unit.goal)
           return end(Status::converged);
         if (!std::isfinite(size) || grows) return end(Status::diverged);
         if (asked) return end(Status::stopped);

@@ -138,3 +138,11 @@ class Jumps(L.Hinge):
 def test_laws_catch_a_wrong_smoothness(loss):
     with pytest.raises(AssertionError, match="smoothness"):
         check_loss(loss)
+
+
+def test_the_logistic_conjugate_keeps_its_digits_where_it_is_tiny():
+    """t log t + (1 - t) log(1 - t): what 1 - t loses by rounding would be more than the whole."""
+    t = 10.0 ** -np.arange(1, 16, 0.5)
+    exact = (t * np.log(t) + (1 - t) * np.log1p(-t)).astype(float)
+    got = sw.losses.Logistic().conjugate(-t, np.ones_like(t))
+    assert np.abs(got / exact - 1).max() <= 3e-15

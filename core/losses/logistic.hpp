@@ -14,7 +14,8 @@ struct Logistic {
   SOUTHWELL_INLINE Real derivative(Real m, Real b) const { return -b * sigmoid(-b * m); }
   SOUTHWELL_INLINE Real curvature(Real y, Real b) const { return -b * y * (1 + b * y); }
   SOUTHWELL_INLINE Real conjugate(Real y, Real b) const {
-    const Real t = -b * y, value = xlogx(t) + xlogx(1 - t);
+    // What 1 - t loses by rounding counts where t is tiny: to first order it is u times that.
+    const Real t = -b * y, u = 1 - t, lost = (1 - u) - t, value = xlogx(t) + (xlogx(u) + u * lost);
     return t >= -1e-12 && t <= 1 + 1e-12 ? value : infinity;
   }
   // Vertical at both ends: what t cannot tell from its end for rounding counts as the end.

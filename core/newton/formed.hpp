@@ -82,8 +82,9 @@ public:
 private:
   // Does the part belong to the mixture? A tiny one shows in the diagonal alone.
   bool mixed(bool whole) const { return whole ? weighted_.flat > 1e-6 : weighted_.flat < 1; }
-  // Where pieces meet, curvatures are equal or different; else they are about equal long before.
-  Real slack() const { return weighted_.smooth ? 0.03 : 0; }
+  // Where pieces meet, curvatures are equal or different; else they are about equal long before, and what is
+  // not exact costs digits: it must save something.
+  Real slack() const { return weighted_.smooth && weighted_.columns.entries() >= 50'000 ? 0.03 : 0; }
 
   const Weighted& weighted_;
   Rows rows_;

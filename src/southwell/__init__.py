@@ -27,6 +27,7 @@ __all__ = [
     "Result",
     "Results",
     "Status",
+    "estimators",
     "features",
     "get_num_threads",
     "graph",
@@ -44,7 +45,24 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str):
-    if name in ("features", "graph"):  # imported when asked for: scikit-learn takes a while
+ESTIMATORS = (
+    "ElasticNet",
+    "Lasso",
+    "LinearSVC",
+    "LinearSVR",
+    "LogisticRegression",
+    "PoissonRegressor",
+    "QuantileRegressor",
+    "Ridge",
+    "SparseLinearClassifier",
+    "SparseLinearRegressor",
+)
+__all__ += ESTIMATORS
+
+
+def __getattr__(name: str):  # imported when asked for: scikit-learn takes a while
+    if name in ("estimators", "features", "graph"):
         return import_module(f".{name}", __name__)
+    if name in ESTIMATORS:
+        return getattr(import_module(".estimators", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -133,7 +133,7 @@ def solve(
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
     chosen = able(methods.get(method), problem)
-    result, error = run(problem, chosen, _start(problem, warm_start), settings, begun, callback)
+    result, error = run(problem, chosen, start_of(problem, warm_start), settings, begun, callback)
     if error is not None:
         raise_with(error, replace(result, status=Status.INTERRUPTED))
     _warn(result)
@@ -323,7 +323,7 @@ def _warn_of_no_minimiser(result: Result) -> None:
         )
 
 
-def _start(problem: Problem, given) -> Start:
+def start_of(problem: Problem, given) -> Start:
     """Where to begin; nowhere, if the zero model has a smaller loss than what is given."""
     nowhere = Start(np.zeros(problem.n_features + problem.intercept))
     if given is None:

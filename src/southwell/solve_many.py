@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 
@@ -17,7 +17,7 @@ from .methods import Method, Start
 from .penalties import ElasticNet
 from .problem import Problem
 from .result import Result
-from .solve import Progress, Settings, able, one_penalty, raise_with, run, warn_of_many
+from .solve import Progress, Settings, able, one_penalty, raise_with, run, start_of, warn_of_many
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +103,7 @@ def solve_many(
     check_every: int | None = None,
     seed: int = 0,
     callback: Callable[[int, Progress], bool | None] | None = None,
+    warm_start: Sequence | None = None,
     record_history: bool = True,
     n_threads: int | None = None,
 ) -> Results:
@@ -122,6 +123,8 @@ def solve_many(
     callback : callable, optional
         Called with the number of a problem and its ``Progress``; a true value stops that problem. It may be called from
         several threads, one at a time.
+    warm_start : sequence, optional
+        Where each begins, as for ``solve``; None for those that begin nowhere.
     n_threads : int, optional
         Default: see ``southwell.set_num_threads``.
     loss, l1, l2, penalty, intercept, sample_weight, method, tol, max_epochs, check_every, seed, record_history
@@ -149,8 +152,11 @@ def solve_many(
     targets, classes = _targets(Y, losses.get(loss))
     first = Problem(A, targets(0), loss, one_penalty(l1, l2, penalty), intercept=intercept, sample_weight=sample_weight)
     chosen = able(methods.get(method), first)
-    start = Start(np.zeros(first.n_features + first.intercept))
-    chosen.prepare(first, start, settings.seed)  # what all share is built here, once
+    starts = [None] * targets.count if warm_start is None else list(warm_start)
+    if len(starts) != targets.count:
+        raise ValueError(f"warm_start must say where each of {targets.count} problems begins; got {len(starts)}.")
+    nowhere = Start(np.zeros(first.n_features + first.intercept))
+    chosen.prepare(first, nowhere, settings.seed)  # what all share is built here, once
     for k in range(1, targets.count):  # refused before any begins; made again when its turn comes
         try:
             first.with_targets(targets(k))
@@ -168,7 +174,15 @@ def solve_many(
         own_begun = time.perf_counter()
         own = replace(settings, max_seconds=max(settings.max_seconds - (own_begun - begun), 1e-9))
         problem = first if k == 0 else first.with_targets(targets(k))
-        return run(problem, chosen, start, own, own_begun, None if callback is None else report, cancelled)
+        return run(
+            problem,
+            chosen,
+            start_of(problem, starts[k]),
+            own,
+            own_begun,
+            None if callback is None else report,
+            cancelled,
+        )
 
     results, error = _run_all(one, targets.count, threads, cancelled)
     answer = Results(results, classes, time.perf_counter() - begun)

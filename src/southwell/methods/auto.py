@@ -66,7 +66,9 @@ class Auto(Method):
             return [self.movers]
         hopeless = problem.penalty.l2 == 0  # nothing holds x on the dual side but proximal terms
         slow = problem.shifts is not None and not problem.data.shifts_are_free  # every row would touch every feature
-        return ["primal"] if hopeless or slow else ["primal", "dual"]
+        # Of little data, Newton steps cost nothing, and give all digits.
+        little = problem.loss.smooth and problem.data.stored <= 20_000
+        return ["primal"] if hopeless or slow or little else ["primal", "dual"]
 
 
 def _primal_price(problem: Problem) -> float:

@@ -1,0 +1,25 @@
+"""scikit-learn estimators: the same arguments, and a proof."""
+
+from ._base import ConvergenceWarning
+from .elastic_net import ElasticNet, Lasso
+from .general import SparseLinearClassifier, SparseLinearRegressor
+from .logistic import LogisticRegression
+from .poisson import PoissonRegressor
+from .quantile import QuantileRegressor
+from .ridge import Ridge
+from .svc import LinearSVC
+from .svr import LinearSVR
+
+__all__ = [
+    "ConvergenceWarning",
+    "ElasticNet",
+    "Lasso",
+    "LinearSVC",
+    "LinearSVR",
+    "LogisticRegression",
+    "PoissonRegressor",
+    "QuantileRegressor",
+    "Ridge",
+    "SparseLinearClassifier",
+    "SparseLinearRegressor",
+]

@@ -1,0 +1,38 @@
+"""The units of other libraries in ours, the only place that knows them.
+
+Every model here minimises ``sum_i s_i phi(a_i'x + c; b_i) + l1 ||x||_1 + (l2/2) ||x||^2`` with weights ``s`` that sum
+to one. scikit-learn states the same models in two ways:
+
+* **alpha**: a mean over samples plus ``alpha`` times the penalty, so l1 and l2 are shares of alpha. ``Ridge`` alone has
+  a sum of squares, without the half, beside alpha.
+* **C**: the penalty plus ``C`` times a sum over samples, so both are shares of ``1 / (C * total weight)``. Its squared
+  hinge has no half: another factor of two.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Strengths(NamedTuple):
+    """l1 and l2, and by what our objective is multiplied to give the other library's."""
+
+    l1: float
+    l2: float
+    unit: float = 1.0
+
+
+def from_alpha(alpha: float, l1_ratio: float) -> Strengths:
+    """Lasso, ElasticNet, QuantileRegressor, PoissonRegressor."""
+    return Strengths(alpha * l1_ratio, alpha * (1.0 - l1_ratio))
+
+
+def from_ridge(alpha: float, total: float) -> Strengths:
+    """Ridge: ``sum_i w_i (y_i - m_i)^2 + alpha ||x||^2``."""
+    return Strengths(0.0, alpha / total, 2.0 * total)
+
+
+def from_C(C: float, total: float, l1_ratio: float, factor: float = 1.0) -> Strengths:
+    """LogisticRegression, LinearSVC, LinearSVR: the penalty plus ``C factor`` times a sum of our losses."""
+    strength = 1.0 / (C * factor * total)
+    return Strengths(l1_ratio * strength, (1.0 - l1_ratio) * strength, C * factor * total)

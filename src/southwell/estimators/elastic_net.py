@@ -1,0 +1,120 @@
+"""Least squares with an L1 or an elastic penalty."""
+
+from __future__ import annotations
+
+from .. import losses
+from .._names import positive
+from ._parameters import one_of, share
+from ._regressor import LinearRegressor
+from .conventions import Strengths, from_alpha
+
+
+class ElasticNet(LinearRegressor):
+    """Least squares with a mixed L1 and L2 penalty, proven.
+
+    Minimises ``1 / (2 n) ||y - X w - c||^2 + alpha l1_ratio ||w||_1 + (alpha / 2) (1 - l1_ratio) ||w||^2``, as
+    scikit-learn's class of the same name does.
+
+    Parameters
+    ----------
+    alpha : float
+        Strength of the penalty; 0 asks for least squares.
+    l1_ratio : float
+        The share of L1 in it, between 0 and 1.
+    fit_intercept : bool
+        Add c, which is never penalised.
+    precompute, copy_X, selection
+        For code written for scikit-learn; the method decides, and X is never changed.
+    max_iter : int
+        Rounds of the method.
+    tol : float
+        The duality gap to reach, in units of the zero model's objective.
+    warm_start : bool
+        Begin the next fit where this one ended.
+    positive : bool
+        Ask for coefficients >= 0.
+    random_state : int, RandomState or None
+        For methods that choose at random; None is the seed 0.
+    method : str or Method
+        Any of ``southwell.methods``.
+    n_jobs : int, optional
+        Threads; None: see ``southwell.set_num_threads``.
+    verbose : int
+        1 shows a progress line in terminals and notebooks.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,) or (n_targets, n_features)
+    intercept_ : float or array
+    sparse_coef_ : sparse array
+    gap_ : float
+        A proven bound on how far the objective is from its optimum, in units of the zero model's: what ``tol`` is.
+    dual_gap_ : float or array
+        The same in the units of the objective above.
+    status_ : Status
+    n_iter_ : int
+    dual_coef_ : array of shape (n_samples,) or (n_targets, n_samples)
+        The dual point that proves the answer.
+    support_ : array
+        Samples whose dual coefficient is not zero.
+    result_ : Result, or a list of them
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from southwell import ElasticNet
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = ElasticNet(alpha=0.01, l1_ratio=0.9).fit(X, y)
+    >>> round(model.score(X, y), 3), model.gap_ <= 1e-6
+    (0.491, True)
+    """
+
+    def __init__(self, alpha=1.0, *, l1_ratio=0.5, fit_intercept=True, precompute=False, max_iter=1000, copy_X=True,
+                 tol=1e-6, warm_start=False, positive=False, random_state=None, selection="cyclic", method="auto",
+                 n_jobs=None, verbose=0):  # fmt: skip
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.copy_X = copy_X
+        self.tol = tol
+        self.warm_start = warm_start
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+        self.method = method
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _loss(self) -> losses.Loss:
+        return losses.Squared()
+
+    def _strengths(self, total: float) -> Strengths:
+        one_of("selection", self.selection, ("cyclic", "random"))
+        return from_alpha(positive("alpha", self.alpha, zero=True), share("l1_ratio", self.l1_ratio))
+
+
+class Lasso(ElasticNet):
+    """Least squares with an L1 penalty, proven.
+
+    Minimises ``1 / (2 n) ||y - X w - c||^2 + alpha ||w||_1``. Parameters and attributes are those of ``ElasticNet``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from southwell import Lasso
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = Lasso(alpha=0.5).fit(X, y)
+    >>> int((model.coef_ != 0).sum()), model.gap_ <= 1e-6
+    (4, True)
+    """
+
+    def __init__(self, alpha=1.0, *, fit_intercept=True, precompute=False, copy_X=True, max_iter=1000, tol=1e-6,
+                 warm_start=False, positive=False, random_state=None, selection="cyclic", method="auto", n_jobs=None,
+                 verbose=0):  # fmt: skip
+        super().__init__(
+            alpha, l1_ratio=1.0, fit_intercept=fit_intercept, precompute=precompute, max_iter=max_iter, copy_X=copy_X,
+            tol=tol, warm_start=warm_start, positive=positive, random_state=random_state, selection=selection,
+            method=method, n_jobs=n_jobs, verbose=verbose,
+        )  # fmt: skip

@@ -1,0 +1,124 @@
+"""Any loss with any penalty, in the library's own units."""
+
+from __future__ import annotations
+
+from .. import losses
+from .._names import positive
+from ._classifier import LinearClassifier
+from ._regressor import LinearRegressor
+from .conventions import Strengths
+
+
+class _InOwnUnits:
+    """l1 and l2 as ``southwell.solve`` has them."""
+
+    def _loss(self) -> losses.Loss:
+        loss = losses.get(self.loss)
+        if loss.targets not in self._targets:
+            kind = "numbers" if "signs" in self._targets else "classes"
+            raise ValueError(f"{type(self).__name__} cannot use {loss.name}: that is a loss for {kind}.")
+        return loss
+
+    def _strengths(self, total: float) -> Strengths:
+        return Strengths(positive("l1", self.l1, zero=True), positive("l2", self.l2, zero=True))
+
+
+class SparseLinearRegressor(_InOwnUnits, LinearRegressor):
+    """A linear model of numbers, with any loss and penalty, proven.
+
+    Minimises ``mean_i loss(x_i'w + c; y_i) + l1 ||w||_1 + (l2/2) ||w||^2``.
+
+    Parameters
+    ----------
+    loss : str or Loss
+        squared, huber, quantile, epsilon_insensitive, poisson, or one of ``southwell.losses`` with its parameter.
+    l1, l2 : float
+    fit_intercept, positive, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
+        As for ``ElasticNet``.
+
+    Attributes
+    ----------
+    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+        As for ``ElasticNet``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from southwell import SparseLinearRegressor, losses
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = SparseLinearRegressor(loss=losses.Huber(50.0), l1=0.5).fit(X, y)
+    >>> int((model.coef_ != 0).sum())
+    3
+    """
+
+    _targets = ("real", "counts")
+
+    def __init__(self, loss="squared", *, l1=0.01, l2=0.0, fit_intercept=True, positive=False, max_iter=1000, tol=1e-6,
+                 warm_start=False, random_state=None, method="auto", n_jobs=None, verbose=0):  # fmt: skip
+        self.loss = loss
+        self.l1 = l1
+        self.l2 = l2
+        self.fit_intercept = fit_intercept
+        self.positive = positive
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.method = method
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class SparseLinearClassifier(_InOwnUnits, LinearClassifier):
+    """A linear model of classes, with any loss and penalty, proven; several classes, or several labels at once.
+
+    Minimises ``mean_i loss(y_i (x_i'w + c)) + l1 ||w||_1 + (l2/2) ||w||^2`` for each class against the rest, or for
+    each label.
+
+    Parameters
+    ----------
+    loss : str or Loss
+        logistic, hinge, squared_hinge (with a half), smooth_hinge, or one of ``southwell.losses`` with its parameter.
+    l1, l2 : float
+    class_weight : dict, "balanced" or None
+        Not for several labels at once.
+    sparse_coef : bool
+        Store ``coef_`` as a sparse matrix.
+    fit_intercept, positive, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
+        As for ``ElasticNet``.
+
+    Attributes
+    ----------
+    classes_, coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+        As for ``LogisticRegression``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from southwell import SparseLinearClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = SparseLinearClassifier("smooth_hinge", l1=1e-3).fit(X / 16, y)
+    >>> model.coef_.shape, model.score(X / 16, y) > 0.9
+    ((10, 64), True)
+    """
+
+    _targets = ("signs",)
+    _multilabel = True
+
+    def __init__(self, loss="logistic", *, l1=0.001, l2=0.0, fit_intercept=True, positive=False, class_weight=None,
+                 max_iter=1000, tol=1e-6, warm_start=False, random_state=None, method="auto", n_jobs=None, verbose=0,
+                 sparse_coef=False):  # fmt: skip
+        self.loss = loss
+        self.l1 = l1
+        self.l2 = l2
+        self.fit_intercept = fit_intercept
+        self.positive = positive
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.method = method
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.sparse_coef = sparse_coef

@@ -1,0 +1,107 @@
+"""Logistic regression."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit
+
+from .. import losses
+from .._names import positive
+from ._classifier import LinearClassifier
+from ._parameters import one_of, share
+from .conventions import Strengths, from_C
+
+RATIOS = {"l1": 1.0, "l2": 0.0, None: 0.0}
+
+
+class LogisticRegression(LinearClassifier):
+    """Logistic regression with an L1, L2 or elastic penalty, or none, proven.
+
+    Minimises ``penalty(w) + C sum_i log(1 + exp(-y_i (x_i'w + c)))``, with a penalty of ``||w||_1``, ``||w||^2 / 2`` or
+    a mixture of both. Several classes are fitted one against the rest. The intercept is never penalised; liblinear
+    penalises it, so there results differ.
+
+    Parameters
+    ----------
+    penalty : {"l2", "l1", "elasticnet", None}
+    C : float
+        Inverse strength of the penalty.
+    l1_ratio : float, optional
+        The share of L1; where it is given it says more than "l2", the default.
+    class_weight : dict, "balanced" or None
+    multi_class : {"ovr"}
+        How several classes are treated.
+    sparse_coef : bool
+        Store ``coef_`` as a sparse matrix.
+    fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
+        As for ``ElasticNet``.
+    dual, intercept_scaling, solver
+        For code written for scikit-learn; ``method`` decides, and the intercept needs no scaling.
+
+    Attributes
+    ----------
+    classes_ : array
+    coef_ : array of shape (1, n_features) or (n_classes, n_features)
+    intercept_ : array
+    gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+        As for ``ElasticNet``; the gap is the largest among the classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from southwell import LogisticRegression
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LogisticRegression(penalty="l1", C=0.1).fit(scale(X), y)
+    >>> round(model.score(scale(X), y), 2), int((model.coef_ != 0).sum())
+    (0.97, 8)
+    """
+
+    def __init__(self, penalty="l2", *, C=1.0, l1_ratio=None, dual=False, tol=1e-6, fit_intercept=True,
+                 intercept_scaling=1, class_weight=None, random_state=None, solver="auto", max_iter=1000,
+                 multi_class="ovr", verbose=0, warm_start=False, n_jobs=None, method="auto",
+                 sparse_coef=False):  # fmt: skip
+        self.penalty = penalty
+        self.C = C
+        self.l1_ratio = l1_ratio
+        self.dual = dual
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.solver = solver
+        self.max_iter = max_iter
+        self.multi_class = multi_class
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.method = method
+        self.sparse_coef = sparse_coef
+
+    def _loss(self) -> losses.Loss:
+        return losses.Logistic()
+
+    def _strengths(self, total: float) -> Strengths:
+        one_of("penalty", self.penalty, ("l2", "l1", "elasticnet", None))
+        one_of("multi_class", self.multi_class, ("ovr", "auto"))
+        if self.penalty is None or np.inf == self.C:
+            return Strengths(0.0, 0.0, total)
+        if self.l1_ratio is None and self.penalty == "elasticnet":
+            raise ValueError('penalty="elasticnet" needs l1_ratio, the share of L1 between 0 and 1.')
+        given = self.l1_ratio is not None and self.penalty != "l1"
+        ratio = share("l1_ratio", self.l1_ratio) if given else RATIOS[self.penalty]
+        return from_C(positive("C", self.C), total, ratio)
+
+    def predict_proba(self, X) -> np.ndarray:
+        """The probability of each class; of several, those of one against the rest, scaled to sum to one."""
+        likely = expit(self.decision_function(X))
+        if likely.ndim == 1:
+            return np.column_stack([1.0 - likely, likely])
+        totals = likely.sum(axis=1, keepdims=True)
+        return np.where(totals > 0, likely / np.where(totals > 0, totals, 1.0), 1.0 / likely.shape[1])
+
+    def predict_log_proba(self, X) -> np.ndarray:
+        """The logarithms of ``predict_proba``."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))

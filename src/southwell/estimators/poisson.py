@@ -1,0 +1,80 @@
+"""Linear models of counts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import losses
+from .._names import positive
+from ._parameters import share
+from ._regressor import LinearRegressor
+from .conventions import Strengths, from_alpha
+
+
+class PoissonRegressor(LinearRegressor):
+    """A model of counts, ``exp(x'w + c)``, with an L2 penalty (or an elastic one), proven.
+
+    Minimises ``1 / (2 n) sum_i deviance(y_i, exp(x_i'w + c)) + (alpha / 2) ||w||^2``, as scikit-learn's class of the
+    same name does; with ``l1_ratio``, a share of alpha is L1.
+
+    Parameters
+    ----------
+    alpha : float
+    l1_ratio : float
+        The share of L1, between 0 and 1.
+    fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
+        As for ``ElasticNet``.
+    solver : str
+        For code written for scikit-learn; ``method`` decides.
+
+    Attributes
+    ----------
+    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+        As for ``ElasticNet``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from southwell import PoissonRegressor
+    >>> X = np.array([[1.0, 2.0], [2.0, 3.0], [3.0, 4.0], [4.0, 3.0]])
+    >>> model = PoissonRegressor(alpha=0.01).fit(X, [12, 17, 22, 21])
+    >>> model.predict(X).round().tolist()
+    [12.0, 17.0, 22.0, 21.0]
+    """
+
+    _multi_output = False  # counts of several kinds are seldom on one scale
+
+    def __init__(self, *, alpha=1.0, l1_ratio=0.0, fit_intercept=True, solver="auto", max_iter=1000, tol=1e-6,
+                 warm_start=False, random_state=None, method="auto", n_jobs=None, verbose=0):  # fmt: skip
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.method = method
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _loss(self) -> losses.Loss:
+        return losses.Poisson()
+
+    def _strengths(self, total: float) -> Strengths:
+        return from_alpha(positive("alpha", self.alpha, zero=True), share("l1_ratio", self.l1_ratio))
+
+    def predict(self, X) -> np.ndarray:
+        """The expected counts, exp(X w + c)."""
+        return np.exp(self._margins(X))
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """D^2, the share of the deviance that is explained; as scikit-learn's class of the same name."""
+        from sklearn.metrics import d2_tweedie_score
+
+        return d2_tweedie_score(y, self.predict(X), sample_weight=sample_weight, power=1)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = True
+        return tags

@@ -1,0 +1,62 @@
+"""Linear models of a quantile."""
+
+from __future__ import annotations
+
+from .. import losses
+from .._names import positive
+from ._regressor import LinearRegressor
+from .conventions import Strengths, from_alpha
+
+
+class QuantileRegressor(LinearRegressor):
+    """A linear model of a quantile of y, with an L1 penalty, proven.
+
+    Minimises ``1 / n sum_i pinball(y_i - x_i'w - c) + alpha ||w||_1``, as scikit-learn's class of the same name does by
+    linear programming.
+
+    Parameters
+    ----------
+    quantile : float
+        Strictly between 0 and 1.
+    alpha : float
+    fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
+        As for ``ElasticNet``.
+    solver, solver_options
+        For code written for scikit-learn; ``method`` decides.
+
+    Attributes
+    ----------
+    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+        As for ``ElasticNet``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from southwell import QuantileRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = QuantileRegressor(quantile=0.9, alpha=0.01).fit(X, y)
+    >>> bool(0.88 <= (y <= model.predict(X)).mean() <= 0.92)
+    True
+    """
+
+    def __init__(self, *, quantile=0.5, alpha=1.0, fit_intercept=True, solver="auto", solver_options=None,
+                 max_iter=None, tol=1e-6, warm_start=False, random_state=None, method="auto", n_jobs=None,
+                 verbose=0):  # fmt: skip
+        self.quantile = quantile
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.solver_options = solver_options
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.method = method
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _loss(self) -> losses.Loss:
+        return losses.Quantile(self.quantile)
+
+    def _strengths(self, total: float) -> Strengths:
+        return from_alpha(positive("alpha", self.alpha, zero=True), 1.0)

@@ -1,0 +1,59 @@
+"""Least squares with an L2 penalty."""
+
+from __future__ import annotations
+
+from .. import losses
+from .._names import positive
+from ._regressor import LinearRegressor
+from .conventions import Strengths, from_ridge
+
+
+class Ridge(LinearRegressor):
+    """Least squares with an L2 penalty, proven.
+
+    Minimises ``||y - X w - c||^2 + alpha ||w||^2``, as scikit-learn's class of the same name does: a sum, where
+    ``ElasticNet`` has a mean. One alpha for all targets.
+
+    Parameters
+    ----------
+    alpha : float
+    fit_intercept, copy_X, max_iter, tol, positive, random_state, warm_start, method, n_jobs, verbose
+        As for ``ElasticNet``.
+    solver : str
+        For code written for scikit-learn; ``method`` decides.
+
+    Attributes
+    ----------
+    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+        As for ``ElasticNet``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from southwell import Ridge
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> round(Ridge(alpha=0.1).fit(X, y).score(X, y), 3)
+    0.513
+    """
+
+    def __init__(self, alpha=1.0, *, fit_intercept=True, copy_X=True, max_iter=None, tol=1e-6, solver="auto",
+                 positive=False, random_state=None, warm_start=False, method="auto", n_jobs=None,
+                 verbose=0):  # fmt: skip
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.solver = solver
+        self.positive = positive
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.method = method
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _loss(self) -> losses.Loss:
+        return losses.Squared()
+
+    def _strengths(self, total: float) -> Strengths:
+        return from_ridge(positive("alpha", self.alpha, zero=True), total)

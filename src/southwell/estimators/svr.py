@@ -1,0 +1,66 @@
+"""Support vector regression."""
+
+from __future__ import annotations
+
+from .. import losses
+from .._names import positive
+from ._parameters import one_of
+from ._regressor import LinearRegressor
+from .conventions import Strengths, from_C
+
+
+class LinearSVR(LinearRegressor):
+    """Linear support vector regression, proven.
+
+    Minimises ``||w||^2 / 2 + C sum_i max(0, |y_i - x_i'w - c| - epsilon)``. Unlike liblinear's, the intercept is not
+    penalised.
+
+    Parameters
+    ----------
+    epsilon : float
+        Errors up to this cost nothing.
+    C : float
+    loss : {"epsilon_insensitive"}
+    fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
+        As for ``ElasticNet``.
+    dual, intercept_scaling
+        For code written for scikit-learn; ``method`` decides, and the intercept needs no scaling.
+
+    Attributes
+    ----------
+    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+        As for ``ElasticNet``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from southwell import LinearSVR
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = LinearSVR(epsilon=10.0, C=100.0).fit(X, y)
+    >>> round(model.score(X, y), 2)
+    0.48
+    """
+
+    def __init__(self, *, epsilon=0.0, tol=1e-6, C=1.0, loss="epsilon_insensitive", fit_intercept=True,
+                 intercept_scaling=1.0, dual="auto", verbose=0, random_state=None, max_iter=None, warm_start=False,
+                 method="auto", n_jobs=None):  # fmt: skip
+        self.epsilon = epsilon
+        self.tol = tol
+        self.C = C
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.dual = dual
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.method = method
+        self.n_jobs = n_jobs
+
+    def _loss(self) -> losses.Loss:
+        one_of("loss", self.loss, ("epsilon_insensitive",))
+        return losses.EpsilonInsensitive(self.epsilon)
+
+    def _strengths(self, total: float) -> Strengths:
+        return from_C(positive("C", self.C), total, 0.0)

@@ -1,0 +1,258 @@
+"""scikit-learn's own checks, and equality with scikit-learn's classes of the same name."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn import linear_model, svm
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
+from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler, scale
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import southwell as sw
+from southwell import estimators
+
+CLASSES = [getattr(estimators, name) for name in estimators.__all__ if name != "ConvergenceWarning"]
+REGRESSORS = [c for c in CLASSES if hasattr(c, "predict") and not hasattr(c, "decision_function")]
+CLASSIFIERS = [c for c in CLASSES if hasattr(c, "decision_function")]
+
+
+@parametrize_with_checks([c(tol=1e-14) for c in CLASSES])
+def test_the_checks_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def numbers():
+    X, y = load_diabetes(return_X_y=True)
+    return X * 10, (y - y.mean()) / y.std()
+
+
+def classes():
+    X, y = load_breast_cancer(return_X_y=True)
+    return scale(X), y
+
+
+def objective(model, theirs, X, y, w):
+    """What scikit-learn's class minimises, at a model's coefficients."""
+    coef, intercept = np.ravel(model.coef_), float(np.ravel(model.intercept_)[0])
+    m = X @ coef + intercept
+    l1, l2 = np.abs(coef).sum(), coef @ coef
+    name, n = type(theirs).__name__, w.sum()
+    if name in ("Lasso", "ElasticNet"):
+        ratio = getattr(theirs, "l1_ratio", 1.0)
+        return w @ (y - m) ** 2 / (2 * n) + theirs.alpha * (ratio * l1 + (1 - ratio) / 2 * l2)
+    if name == "Ridge":
+        return w @ (y - m) ** 2 + theirs.alpha * l2
+    if name == "QuantileRegressor":
+        r = y - m
+        return w @ np.maximum(theirs.quantile * r, (theirs.quantile - 1) * r) / n + theirs.alpha * l1
+    if name == "PoissonRegressor":
+        return w @ (np.exp(m) - y * m) / n + theirs.alpha / 2 * l2
+    if name == "LinearSVR":
+        return l2 / 2 + theirs.C * (w @ np.maximum(np.abs(y - m) - theirs.epsilon, 0))
+    signs = np.where(y == np.unique(y)[1], 1.0, -1.0)
+    if name == "LogisticRegression":
+        ratio = theirs.l1_ratio
+        return ratio * l1 + (1 - ratio) / 2 * l2 + theirs.C * (w @ np.logaddexp(0, -signs * m))
+    slack = np.maximum(1 - signs * m, 0)
+    costs = slack**2 if theirs.loss == "squared_hinge" else slack
+    return (l1 if theirs.penalty == "l1" else l2 / 2) + theirs.C * (w @ costs)
+
+
+PAIRS = [
+    (sw.Lasso(alpha=0.05), linear_model.Lasso(alpha=0.05, tol=1e-12, max_iter=10**5)),
+    (sw.Lasso(alpha=0.02, positive=True), linear_model.Lasso(alpha=0.02, positive=True, tol=1e-12, max_iter=10**5)),
+    (sw.ElasticNet(alpha=0.1, l1_ratio=0.3), linear_model.ElasticNet(alpha=0.1, l1_ratio=0.3, tol=1e-12)),
+    (sw.ElasticNet(alpha=0.1, fit_intercept=False), linear_model.ElasticNet(alpha=0.1, fit_intercept=False, tol=1e-12)),
+    (sw.Ridge(alpha=3.0), linear_model.Ridge(alpha=3.0)),
+    (sw.Ridge(alpha=3.0, positive=True), linear_model.Ridge(alpha=3.0, positive=True, tol=1e-12)),
+    (sw.QuantileRegressor(quantile=0.3, alpha=0.01), linear_model.QuantileRegressor(quantile=0.3, alpha=0.01)),
+    (sw.PoissonRegressor(alpha=0.1), linear_model.PoissonRegressor(alpha=0.1, tol=1e-10, max_iter=1000)),
+    (sw.LogisticRegression(C=0.5), linear_model.LogisticRegression(C=0.5, tol=1e-10, max_iter=10**4)),
+    (
+        sw.LogisticRegression("l1", C=0.1),
+        linear_model.LogisticRegression(C=0.1, l1_ratio=1.0, solver="saga", tol=1e-8, max_iter=10**5),
+    ),
+    (
+        sw.LogisticRegression("elasticnet", C=0.1, l1_ratio=0.5),
+        linear_model.LogisticRegression(C=0.1, l1_ratio=0.5, solver="saga", tol=1e-8, max_iter=10**5),
+    ),
+    (sw.LinearSVC(C=0.1, fit_intercept=False), svm.LinearSVC(C=0.1, fit_intercept=False, tol=1e-10, max_iter=10**6)),
+    (
+        sw.LinearSVC("l1", C=0.1, fit_intercept=False),
+        svm.LinearSVC(penalty="l1", dual=False, C=0.1, fit_intercept=False, tol=1e-8, max_iter=10**5),
+    ),
+    (
+        sw.LinearSVC(loss="hinge", C=0.01, fit_intercept=False),
+        svm.LinearSVC(loss="hinge", C=0.01, fit_intercept=False, tol=1e-8, max_iter=10**6),
+    ),
+    (
+        sw.LinearSVR(epsilon=0.1, C=0.1, fit_intercept=False),
+        svm.LinearSVR(epsilon=0.1, C=0.1, fit_intercept=False, tol=1e-8, max_iter=10**6),
+    ),
+]
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("ours", "theirs"), PAIRS, ids=[str(pair[0]) for pair in PAIRS])
+def test_no_worse_than_scikit_learn(ours, theirs, weighted, form):
+    X, y = classes() if hasattr(ours, "decision_function") else numbers()
+    if isinstance(ours, sw.PoissonRegressor):
+        y = np.round(np.exp(y))
+    w = np.random.default_rng(0).integers(0, 4, len(y)).astype(float) if weighted else np.ones(len(y))
+    ours, theirs = clone(ours).set_params(tol=1e-10), clone(theirs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ours.fit(form(X), y, sample_weight=w if weighted else None)
+        theirs.fit(X, y, sample_weight=w if weighted else None)
+    best, here = objective(theirs, theirs, X, y, w), objective(ours, theirs, X, y, w)
+    assert here <= best + 1e-8 * abs(best)
+    assert ours.gap_ <= 1e-10
+    # The certificate, in their units, is no more than the truth allows.
+    assert here - best <= ours.dual_gap_ + 1e-9 * abs(best)
+
+
+# What they tell
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_every_fit_says_how_good_it_is(kind):
+    X, y = classes() if kind in CLASSIFIERS else numbers()
+    y = np.round(np.exp(y)) if kind is sw.PoissonRegressor else y
+    model = kind().fit(X, y)
+    assert model.status_ is sw.Status.CONVERGED and 0 <= model.gap_ <= model.tol
+    assert model.dual_gap_ >= 0 and model.n_iter_ >= 1
+    assert model.dual_coef_.shape == (len(y),)
+    assert np.array_equal(model.support_, np.flatnonzero(model.dual_coef_))
+    assert np.array_equal(model.sparse_coef_.toarray(), np.atleast_2d(model.coef_))
+    assert model.result_.problem is None  # a fitted model does not hold on to the data
+    assert len(pickle.dumps(model)) < 40 * len(y) + 2000 * len(model.result_.history["gap"]) + 20_000
+
+
+def test_a_fit_that_ends_early_warns_with_the_gap():
+    X, y = classes()
+    with pytest.warns(estimators.ConvergenceWarning, match=r"Gap .* tol is 1e-06"):
+        sw.LogisticRegression("l1", C=10.0, max_iter=1).fit(X, y)
+    with pytest.warns(SklearnConvergenceWarning):
+        sw.LogisticRegression("l1", C=10.0, max_iter=1).fit(X, y)
+
+
+def test_extreme_weights_are_proven_too():
+    """The zero model's objective is tiny then, and gaps are near what rounding allows."""
+    X, y = classes()
+    model = sw.LogisticRegression(class_weight={0: 1000.0, 1: 1e-4}).fit(X, y)
+    assert model.status_ is sw.Status.CONVERGED
+
+
+# Manners of scikit-learn
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix, sp.csc_array])
+def test_float32_is_kept(kind, form):
+    X, y = classes() if kind in CLASSIFIERS else numbers()
+    y = np.round(np.exp(y)) if kind is sw.PoissonRegressor else y
+    model = kind().fit(form(X.astype(np.float32)), y)
+    assert model.coef_.dtype == np.float32 and np.asarray(model.intercept_).dtype == np.float32
+    other = kind().fit(form(X), y)
+    assert np.abs(model.coef_ - other.coef_).max() <= 0.02 * np.abs(other.coef_).max() + 1e-3
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_a_warm_start_begins_at_the_last_answer(kind):
+    X, y = classes() if kind in CLASSIFIERS else numbers()
+    y = np.round(np.exp(y)) if kind is sw.PoissonRegressor else y
+    model = kind(warm_start=True).fit(X, y)
+    again = clone(model).set_params(warm_start=False).fit(X, y)
+    rounds = again.result_.epochs
+    model.fit(X, y)
+    assert model.result_.epochs <= max(1, rounds // 2)
+    model.fit(X[:, :5], y)  # another shape: it begins nowhere
+    assert model.coef_.shape[-1] == 5
+
+
+def test_several_targets_at_once():
+    X, y = numbers()
+    Y = np.column_stack([y, -2 * y, y**2])
+    model = sw.Lasso(alpha=0.05).fit(X, Y)
+    assert model.coef_.shape == (3, X.shape[1]) and model.predict(X).shape == Y.shape
+    for k in range(3):
+        one = sw.Lasso(alpha=0.05).fit(X, Y[:, k])
+        assert np.abs(one.coef_ - model.coef_[k]).max() <= 1e-3 * np.abs(one.coef_).max()
+        assert model.dual_gap_[k] <= 1e-6 * model.result_[k].scale
+
+
+def test_several_classes_and_labels():
+    X, y = load_digits(return_X_y=True)
+    X = X / 16
+    model = sw.SparseLinearClassifier(l1=1e-3, sparse_coef=True).fit(X, y)
+    assert sp.issparse(model.coef_) and model.coef_.shape == (10, 64) and model.score(X, y) > 0.9
+    dense = sw.SparseLinearClassifier(l1=1e-3).fit(X, y)
+    assert np.array_equal(model.coef_.toarray(), dense.coef_)
+    assert np.array_equal(model.predict(sp.csr_array(X)), dense.predict(X))
+    labels = np.column_stack([y % 2, y > 4, y == 3]).astype(int)
+    many = sw.SparseLinearClassifier(l1=1e-3).fit(X, labels)
+    assert many.predict(X).shape == labels.shape and (many.predict(X) == labels).mean() > 0.9
+
+
+def test_class_weights_are_weights():
+    X, y = classes()
+    named = sw.LogisticRegression(class_weight="balanced", tol=1e-10).fit(X, y)
+    w = len(y) / (2 * np.bincount(y))[y]
+    by_hand = sw.LogisticRegression(tol=1e-10).fit(X, y, sample_weight=w)
+    assert np.abs(named.coef_ - by_hand.coef_).max() <= 1e-6
+    theirs = linear_model.LogisticRegression(class_weight="balanced", tol=1e-10, max_iter=10**4).fit(X, y)
+    assert np.abs(named.coef_ - theirs.coef_).max() <= 1e-4
+
+
+def test_probabilities():
+    X, y = classes()
+    ours, theirs = (
+        sw.LogisticRegression().fit(X, y),
+        linear_model.LogisticRegression(tol=1e-10, max_iter=10**4).fit(X, y),
+    )
+    assert np.abs(ours.predict_proba(X) - theirs.predict_proba(X)).max() <= 1e-3
+    assert np.allclose(np.exp(ours.predict_log_proba(X)), ours.predict_proba(X))
+    X, y = load_digits(return_X_y=True)
+    shares = sw.LogisticRegression(C=0.1).fit(X / 16, y).predict_proba(X / 16)
+    assert np.allclose(shares.sum(axis=1), 1.0) and shares.min() >= 0
+
+
+def test_pipelines_and_searches():
+    X, y = load_breast_cancer(return_X_y=True)
+    pipe = make_pipeline(StandardScaler(), sw.LogisticRegression("l1"))
+    search = GridSearchCV(pipe, {"logisticregression__C": [0.01, 0.1, 1.0]}, cv=3).fit(X, y)
+    assert search.best_score_ > 0.95
+    assert cross_val_score(pipe, X, y, cv=3).mean() > 0.95
+    assert "LogisticRegression" in pipe._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (sw.Lasso(alpha=-1.0), "alpha"),
+        (sw.ElasticNet(l1_ratio=1.5), "l1_ratio must be between 0 and 1"),
+        (sw.Lasso(selection="best"), "selection must be one of 'cyclic', 'random'"),
+        (sw.Lasso(max_iter=0), "max_iter must be a positive integer"),
+        (sw.LogisticRegression("l3"), "penalty must be one of"),
+        (sw.LogisticRegression("elasticnet"), "needs l1_ratio"),
+        (sw.LogisticRegression(C=0.0), "C"),
+        (sw.LinearSVC(loss="log"), "loss must be one of"),
+        (sw.LinearSVR(loss="squared_epsilon_insensitive"), "loss must be one of"),
+        (sw.QuantileRegressor(quantile=1.0), "q must be"),
+        (sw.SparseLinearRegressor("hinge"), "hinge: that is a loss for classes"),
+        (sw.SparseLinearClassifier("squared"), "squared: that is a loss for numbers"),
+    ],
+    ids=str,
+)
+def test_refusals_say_what_is_allowed(model, words):
+    X, y = classes()
+    with pytest.raises(ValueError, match=words):
+        model.fit(X, y)
