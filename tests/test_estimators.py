@@ -49,6 +49,9 @@ def objective(model, theirs, X, y, w):
         return w @ (y - m) ** 2 / (2 * n) + theirs.alpha * (ratio * l1 + (1 - ratio) / 2 * l2)
     if name == "Ridge":
         return w @ (y - m) ** 2 + theirs.alpha * l2
+    if name == "HuberRegressor":
+        z, e = np.abs(y - m) / model.scale_, theirs.epsilon
+        return model.scale_ * (w @ (1 + np.where(z < e, z**2, 2 * e * z - e * e))) + theirs.alpha * l2
     if name == "QuantileRegressor":
         r = y - m
         return w @ np.maximum(theirs.quantile * r, (theirs.quantile - 1) * r) / n + theirs.alpha * l1
@@ -72,6 +75,7 @@ PAIRS = [
     (sw.ElasticNet(alpha=0.1, fit_intercept=False), linear_model.ElasticNet(alpha=0.1, fit_intercept=False, tol=1e-12)),
     (sw.Ridge(alpha=3.0), linear_model.Ridge(alpha=3.0)),
     (sw.Ridge(alpha=3.0, positive=True), linear_model.Ridge(alpha=3.0, positive=True, tol=1e-12)),
+    (sw.HuberRegressor(alpha=0.1), linear_model.HuberRegressor(alpha=0.1, tol=1e-8, max_iter=10**4)),
     (sw.QuantileRegressor(quantile=0.3, alpha=0.01), linear_model.QuantileRegressor(quantile=0.3, alpha=0.01)),
     (sw.PoissonRegressor(alpha=0.1), linear_model.PoissonRegressor(alpha=0.1, tol=1e-10, max_iter=1000)),
     (sw.LogisticRegression(C=0.5), linear_model.LogisticRegression(C=0.5, tol=1e-10, max_iter=10**4)),

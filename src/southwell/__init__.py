@@ -47,6 +47,7 @@ __all__ = [
 
 ESTIMATORS = (
     "ElasticNet",
+    "HuberRegressor",
     "Lasso",
     "LinearSVC",
     "LinearSVR",

@@ -3,6 +3,7 @@
 from ._base import ConvergenceWarning
 from .elastic_net import ElasticNet, Lasso
 from .general import SparseLinearClassifier, SparseLinearRegressor
+from .huber import HuberRegressor
 from .logistic import LogisticRegression
 from .poisson import PoissonRegressor
 from .quantile import QuantileRegressor
@@ -13,6 +14,7 @@ from .svr import LinearSVR
 __all__ = [
     "ConvergenceWarning",
     "ElasticNet",
+    "HuberRegressor",
     "Lasso",
     "LinearSVC",
     "LinearSVR",

@@ -60,10 +60,7 @@ class LinearEstimator(BaseEstimator):
         total = float(X.shape[0] if weights is None else weights.sum())
         strengths = self._strengths(total)
         penalty = ElasticNet(strengths.l1, strengths.l2, lower=0.0 if getattr(self, "positive", False) else None)
-        options = {
-            "method": self.method, "tol": self.tol, "max_epochs": self._max_epochs(), "seed": self._seed(),
-            "n_threads": self._threads(), "record_history": True,
-        }  # fmt: skip
+        options = self._options()
         before = self._before(targets.shape[1], X.shape[1])
         line = ProgressLine(type(self).__name__, getattr(self, "verbose", 0))
         with warnings.catch_warnings(record=True) as told:
@@ -88,6 +85,12 @@ class LinearEstimator(BaseEstimator):
             warnings.warn(warning.message.args[0], ConvergenceWarning if again else warning.category, stacklevel=4)
         self._tell(results, strengths.unit)
         return results
+
+    def _options(self) -> dict:
+        return {
+            "method": self.method, "tol": self.tol, "max_epochs": self._max_epochs(), "seed": self._seed(),
+            "n_threads": self._threads(),
+        }  # fmt: skip
 
     def _tell(self, results: list[Result], unit: float) -> None:
         kept = [replace(result, problem=None) for result in results]  # not the data

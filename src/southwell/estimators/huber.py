@@ -1,0 +1,194 @@
+"""Regression that outliers do not spoil."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.utils.validation import column_or_1d
+
+from .. import losses
+from .._names import positive
+from ..penalties import ElasticNet
+from ..problem import Problem
+from ..solve import solve
+from ..status import Status
+from ._base import ConvergenceWarning, ProgressLine
+from ._regressor import LinearRegressor
+
+
+class HuberRegressor(LinearRegressor):
+    """Robust regression with an L2 penalty, its scale found with its coefficients, proven.
+
+    Minimises ``sum_i (s + H((y_i - x_i'w - c) / s) s) + alpha ||w||^2`` over w, c and the scale s, with ``H(z) = z^2``
+    up to epsilon and ``2 epsilon |z| - epsilon^2`` beyond, as scikit-learn's class of the same name does. The scale is
+    at least 1e-5 of the largest deviation from the median. The gap is of all of them together.
+
+    Parameters
+    ----------
+    epsilon : float
+        Where errors begin to count as outliers, in units of the scale; at least 1.
+    max_iter : int
+        How often the scale is set anew.
+    alpha : float
+    warm_start, fit_intercept, tol, random_state, method, n_jobs, verbose
+        As for ``ElasticNet``; the tolerance is in units of the objective.
+
+    Attributes
+    ----------
+    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+        As for ``ElasticNet``; ``result_`` is of the last problem, in units of the scale.
+    scale_ : float
+    outliers_ : array of bool
+        Samples whose error is beyond epsilon times the scale.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from southwell import HuberRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> y[:20] = 1000.0
+    >>> model = HuberRegressor().fit(X, y)
+    >>> bool(model.outliers_[:20].all()), bool(model.scale_ < 60)
+    (True, True)
+    """
+
+    _multi_output = False
+
+    def __init__(self, *, epsilon=1.35, max_iter=100, alpha=0.0001, warm_start=False, fit_intercept=True, tol=1e-6,
+                 random_state=None, method="auto", n_jobs=None, verbose=0):  # fmt: skip
+        self.epsilon = epsilon
+        self.max_iter = max_iter
+        self.alpha = alpha
+        self.warm_start = warm_start
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.random_state = random_state
+        self.method = method
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _loss(self) -> losses.Loss:
+        epsilon = positive("epsilon", self.epsilon)
+        if epsilon < 1:
+            raise ValueError(f"epsilon must be at least 1, or the scale would be zero; got {epsilon}.")
+        return losses.Huber(epsilon)
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+            A weight of 2 equals the row twice.
+
+        Returns
+        -------
+        self
+        """
+        X, y = self._read(X, y, y_numeric=True)
+        y = column_or_1d(y, warn=True).astype(np.float64)
+        weights = self._weights(sample_weight, X)
+        search = _Search(self, X, y, weights, positive("alpha", self.alpha, zero=True))
+        line = ProgressLine(type(self).__name__, self.verbose)
+        options = self._options() | {"max_epochs": 1000, "callback": line.one}
+        before = self._before(1, X.shape[1])[0]
+        scale = self.scale_ if before is not None else search.scale_of(y - search.centre())
+        rounds = 0
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
+                for rounds in range(1, self._max_epochs() + 1):  # noqa: B007
+                    scale, before, gap, objective = search.step(scale, before, options)
+                    if gap <= positive("tol", self.tol, zero=True) * objective:
+                        break
+        finally:
+            line.close()
+        self._tell([before], 1.0)
+        self.gap_, self.dual_gap_ = (gap / objective if objective > 0 else 0.0), gap
+        self.n_iter_, self.scale_ = rounds, search.used
+        self.coef_ = (search.used * before.x).astype(X.dtype)
+        self.intercept_ = X.dtype.type(search.used * before.intercept)
+        self.outliers_ = np.abs(y - self._margins(X)) > self.epsilon * self.scale_
+        if self.gap_ > self.tol:
+            self.status_ = Status.MAX_EPOCHS
+            warnings.warn(
+                f"The scale was set {rounds} times before the gap reached the tolerance. It is {self.gap_:.3g} of the "
+                f"objective; tol is {self.tol:.3g}. To go on: raise max_iter, or fit again with warm_start=True.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+
+class _Search:
+    """The best scale: at any one, the rest is a Huber problem in its units; given the rest, the scale is a formula."""
+
+    def __init__(self, model: HuberRegressor, X, y, weights, alpha: float):
+        self.y, self.alpha, self.epsilon = y, alpha, model.epsilon
+        self.w = np.ones_like(y) if weights is None else weights
+        self.problem = Problem(X, y, model._loss(), intercept=model.fit_intercept, sample_weight=weights)
+        self.X, self.total = X, float(self.w.sum())
+        self.least = 1e-5 * float(np.abs(y - self.centre()).max()) or 1.0  # a perfect fit has no scale
+        self.used = 0.0  # the scale of the last problem
+        self.tried: list[tuple[float, float]] = []  # log of a scale, and of the one it leads to
+
+    def centre(self) -> float:
+        return float(np.median(self.y)) if self.problem.intercept else 0.0
+
+    def scale_of(self, errors: np.ndarray) -> float:
+        """Solves ``sum_i w_i min(r_i^2 / s^2, epsilon^2) = sum_i w_i``: of the errors in order the first are small."""
+        sizes = np.abs(errors)
+        order = np.argsort(sizes)
+        sizes, w = sizes[order], self.w[order]
+        room = self.total - self.epsilon**2 * (self.total - np.cumsum(w))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scales = np.sqrt(np.cumsum(w * sizes**2) / room)
+        beyond = np.append(sizes[1:], np.inf)
+        fits = (room > 0) & (sizes <= self.epsilon * scales * (1 + 1e-12)) & (beyond >= self.epsilon * scales)
+        return max(float(scales[fits][0]) if fits.any() else 0.0, self.least)
+
+    def step(self, scale: float, before, options: dict):
+        """Solve at a scale. Returns the next one, the answer, the gap of all together and the objective."""
+        self.used = scale
+        net = ElasticNet(0.0, self.alpha * scale / self.total)
+        problem = self.problem.with_targets(self.y / scale).with_penalty(net)
+        result = solve(problem, warm_start=before, **options | {"tol": 0.1 * options["tol"]})
+        errors = scale * (self.X @ result.x + result.intercept) - self.y
+        leads = self.scale_of(errors)
+        gap, objective = self.certificate(scale, errors, scale * result.x, result.y)
+        self.tried.append((np.log(scale), np.log(leads)))
+        return self.next_scale(leads), result, gap, objective
+
+    def next_scale(self, leads: float) -> float:
+        """Where the last two scales and what they lead to say that one leads to itself: the secant method, in a
+        bracket, since scales below that one lead up, and those above it down."""
+        here, there = self.tried[-1]
+        below = max((s for s, to in self.tried if to >= s), default=-np.inf)
+        above = min((s for s, to in self.tried if to <= s), default=np.inf)
+        if len(self.tried) < 2:
+            return leads
+        before, led = self.tried[-2]
+        slope = (there - led) / (here - before) if here != before else 0.0
+        step = (there - here) / (1 - slope) if 0 <= slope < 1 else 10 * (there - here)
+        scale = here + float(np.clip(step, -3, 3))
+        if not below < scale < above and np.isfinite(above - below):
+            scale = (below + above) / 2
+        return max(float(np.exp(scale)), self.least)
+
+    def certificate(self, scale, errors, coef, y) -> tuple[float, float]:
+        """The objective less a bound from below. With ``s (1 + H(r / s)) = max over |t| <= 2 epsilon of
+        t r + s (1 - t^2 / 4)`` the scale leaves ``sum_i w_i t_i^2 <= 4 sum_i w_i`` and what the least scale is worth,
+        and w and c leave a ridge's dual."""
+        z = np.abs(errors) / scale
+        costs = np.where(z < self.epsilon, z**2, 2 * self.epsilon * z - self.epsilon**2)
+        objective = float(scale * (self.w @ (1 + costs)) + self.alpha * (coef @ coef))
+        t = 2.0 * y
+        size = self.w @ t**2
+        t = t * min(1.0, np.sqrt(4 * self.total / size)) if size > 0 else t
+        slopes = self.X.T @ (self.w * t)
+        bound = self.least * float(self.w @ (1 - t**2 / 4)) - float(self.w @ (t * self.y))
+        bound -= float(slopes @ slopes) / (4 * self.alpha) if self.alpha > 0 else 0.0
+        return max(objective - max(bound, 0.0), 0.0), objective
