@@ -47,8 +47,10 @@ __all__ = [
 
 ESTIMATORS = (
     "ElasticNet",
+    "ElasticNetCV",
     "HuberRegressor",
     "Lasso",
+    "LassoCV",
     "LinearSVC",
     "LinearSVR",
     "LogisticRegression",

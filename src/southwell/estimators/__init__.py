@@ -2,6 +2,7 @@
 
 from ._base import ConvergenceWarning
 from .elastic_net import ElasticNet, Lasso
+from .elastic_net_cv import ElasticNetCV, LassoCV
 from .general import SparseLinearClassifier, SparseLinearRegressor
 from .huber import HuberRegressor
 from .logistic import LogisticRegression
@@ -14,8 +15,10 @@ from .svr import LinearSVR
 __all__ = [
     "ConvergenceWarning",
     "ElasticNet",
+    "ElasticNetCV",
     "HuberRegressor",
     "Lasso",
+    "LassoCV",
     "LinearSVC",
     "LinearSVR",
     "LogisticRegression",
