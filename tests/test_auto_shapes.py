@@ -163,3 +163,23 @@ def test_the_few_that_move_go_on_among_themselves(form):
     )
     assert r.dual <= q.primal + 1e-12 and q.dual <= r.primal + 1e-12
     assert passes(r, stored) < 0.7 * passes(q, stored)
+
+
+# Columns without curvature
+
+
+@pytest.mark.parametrize("kind", ["empty", "constant"])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("loss", SMOOTH)
+def test_a_warm_start_on_a_column_that_tells_nothing(loss, form, kind):
+    """As when a rare feature is absent from a fold: nothing but the penalty moves it, to zero."""
+    A, b = sparse_model(loss, 40, 5, 9, share=1.0)
+    A[:, 2] = 0.0 if kind == "empty" else 1.0
+    for l1, l2 in ((1e-3, 0.0), (0.0, 1e-3), (1e-3, 1e-3)):
+        options = {"loss": loss, "l1": l1, "l2": l2, "intercept": kind == "constant", "tol": 1e-8}
+        plain = sw.solve(FORMS[form](A), b, **options)
+        start = plain.x + np.array([0.0, 0.0, 0.1, 0.0, 0.0])
+        start = (start, plain.intercept - 0.1) if kind == "constant" else start
+        again = sw.solve(FORMS[form](A), b, warm_start=start, **options)
+        proven(again, 1e-8)
+        assert abs(again.x[2]) <= 1e-4

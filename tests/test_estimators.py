@@ -244,13 +244,13 @@ def test_pipelines_and_searches():
         (sw.Lasso(alpha=-1.0), "alpha"),
         (sw.ElasticNet(l1_ratio=1.5), "l1_ratio must be between 0 and 1"),
         (sw.Lasso(selection="best"), "selection must be one of 'cyclic', 'random'"),
-        (sw.Lasso(max_iter=0), "max_iter must be a positive integer"),
+        (sw.Lasso(max_iter=0), "max_iter must be an integer >= 1"),
         (sw.LogisticRegression("l3"), "penalty must be one of"),
         (sw.LogisticRegression("elasticnet"), "needs l1_ratio"),
         (sw.LogisticRegression(C=0.0), "C"),
         (sw.LinearSVC(loss="log"), "loss must be one of"),
         (sw.LinearSVR(loss="squared_epsilon_insensitive"), "loss must be one of"),
-        (sw.QuantileRegressor(quantile=1.0), "q must be"),
+        (sw.QuantileRegressor(quantile=1.0), "quantile must be"),
         (sw.SparseLinearRegressor("hinge"), "hinge: that is a loss for classes"),
         (sw.SparseLinearClassifier("squared"), "squared: that is a loss for numbers"),
     ],
@@ -301,3 +301,69 @@ def test_refusals_of_cross_validation():
     ):
         with pytest.raises(ValueError, match=words):
             model.fit(X, y)
+
+
+# What a reviewer found
+
+
+def test_rows_without_weight_are_not_there():
+    X, y = numbers()
+    more, weights = np.vstack([X, X[:1]]), np.r_[np.ones(len(y)), 0.0]
+    plain = sw.HuberRegressor().fit(X, y)
+    with_row = sw.HuberRegressor().fit(more, np.r_[y, 1e9], sample_weight=weights)
+    assert with_row.scale_ == pytest.approx(plain.scale_, rel=1e-4)
+    X, y = load_digits(return_X_y=True)
+    model = sw.LogisticRegression(C=0.01).fit(X / 16, y, sample_weight=(y < 3).astype(float))
+    assert model.classes_.tolist() == [0, 1, 2] and model.coef_.shape == (3, 64)
+
+
+@pytest.mark.parametrize("size", [1e3, 1e6])
+def test_one_outlier_does_not_spoil_a_robust_fit(size):
+    X, y = numbers()
+    plain = sw.HuberRegressor().fit(X, y)
+    y[0] = size
+    model = sw.HuberRegressor().fit(X, y)
+    assert np.abs(model.coef_ - plain.coef_).max() <= 0.2 * np.abs(plain.coef_).max()
+    assert model.scale_ == pytest.approx(plain.scale_, rel=0.1) and model.outliers_[0]
+
+
+@pytest.mark.parametrize("kind", [sw.Lasso, sw.Ridge, sw.LogisticRegression, sw.LinearSVC, sw.HuberRegressor])
+def test_a_warm_start_without_the_intercept_it_had(kind):
+    X, y = classes() if kind in CLASSIFIERS else numbers()
+    model = kind(warm_start=True).fit(X, y)
+    assert model.set_params(fit_intercept=False).fit(X, y).intercept_ == 0
+
+
+def test_a_fit_that_fails_leaves_the_last_one():
+    X, y = classes()
+    model = sw.LogisticRegression().fit(X, y)
+    before = model.predict(X)
+    with pytest.raises(ValueError, match="C must be"):
+        model.set_params(C=-1.0).fit(X, y + 5)
+    assert np.array_equal(model.predict(X), before)
+
+
+def test_more_refusals():
+    X, y = classes()
+    labels = np.column_stack([y, 1 - y, np.ones_like(y)])
+    three = np.column_stack([y, y + 1])
+    bad = X.copy()
+    bad[3, 4] = np.nan
+    for model, data, targets, error, words in (
+        (sw.SparseLinearClassifier(), X, labels, ValueError, "Label 2 is the same for all samples"),
+        (sw.SparseLinearClassifier(), X, three, ValueError, "indicator matrix"),
+        (sw.SparseLinearClassifier(class_weight="balanced"), X, labels[:, :2], ValueError, "not for several labels"),
+        (sw.LogisticRegression(class_weight={0: 0.0, 1: 1.0}), X, y, ValueError, "class_weight must be positive"),
+        (sw.Lasso(n_jobs=0), X, y, ValueError, "n_jobs"),
+        (sw.Lasso(fit_intercept="no"), X, y, TypeError, "fit_intercept must be True or False"),
+        (sw.Lasso(positive="no"), X, y, TypeError, "positive must be True or False"),
+        (sw.Lasso(max_iter=True), X, y, ValueError, "max_iter"),
+        (sw.LinearSVC(l1_ratio=7), X, y, ValueError, "l1_ratio must be between 0 and 1"),
+        (sw.LogisticRegression(None, C=-3.0), X, y, ValueError, "C must be"),
+        (sw.HuberRegressor(tol="a"), X, y, TypeError, "tol must be a number"),
+        (sw.Lasso(), bad, y, ValueError, "X contains NaN"),
+    ):
+        with pytest.raises(error, match=words):
+            model.fit(data, targets)
+    assert sw.Lasso(n_jobs=-2).fit(X, sp.csr_matrix(y[:, None])).intercept_.shape == (1,)
+    assert sw.LinearSVC(l1_ratio=0.5, C=0.01).fit(X, y).coef_.all() in (True, False)

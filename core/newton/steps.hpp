@@ -8,11 +8,19 @@ namespace southwell {
 
 inline constexpr Real damping = 1e-12;
 
-// Moves x to its best with this slope, by what is returned; empty columns stay. `largest` is of the changes
-// of slopes asked for.
+// The same on a column without curvature, as empty ones are: where the penalty alone is best, if it holds x.
+inline Real step_without_curvature(Coordinate& c, Real slope, Real& largest) {
+  const Real over = std::max(std::abs(slope) - c.g.l1, 0.0);
+  if (c.g.l2 == 0 && (c.g.l1 == 0 || over > 0)) return 0;
+  const Real best = c.g.l2 > 0 ? -std::copysign(over / c.g.l2, slope) : 0, to = clip(best, c.g.lo, c.g.hi),
+             by = to - std::exchange(c.x, to);
+  largest = std::max(largest, by != 0 ? c.g.l1 + c.g.l2 * std::abs(by) : 0);
+  return by;
+}
+// Moves x to its best with this slope, by what is returned. `largest` is of the changes of slopes asked for.
 SOUTHWELL_INLINE Real coordinate_step(Coordinate& c, Real curvature, Real slope, Real& largest) {
   curvature *= 1 + damping;
-  if (!(curvature > 0)) return 0;
+  if (!(curvature > 0)) return step_without_curvature(c, slope, largest);
   const Real to = c.g.prox(c.x - slope / curvature, 1 / curvature), by = to - std::exchange(c.x, to);
   largest = std::max(largest, std::abs(by) * curvature);
   return by;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numbers
+import re
 import sys
 import warnings
 from dataclasses import replace
@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from .._names import count, flag
 from ..losses import Loss
 from ..penalties import ElasticNet
 from ..problem import Problem
@@ -21,6 +22,7 @@ from ..result import Result
 from ..solve import ConvergenceWarning as CoreConvergenceWarning
 from ..solve import Interrupted, solve
 from ..solve_many import solve_many
+from ._parameters import threads
 from .conventions import Strengths
 
 
@@ -58,8 +60,10 @@ class LinearEstimator(BaseEstimator):
     def _fit_targets(self, X, targets: np.ndarray, weights: np.ndarray | None) -> list[Result]:
         """One problem for each column of the targets, on shared data; sets what all of them tell."""
         total = float(X.shape[0] if weights is None else weights.sum())
-        strengths = self._strengths(total)
-        penalty = ElasticNet(strengths.l1, strengths.l2, lower=0.0 if getattr(self, "positive", False) else None)
+        strengths, loss = self._strengths(total), self._loss()
+        signed = not flag("positive", getattr(self, "positive", False))
+        penalty = ElasticNet(strengths.l1, strengths.l2, lower=None if signed else 0.0)
+        intercept = flag("fit_intercept", self.fit_intercept)
         options = self._options()
         before = self._before(targets.shape[1], X.shape[1])
         line = ProgressLine(type(self).__name__, getattr(self, "verbose", 0))
@@ -67,17 +71,17 @@ class LinearEstimator(BaseEstimator):
             warnings.simplefilter("always", CoreConvergenceWarning)
             try:
                 if targets.shape[1] == 1:
-                    problem = Problem(
-                        X, targets[:, 0], self._loss(), penalty, intercept=self.fit_intercept, sample_weight=weights
-                    )
+                    problem = Problem(X, targets[:, 0], loss, penalty, intercept=intercept, sample_weight=weights)
                     results = [solve(problem, warm_start=before[0], callback=line.one, **options)]
                 else:
                     results = solve_many(
-                        X, targets, loss=self._loss(), penalty=penalty, intercept=self.fit_intercept,
-                        sample_weight=weights, warm_start=before, callback=line.many, **options,
+                        X, targets, loss=loss, penalty=penalty, intercept=intercept, sample_weight=weights,
+                        warm_start=before, callback=line.many, **options,
                     ).results  # fmt: skip
             except Interrupted:
                 raise KeyboardInterrupt from None
+            except ValueError as error:
+                raise in_their_words(error) from None
             finally:
                 line.close()
         for warning in told:
@@ -104,25 +108,23 @@ class LinearEstimator(BaseEstimator):
 
     def _before(self, targets: int, features: int) -> list:
         """Where to begin: at the last answers, if asked and if they fit."""
-        last = getattr(self, "_results", []) if getattr(self, "warm_start", False) else []
-        fits = len(last) == targets and all(result.x.size == features for result in last)
-        return last if fits else [None] * targets
+        last = getattr(self, "_results", []) if flag("warm_start", getattr(self, "warm_start", False)) else []
+        if len(last) != targets or any(result.x.size != features for result in last):
+            return [None] * targets
+        return last if self.fit_intercept else [replace(result, intercept=0.0) for result in last]
 
     def _max_epochs(self) -> int:
         limit = getattr(self, "max_iter", None)
         if limit is None:
             return 10_000
-        if not isinstance(limit, numbers.Integral) or limit < 1:
-            raise ValueError(f"max_iter must be a positive integer, or None; got {limit!r}.")
-        return int(limit)
+        return count("max_iter", limit, 1)
 
     def _seed(self) -> int:
         state = getattr(self, "random_state", None)
         return 0 if state is None else int(check_random_state(state).randint(2**31 - 1))
 
     def _threads(self) -> int | None:
-        jobs = getattr(self, "n_jobs", None)
-        return None if jobs is None or jobs == -1 else jobs
+        return threads(getattr(self, "n_jobs", None))
 
     # After it
 
@@ -157,6 +159,11 @@ class LinearEstimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def in_their_words(error: ValueError) -> ValueError:
+    """What is A and b to ``solve`` is X and y to estimators."""
+    return ValueError(re.sub(r"\bb\b(?= (must|contains|has))", "y", re.sub(r"\bA\b", "X", str(error))))
 
 
 class ProgressLine:

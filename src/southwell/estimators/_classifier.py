@@ -7,8 +7,9 @@ import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from .._names import flag
 from ._base import LinearEstimator
 
 
@@ -32,41 +33,55 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         -------
         self
         """
+        if sp.issparse(y):
+            y = y.toarray()
         X, y = self._read(X, y, multi_output=self._multilabel)
-        if not sp.issparse(y) and (y.ndim == 1 or y.shape[1] == 1):
+        if y.ndim == 1 or y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         weights = self._weights(sample_weight, X)
-        if self._multilabel and type_of_target(y) == "multilabel-indicator":
-            labels = np.asarray(y.todense()) if sp.issparse(y) else np.asarray(y)
-            self.classes_ = np.arange(labels.shape[1])
-            self.multilabel_ = True
-            targets = np.where(labels > 0, 1.0, -1.0)
-        else:
-            self.classes_, codes = np.unique(np.ravel(y), return_inverse=True)
-            self.multilabel_ = False
-            if self.classes_.size < 2:
-                raise ValueError(
-                    f"{type(self).__name__} needs samples of at least two classes; there is one class: "
-                    f"{self.classes_[0]!r}."
-                )
-            weights = self._class_weights(np.ravel(y), codes, weights)
-            columns = [1] if self.classes_.size == 2 else range(self.classes_.size)
-            targets = np.column_stack([np.where(codes == k, 1.0, -1.0) for k in columns])
+        sparse = flag("sparse_coef", getattr(self, "sparse_coef", False))
+        multilabel = y.ndim == 2
+        classes, targets, weights = (self._labels if multilabel else self._classes)(y, weights)
         results = self._fit_targets(X, targets, weights)
-        coef = [result.x for result in results]
-        if getattr(self, "sparse_coef", False):
-            self.coef_ = sp.csr_matrix(sp.vstack([sp.csr_array(x[None, :].astype(X.dtype)) for x in coef]))
-        else:
-            self.coef_ = np.array(coef, dtype=X.dtype)
+        coef = [result.x.astype(X.dtype) for result in results]
+        self.classes_, self.multilabel_ = classes, multilabel  # after all that may fail
+        self.coef_ = sp.csr_matrix(sp.vstack([sp.csr_array(x[None, :]) for x in coef])) if sparse else np.array(coef)
         self.intercept_ = np.array([result.intercept for result in results], dtype=X.dtype)
         return self
 
-    def _class_weights(self, y, codes, weights):
-        if getattr(self, "class_weight", None) is None:
-            return weights
-        by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y, sample_weight=weights)
-        return by_class[codes] * (1.0 if weights is None else weights)
+    def _classes(self, y, weights):
+        """The classes, a column of -1 and +1 for each (or for the second of two), and weights. Rows that weigh nothing
+        are not there."""
+        there = np.ones(y.size, bool) if weights is None else weights > 0
+        classes = np.unique(y[there])
+        if classes.size < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least two classes; there is one class: {classes.tolist()}."
+            )
+        codes = np.searchsorted(classes, np.where(there, y, classes[0]))
+        if getattr(self, "class_weight", None) is not None:
+            by_class = compute_class_weight(self.class_weight, classes=classes, y=y[there])
+            if not (by_class > 0).all():
+                raise ValueError(f"class_weight must be positive for every class; got {self.class_weight!r}.")
+            weights = by_class[codes] * (1.0 if weights is None else weights)
+        columns = [1] if classes.size == 2 else range(classes.size)
+        return classes, np.column_stack([np.where(codes == k, 1.0, -1.0) for k in columns]), weights
+
+    def _labels(self, y, weights):
+        """The same for an indicator matrix."""
+        if type_of_target(y) != "multilabel-indicator":
+            raise ValueError(
+                f"{type(self).__name__} takes labels of shape (n_samples,), or an indicator matrix of 0 and 1 with a "
+                f"column for each label; got {type_of_target(y)} of shape {y.shape}."
+            )
+        if getattr(self, "class_weight", None) is not None:
+            raise ValueError("class_weight is not for several labels at once; give sample_weight.")
+        there = y if weights is None else y[weights > 0]
+        alike = np.flatnonzero((there == there[0]).all(axis=0))
+        if alike.size:
+            raise ValueError(f"Label {alike[0]} is the same for all samples: there is nothing to learn. Leave it out.")
+        return np.arange(y.shape[1]), np.where(y > 0, 1.0, -1.0), weights
 
     def decision_function(self, X) -> np.ndarray:
         """X w + c: for two classes one number a sample, positive for the second; else one for each class."""
@@ -82,11 +97,13 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
 
     def sparsify(self):
         """Store ``coef_`` as a sparse matrix."""
+        check_is_fitted(self)
         self.coef_ = sp.csr_matrix(self.coef_)
         return self
 
     def densify(self):
         """Store ``coef_`` as an array."""
+        check_is_fitted(self)
         self.coef_ = self.coef_.toarray() if sp.issparse(self.coef_) else self.coef_
         return self
 

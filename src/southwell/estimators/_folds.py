@@ -13,13 +13,14 @@ from .. import _threads
 from ..path import Path, path
 from ..problem import Problem
 from ..solve import ConvergenceWarning
+from ._parameters import threads
 
 
 def over_folds(work: Callable, tasks: Sequence, n_jobs: int | None) -> list:
     """``work(task, stopped)`` for each task on threads; Ctrl-C is heard, and raises the event ``stopped``."""
     stopped = threading.Event()
-    threads = min(_threads.checked(None if n_jobs in (None, -1) else n_jobs), len(tasks))
-    with warnings.catch_warnings(), ThreadPoolExecutor(threads) as pool:
+    workers = min(_threads.checked(threads(n_jobs)), len(tasks))
+    with warnings.catch_warnings(), ThreadPoolExecutor(workers) as pool:
         # Points that end early are no reason to warn: they are many, and only compared. Filters are the process's own.
         warnings.simplefilter("ignore", ConvergenceWarning)
         futures = [pool.submit(work, task, stopped) for task in tasks]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .._names import positive
+from .. import _threads
+from .._names import count, positive
 
 
 def share(name: str, value) -> float:
@@ -17,3 +18,22 @@ def one_of(name: str, value, known) -> None:
     if not any(value is one or (isinstance(value, type(one)) and value == one) for one in known):
         listed = ", ".join(repr(one) for one in known)
         raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
+
+
+def l1_share(penalty: str | None, l1_ratio) -> float:
+    """The share of L1 that a penalty and an l1_ratio name together; an l1_ratio says more than "l2", the default."""
+    ratio = None if l1_ratio is None else share("l1_ratio", l1_ratio)
+    if penalty == "elasticnet" and ratio is None:
+        raise ValueError('penalty="elasticnet" needs l1_ratio, the share of L1 between 0 and 1.')
+    return 1.0 if penalty == "l1" else ratio or 0.0
+
+
+def threads(n_jobs) -> int | None:
+    """How many threads are meant: None is the default, -1 all processors, -2 all but one."""
+    if n_jobs is None:
+        return None
+    if isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be a positive number of threads, -1 for all, or None; got {n_jobs!r}.")
+    if isinstance(n_jobs, int) and n_jobs < 0:
+        return max(1, _threads.processors() + 1 + n_jobs)
+    return count("n_jobs", n_jobs, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import column_or_1d
 
@@ -28,6 +29,8 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         -------
         self
         """
+        if sp.issparse(y):
+            y = y.toarray()
         X, y = self._read(X, y, y_numeric=True, multi_output=self._multi_output)
         if not self._multi_output:
             y = column_or_1d(y, warn=True)
@@ -37,7 +40,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         intercept = np.array([result.intercept for result in results], dtype=X.dtype)
         one = targets.shape[1] == 1
         self.coef_ = coef[0] if one else coef
-        self.intercept_ = intercept[0] if one else intercept
+        self.intercept_ = intercept[0] if y.ndim == 1 else intercept
         return self
 
     def predict(self, X) -> np.ndarray:

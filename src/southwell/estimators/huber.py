@@ -22,7 +22,7 @@ class HuberRegressor(LinearRegressor):
 
     Minimises ``sum_i (s + H((y_i - x_i'w - c) / s) s) + alpha ||w||^2`` over w, c and the scale s, with ``H(z) = z^2``
     up to epsilon and ``2 epsilon |z| - epsilon^2`` beyond, as scikit-learn's class of the same name does. The scale is
-    at least 1e-5 of the largest deviation from the median. The gap is of all of them together.
+    at least 1e-5 of the median deviation from the median. The gap is of all of them together.
 
     Parameters
     ----------
@@ -91,18 +91,22 @@ class HuberRegressor(LinearRegressor):
         X, y = self._read(X, y, y_numeric=True)
         y = column_or_1d(y, warn=True).astype(np.float64)
         weights = self._weights(sample_weight, X)
+        tol = positive("tol", self.tol, zero=True)
         search = _Search(self, X, y, weights, positive("alpha", self.alpha, zero=True))
         line = ProgressLine(type(self).__name__, self.verbose)
         options = self._options() | {"max_epochs": 1000, "callback": line.one}
         before = self._before(1, X.shape[1])[0]
         scale = self.scale_ if before is not None else search.scale_of(y - search.centre())
-        rounds = 0
+        rounds = stalled = 0
+        least = np.inf
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)
                 for rounds in range(1, self._max_epochs() + 1):  # noqa: B007
                     scale, before, gap, objective = search.step(scale, before, options)
-                    if gap <= positive("tol", self.tol, zero=True) * objective:
+                    stalled = 0 if gap < 0.9 * least else stalled + 1
+                    least = min(least, gap)
+                    if gap <= tol * objective or stalled == 10:  # rounding allows no more
                         break
         finally:
             line.close()
@@ -112,7 +116,7 @@ class HuberRegressor(LinearRegressor):
         self.coef_ = (search.used * before.x).astype(X.dtype)
         self.intercept_ = X.dtype.type(search.used * before.intercept)
         self.outliers_ = np.abs(y - self._margins(X)) > self.epsilon * self.scale_
-        if self.gap_ > self.tol:
+        if self.gap_ > tol:
             self.status_ = Status.MAX_EPOCHS
             warnings.warn(
                 f"The scale was set {rounds} times before the gap reached the tolerance. It is {self.gap_:.3g} of the "
@@ -131,12 +135,14 @@ class _Search:
         self.w = np.ones_like(y) if weights is None else weights
         self.problem = Problem(X, y, model._loss(), intercept=model.fit_intercept, sample_weight=weights)
         self.X, self.total = X, float(self.w.sum())
-        self.least = 1e-5 * float(np.abs(y - self.centre()).max()) or 1.0  # a perfect fit has no scale
+        away = np.abs(y - self.centre())
+        spread = _median(away, self.w) or float(self.w @ away) / self.total
+        self.least = 1e-5 * spread or 1.0  # a perfect fit has no scale
         self.used = 0.0  # the scale of the last problem
         self.tried: list[tuple[float, float]] = []  # log of a scale, and of the one it leads to
 
     def centre(self) -> float:
-        return float(np.median(self.y)) if self.problem.intercept else 0.0
+        return _median(self.y, self.w) if self.problem.intercept else 0.0
 
     def scale_of(self, errors: np.ndarray) -> float:
         """Solves ``sum_i w_i min(r_i^2 / s^2, epsilon^2) = sum_i w_i``: of the errors in order the first are small."""
@@ -190,5 +196,17 @@ class _Search:
         t = t * min(1.0, np.sqrt(4 * self.total / size)) if size > 0 else t
         slopes = self.X.T @ (self.w * t)
         bound = self.least * float(self.w @ (1 - t**2 / 4)) - float(self.w @ (t * self.y))
-        bound -= float(slopes @ slopes) / (4 * self.alpha) if self.alpha > 0 else 0.0
+        if self.alpha > 0:
+            bound -= float(slopes @ slopes) / (4 * self.alpha)
+        else:  # they ought to be zero; what is left of them by rounding is a debt
+            bound -= abs(float(slopes @ coef))
+            if np.abs(slopes).max() > 1e-9 * float((abs(self.X).T @ (self.w * np.abs(t))).max()):
+                bound = 0.0
         return max(objective - max(bound, 0.0), 0.0), objective
+
+
+def _median(values: np.ndarray, weights: np.ndarray) -> float:
+    """With weights: half of them are below, half above."""
+    order = np.argsort(values)
+    upto = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(upto, upto[-1] / 2)])

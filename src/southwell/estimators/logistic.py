@@ -8,10 +8,8 @@ from scipy.special import expit
 from .. import losses
 from .._names import positive
 from ._classifier import LinearClassifier
-from ._parameters import one_of, share
+from ._parameters import l1_share, one_of
 from .conventions import Strengths, from_C
-
-RATIOS = {"l1": 1.0, "l2": 0.0, None: 0.0}
 
 
 class LogisticRegression(LinearClassifier):
@@ -85,13 +83,11 @@ class LogisticRegression(LinearClassifier):
     def _strengths(self, total: float) -> Strengths:
         one_of("penalty", self.penalty, ("l2", "l1", "elasticnet", None))
         one_of("multi_class", self.multi_class, ("ovr", "auto"))
-        if self.penalty is None or np.inf == self.C:
+        ratio = l1_share(self.penalty, self.l1_ratio)
+        C = np.inf if isinstance(self.C, float) and np.isposinf(self.C) else positive("C", self.C)
+        if self.penalty is None or np.isposinf(C):
             return Strengths(0.0, 0.0, total)
-        if self.l1_ratio is None and self.penalty == "elasticnet":
-            raise ValueError('penalty="elasticnet" needs l1_ratio, the share of L1 between 0 and 1.')
-        given = self.l1_ratio is not None and self.penalty != "l1"
-        ratio = share("l1_ratio", self.l1_ratio) if given else RATIOS[self.penalty]
-        return from_C(positive("C", self.C), total, ratio)
+        return from_C(C, total, ratio)
 
     def predict_proba(self, X) -> np.ndarray:
         """The probability of each class; of several, those of one against the rest, scaled to sum to one."""

@@ -56,7 +56,7 @@ class QuantileRegressor(LinearRegressor):
         self.verbose = verbose
 
     def _loss(self) -> losses.Loss:
-        return losses.Quantile(self.quantile)
+        return losses.Quantile(positive("quantile", self.quantile, below=1.0))
 
     def _strengths(self, total: float) -> Strengths:
         return from_alpha(positive("alpha", self.alpha, zero=True), 1.0)

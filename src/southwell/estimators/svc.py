@@ -5,7 +5,7 @@ from __future__ import annotations
 from .. import losses
 from .._names import positive
 from ._classifier import LinearClassifier
-from ._parameters import one_of, share
+from ._parameters import l1_share, one_of
 from .conventions import Strengths, from_C
 
 # Their losses in ours: scikit-learn's squared hinge has no half.
@@ -14,7 +14,6 @@ LOSSES = {
     "squared_hinge": (losses.SquaredHinge, 2.0),
     "smooth_hinge": (losses.SmoothHinge, 1.0),
 }
-RATIOS = {"l1": 1.0, "l2": 0.0}
 
 
 class LinearSVC(LinearClassifier):
@@ -32,7 +31,7 @@ class LinearSVC(LinearClassifier):
         ``max(0, 1 - m)^2``, ``max(0, 1 - m)``, or the latter with its corner rounded off.
     C : float
     l1_ratio : float, optional
-        The share of L1 for "elasticnet".
+        The share of L1; where it is given it says more than "l2", the default.
     class_weight : dict, "balanced" or None
     sparse_coef : bool
         Store ``coef_`` as a sparse matrix.
@@ -86,7 +85,5 @@ class LinearSVC(LinearClassifier):
         one_of("penalty", self.penalty, ("l2", "l1", "elasticnet"))
         one_of("multi_class", self.multi_class, ("ovr",))
         one_of("loss", self.loss, tuple(LOSSES))
-        if self.l1_ratio is None and self.penalty == "elasticnet":
-            raise ValueError('penalty="elasticnet" needs l1_ratio, the share of L1 between 0 and 1.')
-        ratio = share("l1_ratio", self.l1_ratio) if self.penalty == "elasticnet" else RATIOS[self.penalty]
+        ratio = l1_share(self.penalty, self.l1_ratio)
         return from_C(positive("C", self.C), total, ratio, LOSSES[self.loss][1])

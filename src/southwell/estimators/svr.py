@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .. import losses
 from .._names import positive
 from ._parameters import one_of
@@ -61,6 +63,13 @@ class LinearSVR(LinearRegressor):
     def _loss(self) -> losses.Loss:
         one_of("loss", self.loss, ("epsilon_insensitive",))
         return losses.EpsilonInsensitive(self.epsilon)
+
+    def fit(self, X, y, sample_weight=None):
+        super().fit(X, y, sample_weight)
+        self.intercept_ = np.atleast_1d(self.intercept_)  # as scikit-learn has it
+        return self
+
+    fit.__doc__ = LinearRegressor.fit.__doc__
 
     def _strengths(self, total: float) -> Strengths:
         return from_C(positive("C", self.C), total, 0.0)
