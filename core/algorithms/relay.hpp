@@ -195,13 +195,14 @@ private:
   void decide(const Certifier& certifier) {
     Runner& runner = runners_[now_];
     const Real units = runner.mover.price * Real(stint_.entries), spent = timed_ ? stint_.seconds : units;
+    const bool stuck = stint_.fall < 0.01;
     runner.rate = std::max(stint_.fall / spent, 0.0);
     stint_ = {};
     const auto rate = [&](std::size_t k) {
       const auto& [mover, effort, outlook, rate] = runners_[k];
       return rate >= 0 ? rate : digits / (2 * outlook * Real(problem_->design.stored())) * units / spent;
     };
-    std::size_t best = now_;
+    std::size_t best = stuck && runners_.size() > 1 ? 1 - now_ : now_; // whoever is stuck makes room
     for (std::size_t k = 0; k < runners_.size(); ++k)
       if (rate(k) > rate(best)) best = k;
     if (best == now_) return;
