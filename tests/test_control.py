@@ -164,6 +164,8 @@ print(time.perf_counter() - begun, r.status.name)
 
 def test_ctrl_c_from_outside_the_process():
     code = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background are born deaf to it
 import numpy as np, southwell as sw
 rng = np.random.default_rng(0)
 A, b = rng.standard_normal((1000, 1)) + 0.05 * rng.standard_normal((1000, 500)), rng.standard_normal(1000)
