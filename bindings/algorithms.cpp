@@ -261,7 +261,8 @@ void def_algorithms(nb::module_& m) {
           "Where it stands: x and y.");
   nb::class_<Flag>(m, "Flag", "Ends the solves that were given it, once raised.")
       .def(nb::init<>())
-      .def("raise_", [](Flag& flag) { flag.raised = true; });
+      .def("raise_", [](Flag& flag) { flag.raised = true; })
+      .def_prop_ro("raised", [](const Flag& flag) { return bool(flag.raised); });
   m.def("coordinate_descent", &coordinate_descent, "problem"_a, "rule"_a, "options"_a, "start"_a, "anchor"_a,
         "gram"_a.none(), "across"_a.none());
   m.def("drive", &run, "algorithm"_a, "tol"_a, "max_epochs"_a, "max_seconds"_a, "check_every"_a, "threads"_a,

@@ -366,4 +366,9 @@ def test_more_refusals():
         with pytest.raises(error, match=words):
             model.fit(data, targets)
     assert sw.Lasso(n_jobs=-2).fit(X, sp.csr_matrix(y[:, None])).intercept_.shape == (1,)
-    assert sw.LinearSVC(l1_ratio=0.5, C=0.01).fit(X, y).coef_.all() in (True, False)
+    mixed = [sw.LinearSVC(penalty, l1_ratio=0.5, C=0.01).fit(X, y).coef_ for penalty in ("l2", "elasticnet")]
+    assert np.array_equal(*mixed) and not np.array_equal(mixed[0], sw.LinearSVC(C=0.01).fit(X, y).coef_)
+
+
+def test_every_estimator_is_found_at_the_top():
+    assert {kind.__name__ for kind in CLASSES} == {name for name in sw.__all__ if hasattr(getattr(sw, name), "fit")}

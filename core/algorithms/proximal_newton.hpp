@@ -186,10 +186,7 @@ private:
     loss_.derivative(here_.margins, here_.y);
     loss_.curvature(here_.y, h_);
     const CVec s = problem_->loss.weights();
-    if (flats_) {
-      for (std::size_t i = 0; i < h_.size(); ++i) trial_[i] = loss_.most_curvature() * s[i];
-      model_.flats(floor_, trial_);
-    }
+    if (flats_) model_.flats(floor_, loss_.most_curvature(), s);
     for (std::size_t i = 0; i < h_.size(); ++i) residual_[i] = s[i] * here_.y[i];
     model_.begin(residual_, h_, problem_->loss.quadratic(), intercept());
     start_.resize(names_.size());

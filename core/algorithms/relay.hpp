@@ -6,7 +6,7 @@
 // Who begins is decided by what each is expected to cost, and looked at again after a few rounds. Later the
 // measured fall of log(gap), by the second or, where runs must repeat, by the entry touched, decides. A stint
 // is twice as long as all before it, but for the first of a mover, which is a quarter of that: no more than a
-// few times the price of the better one is paid.
+// few times the price of the better one is paid. Whoever is stuck makes room.
 #pragma once
 #include "core/drive.hpp"
 #include "core/screening.hpp"
@@ -202,7 +202,7 @@ private:
       const auto& [mover, effort, outlook, rate] = runners_[k];
       return rate >= 0 ? rate : digits / (2 * outlook * Real(problem_->design.stored())) * units / spent;
     };
-    std::size_t best = stuck && runners_.size() > 1 ? 1 - now_ : now_; // whoever is stuck makes room
+    std::size_t best = stuck && runners_.size() > 1 ? 1 - now_ : now_;
     for (std::size_t k = 0; k < runners_.size(); ++k)
       if (rate(k) > rate(best)) best = k;
     if (best == now_) return;

@@ -140,11 +140,6 @@ public:
     Real* out = v.data();
     for (Index k = 0; k < size_; ++k) out[positions_[k]] += a * Real(values_[k]);
   }
-  void add_between(Index from, Index to, Vec v, Real a) const {
-    Real* out = v.data();
-    Index k = from == 0 ? 0 : std::lower_bound(positions_, positions_ + size_, from) - positions_;
-    for (; k < size_ && positions_[k] < to; ++k) out[positions_[k]] += a * Real(values_[k]);
-  }
   template <class H> void visit(H&& h) const {
     for (Index k = 0; k < size_; ++k) h(Index(positions_[k]), Real(values_[k]));
   }

@@ -35,9 +35,10 @@ struct Weighted {
   const WorkingColumns& columns;
   std::vector<Coordinate> coordinates{};
   // The curvatures of the samples. Those on flats are given a part of the most they could have: h is then the
-  // mixture (1 - flat) bare + flat most.
-  std::vector<Real> h{}, bare{}, most{}; // the last two are empty where there are no flats
-  Real flat = 0, total_h = 0;
+  // mixture (1 - flat) bare + flat most shares.
+  std::vector<Real> h{}, bare{}; // the latter is empty where there are no flats
+  Real flat = 0, most = 0, total_h = 0;
+  CVec shares{};      // of the samples in the mean
   bool smooth = true; // does h change little where margins do?
 
   CVec curved() const { return bare.empty() ? CVec(h) : CVec(bare); }

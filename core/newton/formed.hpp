@@ -3,7 +3,7 @@
 // Nocedal 2011), or with weights that were about the same a step ago.
 //
 // Where samples on flats are given a part f of the largest curvature (Weighted), H is a mixture
-// (1 - f) C + f G, and G does not change.
+// (1 - f) C + f G; G is formed once.
 #pragma once
 #include "core/newton/column_products.hpp"
 
@@ -41,7 +41,8 @@ public:
   }
   Real operator()(Index k, Index l) const { // of two slots it knows
     const Real f = weighted_.flat;
-    const Real both = (mixed(false) ? (1 - f) * curved_(k, l) : 0) + (mixed(true) ? f * whole_(k, l) : 0);
+    const Real both =
+        (mixed(false) ? (1 - f) * curved_(k, l) : 0) + (mixed(true) ? f * weighted_.most * whole_(k, l) : 0);
     return k == l ? std::max(both, weighted_.coordinates[k].curvature) : both; // that is known
   }
 
@@ -49,14 +50,15 @@ public:
   // of vectors.
   Real cost(Slots slots) const {
     if (slots.empty()) return 0;
-    Real stored = 0, fresh = 0, total = 0;
+    Real stored = 0, total = 0;
     for (const Index k : slots) stored += Real(weighted_.columns.size(k));
     const Real pairs = stored * stored / Real(weighted_.h.size()) / (weighted_.columns.sparse() ? 2 : 16);
     for (const bool whole : {false, true}) {
       if (!mixed(whole)) continue;
       const ColumnProducts& products = whole ? whole_ : curved_;
-      fresh = Real(std::count_if(slots.begin(), slots.end(), [&](Index k) { return !products.knows(k); }));
-      total += pairs * fresh / Real(slots.size());
+      const auto fresh =
+          std::count_if(slots.begin(), slots.end(), [&](Index k) { return !products.knows(k); });
+      total += pairs * Real(fresh) / Real(slots.size());
       if (!whole && stale_ && !products.empty()) total += pairs * share_;
     }
     return total;
@@ -75,7 +77,7 @@ public:
       if (curved_.form(slots, spend)) return;
     }
     if (!mixed(true)) return;
-    if (whole_.empty() || whole_.changed_share(weighted_.most, 0) > 0) whole_.begin(weighted_.most);
+    if (whole_.empty()) whole_.begin(weighted_.shares);
     whole_.form(slots, spend);
   }
 
@@ -88,7 +90,7 @@ private:
 
   const Weighted& weighted_;
   Rows rows_;
-  ColumnProducts curved_, whole_; // C and G
+  ColumnProducts curved_, whole_; // C, and G but for the most curvature there is
   bool stale_ = true;             // has h changed since C was formed?
   Real share_ = 1;                // then of so many rows
 };

@@ -56,9 +56,10 @@ public:
   // Does h change little where margins do?
   void smooth(bool yes) { weighted_.smooth = yes; }
   // Samples on flats have this part of the most curvature they could have: they may leave them.
-  void flats(Real part, CVec most) {
+  void flats(Real part, Real most, CVec shares) {
     weighted_.flat = part;
-    weighted_.most.assign(most.begin(), most.end());
+    weighted_.most = most;
+    weighted_.shares = shares;
   }
   // Around the present x, where the loss has these first and second derivatives; slopes and curvatures of all
   // slots. With the `same` curvature as before (the squared loss) what is known of it stays. The slot of an
@@ -182,7 +183,7 @@ private:
     if (weighted_.flat > 0) {
       weighted_.bare = weighted_.h;
       for (std::size_t i = 0; i < h.size(); ++i)
-        weighted_.h[i] += weighted_.flat * (weighted_.most[i] - h[i]);
+        weighted_.h[i] += weighted_.flat * (weighted_.most * weighted_.shares[i] - h[i]);
     }
     weighted_.total_h = std::reduce(weighted_.h.begin(), weighted_.h.end());
     hessian_.forget();

@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 
-ESTIMATORS = (
+_ESTIMATORS = (
     "ElasticNet",
     "ElasticNetCV",
     "HuberRegressor",
@@ -60,12 +60,12 @@ ESTIMATORS = (
     "SparseLinearClassifier",
     "SparseLinearRegressor",
 )
-__all__ += ESTIMATORS
+__all__ += _ESTIMATORS
 
 
 def __getattr__(name: str):  # imported when asked for: scikit-learn takes a while
     if name in ("estimators", "features", "graph"):
         return import_module(f".{name}", __name__)
-    if name in ESTIMATORS:
+    if name in _ESTIMATORS:
         return getattr(import_module(".estimators", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -184,7 +184,7 @@ def solve_many(
             cancelled,
         )
 
-    results, error = _run_all(one, targets.count, threads, cancelled)
+    results, error = run_all(one, targets.count, threads, cancelled)
     answer = Results(results, classes, time.perf_counter() - begun)
     if error is not None:
         raise_with(error, answer)
@@ -192,7 +192,7 @@ def solve_many(
     return answer
 
 
-def _run_all(one, number: int, threads: int, cancelled: _core.Flag):
+def run_all(one, number: int, threads: int, cancelled: _core.Flag):
     """All results, and the error that ended the work, if one did."""
     results: list[Result | None] = [None] * number
     error: BaseException | None = None

@@ -2,43 +2,35 @@
 
 from __future__ import annotations
 
-import threading
 import warnings
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 
-from .. import _threads
+from .. import _core, _threads
 from ..path import Path, path
 from ..problem import Problem
 from ..solve import ConvergenceWarning
+from ..solve_many import run_all
 from ._parameters import threads
 
 
 def over_folds(work: Callable, tasks: Sequence, n_jobs: int | None) -> list:
-    """``work(task, stopped)`` for each task on threads; Ctrl-C is heard, and raises the event ``stopped``."""
-    stopped = threading.Event()
+    """``work(task, cancelled)`` for each task, on threads; Ctrl-C is heard, and raises the flag."""
+    cancelled = _core.Flag()
     workers = min(_threads.checked(threads(n_jobs)), len(tasks))
-    with warnings.catch_warnings(), ThreadPoolExecutor(workers) as pool:
+    with warnings.catch_warnings():
         # Points that end early are no reason to warn: they are many, and only compared. Filters are the process's own.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        futures = [pool.submit(work, task, stopped) for task in tasks]
-        try:
-            waiting = set(futures)
-            while waiting:
-                _, waiting = wait(waiting, timeout=0.1)
-        except BaseException:
-            stopped.set()
-            for future in futures:
-                future.cancel()
-            raise
-    return [future.result() for future in futures]
+        results, error = run_all(lambda k: (work(tasks[k], cancelled), None), len(tasks), workers, cancelled)
+    if error is not None:
+        raise error
+    return results
 
 
-def fold_path(problem: Problem, l1s, l2s, options: dict, stopped: threading.Event) -> Path:
+def fold_path(problem: Problem, l1s, l2s, options: dict, cancelled: _core.Flag) -> Path:
     """A path on one thread, left when someone says so."""
-    return path(problem, l1s, l2s, callback=lambda *_: stopped.is_set(), n_threads=1, **options)
+    return path(problem, l1s, l2s, callback=lambda *_: cancelled.raised, n_threads=1, **options)
 
 
 def best_of(scores: np.ndarray, one_standard_error: bool) -> int:

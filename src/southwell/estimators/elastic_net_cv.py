@@ -112,20 +112,20 @@ class ElasticNetCV(LinearRegressor):
         ratios = [share("l1_ratio", ratio) for ratio in np.atleast_1d(self.l1_ratio)]
         if min(ratios) == 0 and isinstance(self.alphas, numbers.Integral):
             raise ValueError("With l1_ratio=0 no alpha gives the zero model: give alphas as an array, or use Ridge.")
-        grids = [self._grid(X, y, weights, ratio) for ratio in ratios]
+        grids = self._grids(X, y, weights, ratios)
         folds = list(check_cv(self.cv).split(X, y))
         rows = X.tocsr() if getattr(X, "format", "csr") != "csr" else X  # folds are made of rows
         options = {"tol": self.tol, "max_epochs": self._max_epochs(), "method": self.method, "seed": self._seed()}
         scorer = None if self.scoring is None else get_scorer(self.scoring)
 
-        def errors(task, stopped) -> np.ndarray:
+        def errors(task, cancelled) -> np.ndarray:
             which, (train, test) = task
             own = None if weights is None else weights[train]
             net = Net(lower=0.0 if self.positive else None)
             problem = Problem(rows[train], y[train], self._loss(), net, intercept=self.fit_intercept, sample_weight=own)
             strengths = [from_alpha(alpha, ratios[which]) for alpha in grids[which]]
             answers = fold_path(
-                problem, np.array([s.l1 for s in strengths]), np.array([s.l2 for s in strengths]), options, stopped
+                problem, np.array([s.l1 for s in strengths]), np.array([s.l2 for s in strengths]), options, cancelled
             )
             held = None if weights is None else weights[test]
             if scorer is None:
@@ -147,15 +147,16 @@ class ElasticNetCV(LinearRegressor):
         self.coef_, self.intercept_ = result.x.astype(X.dtype), X.dtype.type(result.intercept)
         return self
 
-    def _grid(self, X, y, weights, ratio: float) -> np.ndarray:
+    def _grids(self, X, y, weights, ratios: list[float]) -> list[np.ndarray]:
+        """The alphas to try for each ratio, from strong to weak."""
         if not isinstance(self.alphas, numbers.Integral):
             alphas = np.sort(np.asarray(self.alphas, dtype=np.float64).ravel())[::-1]
             if alphas.size == 0 or not (alphas > 0).all():
                 raise ValueError(f"alphas must be positive, or how many to try; got {self.alphas!r}.")
-            return alphas
-        top = lambda_max(X, y, loss=self._loss(), intercept=self.fit_intercept, sample_weight=weights) / ratio
-        number = count("alphas", self.alphas, 1)
-        return np.geomspace(top or 1.0, (top or 1.0) * positive("eps", self.eps), number)
+            return [alphas] * len(ratios)
+        top = lambda_max(X, y, loss=self._loss(), intercept=self.fit_intercept, sample_weight=weights) or 1.0
+        parts = np.geomspace(1.0, positive("eps", self.eps), count("alphas", self.alphas, 1))
+        return [top / ratio * parts for ratio in ratios]
 
 
 class LassoCV(ElasticNetCV):

@@ -11,6 +11,7 @@ from .. import losses
 from .._names import positive
 from ..penalties import ElasticNet
 from ..problem import Problem
+from ..solve import ConvergenceWarning as CoreConvergenceWarning
 from ..solve import solve
 from ..status import Status
 from ._base import ConvergenceWarning, ProgressLine
@@ -101,7 +102,7 @@ class HuberRegressor(LinearRegressor):
         least = np.inf
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)
+                warnings.simplefilter("ignore", CoreConvergenceWarning)  # of single scales
                 for rounds in range(1, self._max_epochs() + 1):  # noqa: B007
                     scale, before, gap, objective = search.step(scale, before, options)
                     stalled = 0 if gap < 0.9 * least else stalled + 1
@@ -164,7 +165,7 @@ class _Search:
         result = solve(problem, warm_start=before, **options | {"tol": 0.1 * options["tol"]})
         errors = scale * (self.X @ result.x + result.intercept) - self.y
         leads = self.scale_of(errors)
-        gap, objective = self.certificate(scale, errors, scale * result.x, result.y)
+        gap, objective = self.certificate(scale, errors, scale * result.x, scale * result.intercept, result.y)
         self.tried.append((np.log(scale), np.log(leads)))
         return self.next_scale(leads), result, gap, objective
 
@@ -184,10 +185,10 @@ class _Search:
             scale = (below + above) / 2
         return max(float(np.exp(scale)), self.least)
 
-    def certificate(self, scale, errors, coef, y) -> tuple[float, float]:
+    def certificate(self, scale, errors, coef, intercept, y) -> tuple[float, float]:
         """The objective less a bound from below. With ``s (1 + H(r / s)) = max over |t| <= 2 epsilon of
         t r + s (1 - t^2 / 4)`` the scale leaves ``sum_i w_i t_i^2 <= 4 sum_i w_i`` and what the least scale is worth,
-        and w and c leave a ridge's dual."""
+        and w and c leave a ridge's dual. What ought to be zero there but for rounding is a debt."""
         z = np.abs(errors) / scale
         costs = np.where(z < self.epsilon, z**2, 2 * self.epsilon * z - self.epsilon**2)
         objective = float(scale * (self.w @ (1 + costs)) + self.alpha * (coef @ coef))
@@ -196,9 +197,10 @@ class _Search:
         t = t * min(1.0, np.sqrt(4 * self.total / size)) if size > 0 else t
         slopes = self.X.T @ (self.w * t)
         bound = self.least * float(self.w @ (1 - t**2 / 4)) - float(self.w @ (t * self.y))
+        bound -= abs(float(self.w @ t) * intercept)
         if self.alpha > 0:
             bound -= float(slopes @ slopes) / (4 * self.alpha)
-        else:  # they ought to be zero; what is left of them by rounding is a debt
+        else:
             bound -= abs(float(slopes @ coef))
             if np.abs(slopes).max() > 1e-9 * float((abs(self.X).T @ (self.w * np.abs(t))).max()):
                 bound = 0.0

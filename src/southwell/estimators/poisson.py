@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.metrics import d2_tweedie_score
 
 from .. import losses
 from .._names import positive
@@ -70,8 +71,6 @@ class PoissonRegressor(LinearRegressor):
 
     def score(self, X, y, sample_weight=None) -> float:
         """D^2, the share of the deviance that is explained; as scikit-learn's class of the same name."""
-        from sklearn.metrics import d2_tweedie_score
-
         return d2_tweedie_score(y, self.predict(X), sample_weight=sample_weight, power=1)
 
     def __sklearn_tags__(self):
