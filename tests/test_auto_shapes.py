@@ -183,3 +183,31 @@ def test_a_warm_start_on_a_column_that_tells_nothing(loss, form, kind):
         again = sw.solve(FORMS[form](A), b, warm_start=start, **options)
         proven(again, 1e-8)
         assert abs(again.x[2]) <= 1e-4
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array])
+def test_a_sample_far_on_the_wrong_side(form):
+    """There the logistic loss is straight, and a word of that sample alone would be sent to infinity."""
+    A = np.zeros((2000, 3))
+    b = np.where(np.arange(2000) % 2 == 0, 1.0, -1.0)
+    A[:, 0], A[0, 0], A[0, 1] = b, -100.0, 1.0
+    A[:, 2] = np.random.default_rng(0).standard_normal(2000)
+    start = np.array([3.0, 0.0, 0.0])
+    r = sw.solve(form(A), b, loss="logistic", l1=1e-5, intercept=True, warm_start=start, max_epochs=50)
+    assert r.status is sw.Status.CONVERGED
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_words_of_one_text_alone(seed, intercept):
+    """They are alike, so Newton directions are long and signs change at once: rounds must not creep."""
+    rng = np.random.default_rng(seed)
+    n, d = 400, 3000
+    texts = [np.unique(np.minimum(rng.zipf(1.3, size=20), d) - 1) for _ in range(n)]
+    counts = (np.ones(sum(map(len, texts))), np.concatenate(texts), np.cumsum([0, *map(len, texts)]))
+    A = sp.csr_array(counts, shape=(n, d))
+    A = sp.csr_array(A / np.sqrt(A.multiply(A).sum(axis=1))[:, None])
+    b = np.where(A @ rng.standard_normal(d) + 0.3 * rng.standard_normal(n) > 0, 1.0, -1.0)
+    l1 = 1e-3 * sw.lambda_max(A, b, loss="logistic", intercept=intercept)
+    r = sw.solve(A, b, loss="logistic", l1=l1, intercept=intercept, max_epochs=60)
+    assert r.status is sw.Status.CONVERGED

@@ -31,7 +31,7 @@ public:
         loss_(problem.loss, problem.loss.smooth() ? 0 : spec.softness),
         flats_(problem.loss.piecewise() && !problem.loss.quadratic()), here_(problem),
         slot_(here_.x.size(), -1), h_(here_.y.size()), residual_(h_.size()), trial_(h_.size()),
-        step_(h_.size()) {
+        step_(h_.size()), floor_(flats_ ? 1 : 0) {
     here_.x = within_bounds(problem, x);
     model_.smooth(!problem.loss.piecewise());
     if (loss_.kinked()) loss_.recentre(within_domain(problem, y));
@@ -186,8 +186,11 @@ private:
     loss_.derivative(here_.margins, here_.y);
     loss_.curvature(here_.y, h_);
     const CVec s = problem_->loss.weights();
-    if (flats_) model_.flats(floor_, loss_.most_curvature(), s);
+    model_.flats(floor_, flats_ ? loss_.most_curvature() : floor_ > 0 ? largest(h_, s) : 0, s);
     for (std::size_t i = 0; i < h_.size(); ++i) residual_[i] = s[i] * here_.y[i];
+    // A model that is steep and straight has no minimum: the logistic loss is so, far on the wrong side.
+    if (!problem_->loss.piecewise())
+      for (std::size_t i = 0; i < h_.size(); ++i) h_[i] = std::max(h_[i], 1e-4 * std::abs(residual_[i]));
     model_.begin(residual_, h_, problem_->loss.quadratic(), intercept());
     start_.resize(names_.size());
     for (std::size_t k = 0; k < names_.size(); ++k) start_[k] = model_.coordinates()[k].x;
@@ -311,12 +314,29 @@ private:
         rough_ = rough_ && value_ - value > 0.01 * unit_;
         value_ = value;
         here_.margins.swap(trial_);
-        floor_ = part == 1 ? std::max(0.1 * floor_, 1e-8) : clip(10 * floor_, 1e-3, 1.0);
+        trust(part);
         return moved;
       }
     }
     restore(start_);
+    trust(0);
     return false;
+  }
+  // Where the loss is flat, or nearly straight, a model without curvature leads too far. It is given some as
+  // long as steps have to be cut: on pieces whenever they are, else only where hardly anything is left of
+  // them.
+  void trust(Real part) {
+    if (part < (flats_ ? 1 : 0.1))
+      floor_ = clip(10 * floor_, 1e-3, 1.0);
+    else if (flats_)
+      floor_ = std::max(0.1 * floor_, 1e-8);
+    else
+      floor_ = floor_ > 1e-5 ? 0.1 * floor_ : 0;
+  }
+  static Real largest(CVec h, CVec s) { // curvature of a sample
+    Real most = 0;
+    for (std::size_t i = 0; i < h.size(); ++i) most = s[i] > 0 ? std::max(most, h[i] / s[i]) : most;
+    return most;
   }
   void restore(CVec x) {
     for (std::size_t k = 0; k < names_.size(); ++k) model_.coordinates()[k].x = x[k];
@@ -337,12 +357,12 @@ private:
   // The part of l1 beyond which slopes make a feature join; at a new penalty, by the strong rule
   // |z_j| > 2 l1 - l1_before, it is less.
   Real strong_ = 1;
-  Real ease_ = 1;     // l1 is this many times as large; see ease()
-  bool fresh_ = true; // has it not moved yet?
-  Real floor_ = 1;    // the part of the largest curvature that every sample is given where there are flats
-  Real spent_ = 0;    // entries touched by sweeps since the last Newton step
-  bool rough_ = true; // are steps still large?
-  bool sure_ = false; // was the last Newton step taken in full?
+  Real ease_ = 1;         // l1 is this many times as large; see ease()
+  bool fresh_ = true;     // has it not moved yet?
+  Real floor_;            // the part of the largest curvature that every sample is given; see trust()
+  Real spent_ = 0;        // entries touched by sweeps since the last Newton step
+  bool rough_ = true;     // are steps still large?
+  bool sure_ = false;     // was the last Newton step taken in full?
   bool complete_ = false; // did few features have to join W?
   bool foreseen_ = false; // or has the strong rule named those that will?
   bool moved_ = true;     // since the last certificate

@@ -180,6 +180,7 @@ private:
 
   void weigh(CVec h) {
     weighted_.h.assign(h.begin(), h.end());
+    weighted_.bare.clear();
     if (weighted_.flat > 0) {
       weighted_.bare = weighted_.h;
       for (std::size_t i = 0; i < h.size(); ++i)
@@ -232,9 +233,11 @@ private:
     measure_slopes(support);
     const auto [direction, first] = newton_direction(weighted_, hessian_, support, slopes_, ledger_);
     if (ledger_.stopped()) return false;
-    // Along the path that is clipped where signs would change, as far as the model falls.
+    // Along the path that is clipped where signs would change, as far as the model falls: columns that are
+    // nearly dependent have long directions, and those hardly off zero would stop them at once, one after the
+    // other.
     std::vector<Real> path(support.size());
-    for (Real part = 1; part > std::max(first, 0.01); part /= 4) {
+    for (Real part = 1; part > std::max(first, 1e-9); part /= part > 0.01 ? 4 : 16) {
       for (std::size_t t = 0; t < support.size(); ++t) {
         const Coordinate& c = coordinates()[support[t]];
         path[t] = c.held(c.x + part * direction[t]) - c.x;

@@ -54,10 +54,12 @@ _ESTIMATORS = (
     "LinearSVC",
     "LinearSVR",
     "LogisticRegression",
+    "LogisticRegressionCV",
     "PoissonRegressor",
     "QuantileRegressor",
     "Ridge",
     "SparseLinearClassifier",
+    "SparseLinearClassifierCV",
     "SparseLinearRegressor",
 )
 __all__ += _ESTIMATORS

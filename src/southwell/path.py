@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -10,14 +11,14 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from . import _data, methods
+from . import _core, _data, methods
 from ._names import count, positive, unknown
 from ._plot import axes
 from .lambda_max import lambda_max
 from .methods import Method, Prepared, Start
 from .problem import Problem
 from .result import Result
-from .solve import Progress, Settings, able, drive, raise_with, warn_of_many
+from .solve import ConvergenceWarning, Progress, Settings, able, drive, raise_with, shortcoming_of_many
 from .status import Status
 
 
@@ -183,7 +184,20 @@ def path(
     chosen = able(methods.get(method), problem)
     stop_at = positive("stop_at", stop_at)
     strengths = _strengths(problem, l1s, l2s, count("n_points", n_points, 1), ratio)
-    walk = _Walk(problem, chosen, settings, begun, callback)
+    answer, error = follow(problem, chosen, strengths, settings, begun, callback, stop_at)
+    if error is not None:
+        raise_with(error, answer)
+    for words in shortcoming_of_many(answer.statuses, answer.gaps, answer.tol, "points"):
+        warnings.warn(words, ConvergenceWarning, stacklevel=2)
+    return answer
+
+
+def follow(
+    problem: Problem, method: Method, strengths: tuple[np.ndarray, np.ndarray], settings: Settings, begun: float,
+    callback=None, stop_at: float = 1.0, cancelled: _core.Flag | None = None,
+) -> tuple[Path, BaseException | None]:  # fmt: skip
+    """The path, and what ended it early, if anything did."""
+    walk = _Walk(problem, method, settings, begun, callback, cancelled)
     error = None
     try:
         for k, (l1, l2) in enumerate(zip(*strengths, strict=True)):
@@ -192,17 +206,15 @@ def path(
             error = walk.step(k, float(l1), float(l2))
             if error is not None or walk.stopped or walk.points[-1].explained >= stop_at:
                 break
+            if cancelled is not None and cancelled.raised:
+                break
     except KeyboardInterrupt as interrupt:  # between two solves
         if not walk.points:
             raise
         error = interrupt
     finally:
         walk.close()
-    answer = walk.path(strengths)
-    if error is not None:
-        raise_with(error, answer)
-    warn_of_many([point.result for point in walk.points], "points")
-    return answer
+    return walk.path(strengths), error
 
 
 class _Point(NamedTuple):
@@ -214,8 +226,9 @@ class _Point(NamedTuple):
 class _Walk:
     """The points so far."""
 
-    def __init__(self, problem: Problem, method: Method, settings: Settings, begun: float, callback):
-        self.problem, self.method, self.settings, self.begun, self.callback = problem, method, settings, begun, callback
+    def __init__(self, problem: Problem, method: Method, settings: Settings, begun: float, callback, cancelled):
+        self.problem, self.method, self.settings, self.begun = problem, method, settings, begun
+        self.callback, self.cancelled = callback, cancelled
         self.points: list[_Point] = []
         self.stopped = False
         self.prepared: Prepared | None = None
@@ -228,7 +241,7 @@ class _Walk:
             self.close()
             self.prepared = self.method.prepare(problem, self._start(problem), self.settings.seed)
         left = replace(self.settings, max_seconds=max(self.settings.max_seconds - (before - self.begun), 1e-9))
-        result, error = drive(problem, self.prepared, left, before, self._reporter(k))
+        result, error = drive(problem, self.prepared, left, before, self._reporter(k), self.cancelled)
         if isinstance(error, KeyboardInterrupt):
             result = replace(result, status=Status.INTERRUPTED)
         self.points.append(_Point(result, np.flatnonzero(result.x != 0), self._explained(problem, result)))

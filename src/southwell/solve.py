@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 import warnings
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.sparse as sp
 
 from . import _core, _data, _threads, methods
 from ._names import count, finite, flag, positive
@@ -136,8 +137,8 @@ def solve(
     result, error = run(problem, chosen, start_of(problem, warm_start), settings, begun, callback)
     if error is not None:
         raise_with(error, replace(result, status=Status.INTERRUPTED))
-    _warn(result)
-    _warn_of_no_minimiser(result)
+    for words in shortcomings(result):
+        warnings.warn(words, ConvergenceWarning, stacklevel=2)
     return result
 
 
@@ -281,46 +282,39 @@ ADVICE = {
 }
 
 
-def _warn(result: Result) -> None:
+def shortcomings(result: Result) -> list[str]:
+    """What its user should be warned of."""
     advice = ADVICE.get(result.status)
-    if advice is None:
-        return
-    warnings.warn(
+    short = (
         f"{result.status.value} Gap {result.gap:.3g} is {result.relative_gap:.3g} of the zero model's objective; "
-        f"tol is {result.tol:.3g}. To go on: {advice}; or pass this result as warm_start.",
-        ConvergenceWarning,
-        stacklevel=3,
+        f"tol is {result.tol:.3g}. To go on: {advice}; or pass this result as warm_start."
     )
+    endless = (
+        "There is no finite minimiser: the classes are separable and nothing holds the coefficients, so larger "
+        f"ones are always better. These come within {result.gap:.3g} of the infimum. Add a penalty, say l2=1e-6."
+    )
+    return [short] * (advice is not None) + [endless] * _without_minimiser(result)
 
 
-def warn_of_many(results: list[Result], what: str) -> None:
-    """One warning for all that did not reach the tolerance."""
-    short = [r for r in results if r.status in ADVICE]
+def shortcoming_of_many(statuses: Sequence[Status], gaps: Sequence[float], tol: float, what: str) -> list[str]:
+    """One warning for all that did not reach the tolerance, if any."""
+    short = [(gap, status) for gap, status in zip(gaps, statuses, strict=True) if status in ADVICE]
     if not short:
-        return
-    worst = max(short, key=lambda r: r.relative_gap)
-    warnings.warn(
-        f"{len(short)} of {len(results)} {what} did not reach the tolerance, {worst.tol:.3g}. The worst: "
-        f"{worst.status.value} Its gap is {worst.gap:.3g}, {worst.relative_gap:.3g} of the zero model's objective. "
-        f"To go on: {ADVICE[worst.status]}.",
-        ConvergenceWarning,
-        stacklevel=3,
-    )
+        return []
+    gap, status = max(short, key=lambda pair: pair[0])
+    return [
+        f"{len(short)} of {len(statuses)} {what} did not reach the tolerance, {tol:.3g}. The worst: {status.value} "
+        f"Its gap is {gap:.3g} of the zero model's objective. To go on: {ADVICE[status]}."
+    ]
 
 
-def _warn_of_no_minimiser(result: Result) -> None:
+def _without_minimiser(result: Result) -> bool:
     """Without a penalty, a logistic model that puts every sample on its side is the better the larger it is."""
     problem = result.problem
     if problem.loss.name != "logistic" or problem.penalty.l1 > 0 or problem.penalty.l2 > 0 or problem.penalty.bounded:
-        return
+        return False
     margins = problem.ready_layout().apply(problem.to_inner(result.x, result.intercept))
-    if (margins * problem.targets)[problem.weights > 0].min() > 0:
-        warnings.warn(
-            "There is no finite minimiser: the classes are separable and nothing holds the coefficients, so larger "
-            f"ones are always better. These come within {result.gap:.3g} of the infimum. Add a penalty, say l2=1e-6.",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
+    return bool((margins * problem.targets)[problem.weights > 0].min() > 0)
 
 
 def start_of(problem: Problem, given) -> Start:
@@ -338,8 +332,10 @@ def start_of(problem: Problem, given) -> Start:
 
 def _given_start(problem: Problem, given) -> Start:
     if isinstance(given, Result):
-        y = given.y if given.y.size == problem.n_samples else None
-        return Start(problem.to_inner(_data.vector(given.x, "warm_start.x", problem.n_features), given.intercept), y)
+        # Estimators of many classes keep sparse rows.
+        x, y = (v.toarray().ravel() if sp.issparse(v) else v for v in (given.x, given.y))
+        x = _data.vector(x, "warm_start.x", problem.n_features)
+        return Start(problem.to_inner(x, given.intercept), y if y.size == problem.n_samples else None)
     pair = isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) > 0
     x, intercept = given if pair else (given, 0.0)
     x = _data.vector(x, "warm_start", problem.n_features)

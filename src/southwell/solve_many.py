@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
@@ -17,7 +18,17 @@ from .methods import Method, Start
 from .penalties import ElasticNet
 from .problem import Problem
 from .result import Result
-from .solve import Progress, Settings, able, one_penalty, raise_with, run, start_of, warn_of_many
+from .solve import (
+    ConvergenceWarning,
+    Progress,
+    Settings,
+    able,
+    one_penalty,
+    raise_with,
+    run,
+    shortcoming_of_many,
+    start_of,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,15 +166,32 @@ def solve_many(
     starts = [None] * targets.count if warm_start is None else list(warm_start)
     if len(starts) != targets.count:
         raise ValueError(f"warm_start must say where each of {targets.count} problems begins; got {len(starts)}.")
-    nowhere = Start(np.zeros(first.n_features + first.intercept))
-    chosen.prepare(first, nowhere, settings.seed)  # what all share is built here, once
-    for k in range(1, targets.count):  # refused before any begins; made again when its turn comes
+
+    results, error = solve_each(
+        lambda k: first.with_targets(targets(k)), targets.count, chosen, starts, settings, begun, callback
+    )
+    answer = Results(results, classes, time.perf_counter() - begun)
+    if error is not None:
+        raise_with(error, answer)
+    for words in shortcoming_of_many([r.status for r in answer], answer.gaps, settings.tol, "problems"):
+        warnings.warn(words, ConvergenceWarning, stacklevel=2)
+    return answer
+
+
+def solve_each(
+    problem: Callable[[int], Problem], number: int, method: Method, starts: Sequence, settings: Settings, begun: float,
+    callback=None, keep: Callable[[Result], Result] = lambda result: result,
+) -> tuple[list[Result | None], BaseException | None]:  # fmt: skip
+    """Solve problems that share their data; what ``keep`` makes of each result is kept, and the error that ended the
+    work, if one did."""
+    for k in range(number):  # refused before any begins; made again when its turn comes
         try:
-            first.with_targets(targets(k))
+            first = problem(k)
         except ValueError as error:
             raise ValueError(f"Problem {k}: {error}") from None
+    able(method, first)
     cancelled, one_at_a_time = _core.Flag(), threading.Lock()
-    threads = min(settings.n_threads, targets.count)
+    threads = min(settings.n_threads, number)
     settings = replace(settings, n_threads=settings.n_threads // threads)
 
     def one(k: int) -> tuple[Result, BaseException | None]:
@@ -173,23 +201,17 @@ def solve_many(
 
         own_begun = time.perf_counter()
         own = replace(settings, max_seconds=max(settings.max_seconds - (own_begun - begun), 1e-9))
-        problem = first if k == 0 else first.with_targets(targets(k))
-        return run(
-            problem,
-            chosen,
-            start_of(problem, starts[k]),
-            own,
-            own_begun,
-            None if callback is None else report,
-            cancelled,
-        )
+        own_problem = problem(k)
+        start = start_of(own_problem, starts[k])
+        result, error = run(own_problem, method, start, own, own_begun, callback and report, cancelled)
+        return keep(result), error
 
-    results, error = run_all(one, targets.count, threads, cancelled)
-    answer = Results(results, classes, time.perf_counter() - begun)
-    if error is not None:
-        raise_with(error, answer)
-    warn_of_many(answer.results, "problems")
-    return answer
+    if number == 1:
+        result, error = one(0)
+        return [result], error
+    nowhere = Start(np.zeros(first.n_features + first.intercept))
+    method.prepare(first, nowhere, settings.seed).close()  # what all share is built here, once
+    return run_all(one, number, threads, cancelled)
 
 
 def run_all(one, number: int, threads: int, cancelled: _core.Flag):
@@ -222,7 +244,7 @@ def run_all(one, number: int, threads: int, cancelled: _core.Flag):
     return results, error
 
 
-class _Targets:
+class Targets:
     """Column k of the targets, made when it is asked for."""
 
     def __init__(self, column: Callable[[int], np.ndarray], number: int):
@@ -232,13 +254,13 @@ class _Targets:
         return self.column(k)
 
 
-def _targets(Y, loss: Loss) -> tuple[_Targets, np.ndarray | None]:
+def _targets(Y, loss: Loss) -> tuple[Targets, np.ndarray | None]:
     signs = loss.targets == "signs"
     if sp.issparse(Y):
         if Y.ndim != 2:
             raise ValueError(f"A sparse Y must have a column for each problem; got shape {Y.shape}.")
         columns = sp.csc_array(Y)
-        table = _Targets(lambda k: columns[:, [k]].toarray().ravel(), columns.shape[1])
+        table = Targets(lambda k: columns[:, [k]].toarray().ravel(), columns.shape[1])
         values = np.unique(columns.data)
     else:
         try:
@@ -249,16 +271,16 @@ def _targets(Y, loss: Loss) -> tuple[_Targets, np.ndarray | None]:
             classes, codes = _classes(array)
             if classes.size < 2:
                 raise ValueError(f"Y must hold at least two classes; got {classes.size}.")
-            return _Targets(lambda k: np.where(codes == k, 1.0, -1.0), classes.size), classes
+            return Targets(lambda k: np.where(codes == k, 1.0, -1.0), classes.size), classes
         if array.ndim != 2 or array.shape[1] == 0:
             needed = "labels of shape (n_samples,) or a matrix" if signs else "a matrix"
             raise ValueError(f"Y must be {needed} with a column for each problem; got shape {array.shape}.")
-        table = _Targets(lambda k: array[:, k], array.shape[1])
+        table = Targets(lambda k: array[:, k], array.shape[1])
         values = np.unique(array) if signs else array
     if table.count == 0:
         raise ValueError("Y has no columns: there is nothing to solve.")
     if signs and values.dtype.kind in "fiub" and np.isin(values, (0, 1)).all():  # multi-label
-        return _Targets(lambda k: np.where(table(k) > 0, 1.0, -1.0), table.count), None
+        return Targets(lambda k: np.where(table(k) > 0, 1.0, -1.0), table.count), None
     return table, None
 
 

@@ -4,8 +4,10 @@ from ._base import ConvergenceWarning
 from .elastic_net import ElasticNet, Lasso
 from .elastic_net_cv import ElasticNetCV, LassoCV
 from .general import SparseLinearClassifier, SparseLinearRegressor
+from .general_cv import SparseLinearClassifierCV
 from .huber import HuberRegressor
 from .logistic import LogisticRegression
+from .logistic_cv import LogisticRegressionCV
 from .poisson import PoissonRegressor
 from .quantile import QuantileRegressor
 from .ridge import Ridge
@@ -22,9 +24,11 @@ __all__ = [
     "LinearSVC",
     "LinearSVR",
     "LogisticRegression",
+    "LogisticRegressionCV",
     "PoissonRegressor",
     "QuantileRegressor",
     "Ridge",
     "SparseLinearClassifier",
+    "SparseLinearClassifierCV",
     "SparseLinearRegressor",
 ]

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import re
 import sys
+import time
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from .. import methods
 from .._names import count, flag
 from ..losses import Loss
 from ..penalties import ElasticNet
 from ..problem import Problem
-from ..result import Result
+from ..result import Result, Screened
 from ..solve import ConvergenceWarning as CoreConvergenceWarning
-from ..solve import Interrupted, solve
-from ..solve_many import solve_many
+from ..solve import Progress, Settings, shortcoming_of_many, shortcomings
+from ..solve_many import solve_each
+from ._callbacks import CallbackSupportMixin, Hooks
 from ._parameters import threads
+from ._progress import ProgressLine
 from .conventions import Strengths
 
 
@@ -30,19 +35,24 @@ class ConvergenceWarning(CoreConvergenceWarning, SklearnConvergenceWarning):
     """The gap did not reach the tolerance; scikit-learn's filters know it too."""
 
 
-class LinearEstimator(BaseEstimator):
+class LinearEstimator(CallbackSupportMixin, BaseEstimator):
     """A linear model that is fitted with a certificate.
 
-    Subclasses say their ``_loss()`` and, for a total sample weight, their ``_strengths(total)``.
+    Subclasses say their ``_loss()``; for a total sample weight and one of the targets, their ``_strengths``; and
+    ``_shaped(coef, intercepts, data)``, what the coefficients and intercepts of all targets are called and look like.
     """
 
     def _loss(self) -> Loss:
         raise NotImplementedError
 
-    def _strengths(self, total: float) -> Strengths:
+    def _strengths(self, total: float, target: int = 0) -> Strengths:
         raise NotImplementedError
 
-    # Data
+    def _shaped(self, coef, intercepts, data: Bunch) -> dict:
+        raise NotImplementedError
+
+    # Data: X, y, targets (a column for each problem), weights of samples, and sample_weight and params as they were
+    # given to fit; told is what a fitted model knows of them, such as its classes.
 
     def _read(self, X, y, **options):
         """X and y as scikit-learn's conventions ask; whether X is finite is looked at once, by the solver."""
@@ -57,94 +67,122 @@ class LinearEstimator(BaseEstimator):
 
     # Fitting
 
-    def _fit_targets(self, X, targets: np.ndarray, weights: np.ndarray | None) -> list[Result]:
-        """One problem for each column of the targets, on shared data; sets what all of them tell."""
-        total = float(X.shape[0] if weights is None else weights.sum())
-        strengths, loss = self._strengths(total), self._loss()
-        signed = not flag("positive", getattr(self, "positive", False))
-        penalty = ElasticNet(strengths.l1, strengths.l2, lower=None if signed else 0.0)
+    _chooses = False  # does cross-validation come first?
+
+    def _fit_all(self, data: Bunch):
+        """One problem for each of the targets, on shared data."""
+        hooks = Hooks(self, data, data.targets.count, self._chooses)
+        try:
+            if self._chooses:
+                self._choose(data, hooks)
+            total = float(data.X.shape[0] if data.weights is None else data.weights.sum())
+            strengths = [self._strengths(total, k) for k in range(data.targets.count)]
+            first = self._state(data.X, data.targets(0), data.weights)
+
+            def problem(k: int) -> Problem:
+                own = first if k == 0 else first.with_targets(data.targets(k))
+                return own.with_penalty(replace(own.penalty, l1=strengths[k].l1, l2=strengths[k].l2))
+
+            results = self._solve(problem, data, hooks)
+        except ValueError as error:
+            raise in_their_words(error) from None
+        self._tell(results, [strength.unit for strength in strengths])
+        self._keep(results, data)
+        hooks.end()
+        return self
+
+    def _state(self, X, target: np.ndarray, weights: np.ndarray | None) -> Problem:
+        """The problem, but for the strength of its penalty."""
+        net = ElasticNet(lower=0.0 if flag("positive", getattr(self, "positive", False)) else None)
         intercept = flag("fit_intercept", self.fit_intercept)
-        options = self._options()
-        before = self._before(targets.shape[1], X.shape[1])
-        line = ProgressLine(type(self).__name__, getattr(self, "verbose", 0))
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always", CoreConvergenceWarning)
-            try:
-                if targets.shape[1] == 1:
-                    problem = Problem(X, targets[:, 0], loss, penalty, intercept=intercept, sample_weight=weights)
-                    results = [solve(problem, warm_start=before[0], callback=line.one, **options)]
-                else:
-                    results = solve_many(
-                        X, targets, loss=loss, penalty=penalty, intercept=intercept, sample_weight=weights,
-                        warm_start=before, callback=line.many, **options,
-                    ).results  # fmt: skip
-            except Interrupted:
-                raise KeyboardInterrupt from None
-            except ValueError as error:
-                raise in_their_words(error) from None
-            finally:
-                line.close()
-        for warning in told:
-            again = warning.category is CoreConvergenceWarning
-            warnings.warn(warning.message.args[0], ConvergenceWarning if again else warning.category, stacklevel=4)
-        self._tell(results, strengths.unit)
+        return Problem(X, target, self._loss(), net, intercept=intercept, sample_weight=weights)
+
+    def _solve(self, problem: Callable[[int], Problem], data: Bunch, hooks: Hooks) -> list[Result]:
+        """The answers, light enough to be kept; warns of what is wrong with them."""
+        number, settings, warned = data.targets.count, self._settings(), []
+        sparse = flag("sparse_coef", getattr(self, "sparse_coef", False))
+
+        def told(k: int, progress: Progress) -> bool:
+            line.round(k if number > 1 else None, progress)
+            coef, intercepts = progress.x[None, :], np.array([progress.intercept])
+            return hooks.round(k, (lambda: data.told | self._shaped(coef, intercepts, data)) if number == 1 else None)
+
+        def keep(result: Result) -> Result:
+            if number == 1:
+                warned.extend(shortcomings(result))
+            return _light(result, sparse)
+
+        with ProgressLine(type(self).__name__, getattr(self, "verbose", 0)) as line:
+            results, error = solve_each(
+                problem, number, methods.get(self.method), self._before(number, data.X.shape[1]), settings,
+                time.perf_counter(), told if line.wanted or hooks.active else None, keep,
+            )  # fmt: skip
+        if error is not None:
+            raise error
+        if number > 1:
+            gaps = [result.relative_gap for result in results]
+            warned = shortcoming_of_many([result.status for result in results], gaps, settings.tol, "problems")
+        for words in warned:
+            warn(in_our_words(words))
         return results
 
-    def _options(self) -> dict:
-        return {
-            "method": self.method, "tol": self.tol, "max_epochs": self._max_epochs(), "seed": self._seed(),
-            "n_threads": self._threads(),
-        }  # fmt: skip
-
-    def _tell(self, results: list[Result], unit: float) -> None:
-        kept = [replace(result, problem=None) for result in results]  # not the data
-        self._results = kept
-        self.n_iter_ = max(1, max(result.epochs for result in kept))
-        self.status_ = min((result.status for result in kept), key=bool)
-        self.gap_ = max(result.relative_gap for result in kept)
-        gaps = np.array([unit * result.gap for result in kept])
-        self.dual_gap_ = float(gaps[0]) if gaps.size == 1 else gaps
-        self.result_ = kept[0] if len(kept) == 1 else kept
+    def _settings(self) -> Settings:
+        return Settings.checked(
+            self.tol, self._max_epochs(), None, None, self._seed(), True, threads(getattr(self, "n_jobs", None))
+        )
 
     def _before(self, targets: int, features: int) -> list:
         """Where to begin: at the last answers, if asked and if they fit."""
         last = getattr(self, "_results", []) if flag("warm_start", getattr(self, "warm_start", False)) else []
-        if len(last) != targets or any(result.x.size != features for result in last):
+        if len(last) != targets or any(result.x.shape[-1] != features for result in last):
             return [None] * targets
         return last if self.fit_intercept else [replace(result, intercept=0.0) for result in last]
 
     def _max_epochs(self) -> int:
         limit = getattr(self, "max_iter", None)
-        if limit is None:
-            return 10_000
-        return count("max_iter", limit, 1)
+        return 10_000 if limit is None else count("max_iter", limit, 1)
 
     def _seed(self) -> int:
         state = getattr(self, "random_state", None)
         return 0 if state is None else int(check_random_state(state).randint(2**31 - 1))
 
-    def _threads(self) -> int | None:
-        return threads(getattr(self, "n_jobs", None))
+    # What a fit tells
 
-    # After it
+    def _tell(self, results: list[Result], units: list[float]) -> None:
+        self._results = results
+        self.n_iter_ = max(1, max(result.epochs for result in results))
+        self.status_ = min((result.status for result in results), key=bool)
+        self.gap_ = max(result.relative_gap for result in results)
+        gaps = np.array([unit * result.gap for unit, result in zip(units, results, strict=True)])
+        self.dual_gap_ = float(gaps[0]) if gaps.size == 1 else gaps
+        self.result_ = results[0] if len(results) == 1 else results
+
+    def _keep(self, results: list[Result], data: Bunch) -> None:
+        rows = [result.x for result in results]
+        coef = sp.csr_matrix(sp.vstack(rows)) if sp.issparse(rows[0]) else np.array(rows)
+        shaped = self._shaped(coef, np.array([result.intercept for result in results]), data)
+        for name, value in (data.told | shaped).items():
+            setattr(self, name, value)
 
     @property
-    def dual_coef_(self) -> np.ndarray:
+    def dual_coef_(self):
         """The dual point that proves the answer: one number a sample, a row for each target or class."""
         check_is_fitted(self)
-        rows = np.array([result.y for result in self._results])
-        return rows[0] if len(rows) == 1 else rows
+        rows = [result.y for result in self._results]
+        if sp.issparse(rows[0]):
+            return sp.csr_array(sp.vstack(rows))
+        return rows[0] if len(rows) == 1 else np.array(rows)
 
     @property
     def support_(self) -> np.ndarray:
         """Samples whose dual coefficient is not zero: the others could be left out, and nothing would change."""
-        return np.flatnonzero((np.atleast_2d(self.dual_coef_) != 0).any(axis=0))
+        return np.unique(np.atleast_2d(self.dual_coef_).nonzero()[1])
 
     @property
     def sparse_coef_(self) -> sp.csr_array:
         """``coef_``, without its zeros."""
         check_is_fitted(self)
-        return sp.csr_array(np.atleast_2d(self.coef_) if not sp.issparse(self.coef_) else self.coef_)
+        return sp.csr_array(self.coef_ if sp.issparse(self.coef_) else np.atleast_2d(self.coef_))
 
     def _margins(self, X) -> np.ndarray:
         """X w + c, a column for each target if there are several."""
@@ -161,38 +199,37 @@ class LinearEstimator(BaseEstimator):
         return tags
 
 
+def warn(words: str) -> None:
+    """To whoever called ``fit``, through how many layers of ours and of scikit-learn's callbacks ever."""
+    level, frame = 1, sys._getframe(0)
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith(("southwell.", "sklearn.callback")):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(words, ConvergenceWarning, stacklevel=level)
+
+
+def _light(result: Result, sparse: bool) -> Result:
+    """Without the data; and of many classes without anything dense that is as long as they are."""
+    if not sparse:
+        return replace(result, problem=None)
+    nothing = Screened(np.zeros(0, bool), np.zeros(0, bool))
+    x, y = (sp.csr_array(vector[None, :]) for vector in (result.x, result.y))
+    return replace(result, problem=None, x=x, y=y, screened=nothing)
+
+
 def in_their_words(error: ValueError) -> ValueError:
     """What is A and b to ``solve`` is X and y to estimators."""
-    return ValueError(re.sub(r"\bb\b(?= (must|contains|has))", "y", re.sub(r"\bA\b", "X", str(error))))
+    return ValueError(in_our_words(str(error)))
 
 
-class ProgressLine:
-    """One line that is written over, where someone may be looking."""
-
-    def __init__(self, name: str, verbose):
-        self.name, self.shown = name, False
-        self.wanted = bool(verbose) and (sys.stderr.isatty() or _in_notebook())
-        self.one = self._one if self.wanted else None
-        self.many = self._many if self.wanted else None
-
-    def _one(self, progress) -> None:
-        self._show(
-            f"{self.name}: round {progress.epoch}, gap {progress.relative_gap:.1e}, {progress.nonzeros} nonzeros, "
-            f"{progress.seconds:.1f} s"
-        )
-
-    def _many(self, k: int, progress) -> None:
-        self._show(f"{self.name}: problem {k}, gap {progress.relative_gap:.1e}, {progress.seconds:.1f} s")
-
-    def _show(self, text: str) -> None:
-        self.shown = True
-        print(f"\r{text:<79}", end="", file=sys.stderr, flush=True)
-
-    def close(self) -> None:
-        if self.shown:
-            print(file=sys.stderr)
+WORDS = (
+    (r"\bA\b", "X"),
+    (r"\bb\b(?= (must|contains|has))", "y"),
+    (r"\bmax_epochs\b", "max_iter"),
+    (r"pass this result as warm_start", "fit again with warm_start=True"),
+)
 
 
-def _in_notebook() -> bool:
-    shell = sys.modules.get("IPython")
-    return shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None
+def in_our_words(text: str) -> str:
+    for theirs, ours in WORDS:
+        text = re.sub(theirs, ours, text)
+    return text

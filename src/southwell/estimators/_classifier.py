@@ -5,12 +5,16 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
+from sklearn.utils import Bunch, gen_batches
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
-from .._names import flag
+from ..solve_many import Targets
 from ._base import LinearEstimator
+from ._callbacks import with_callbacks
+
+AT_ONCE = 2**25  # margins in memory at a time, where only the best class is asked for
 
 
 class LinearClassifier(ClassifierMixin, LinearEstimator):
@@ -18,6 +22,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
 
     _multilabel = False
 
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Fit the model.
 
@@ -33,22 +38,18 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         -------
         self
         """
-        if sp.issparse(y):
-            y = y.toarray()
+        return self._fit_all(self._data(X, y, sample_weight))
+
+    def _data(self, X, y, sample_weight, params: dict | None = None) -> Bunch:
         X, y = self._read(X, y, multi_output=self._multilabel)
         if y.ndim == 1 or y.shape[1] == 1:
-            y = column_or_1d(y, warn=True)
+            y = column_or_1d(y.toarray() if sp.issparse(y) else y, warn=True)
         check_classification_targets(y)
-        weights = self._weights(sample_weight, X)
-        sparse = flag("sparse_coef", getattr(self, "sparse_coef", False))
+        given = self._weights(sample_weight, X)
         multilabel = y.ndim == 2
-        classes, targets, weights = (self._labels if multilabel else self._classes)(y, weights)
-        results = self._fit_targets(X, targets, weights)
-        coef = [result.x.astype(X.dtype) for result in results]
-        self.classes_, self.multilabel_ = classes, multilabel  # after all that may fail
-        self.coef_ = sp.csr_matrix(sp.vstack([sp.csr_array(x[None, :]) for x in coef])) if sparse else np.array(coef)
-        self.intercept_ = np.array([result.intercept for result in results], dtype=X.dtype)
-        return self
+        classes, targets, weights = (self._labels if multilabel else self._classes)(y, given)
+        told = {"classes_": classes, "multilabel_": multilabel}
+        return Bunch(X=X, y=y, targets=targets, weights=weights, sample_weight=given, params=params, told=told)
 
     def _classes(self, y, weights):
         """The classes, a column of -1 and +1 for each (or for the second of two), and weights. Rows that weigh nothing
@@ -65,11 +66,12 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
             if not (by_class > 0).all():
                 raise ValueError(f"class_weight must be positive for every class; got {self.class_weight!r}.")
             weights = by_class[codes] * (1.0 if weights is None else weights)
-        columns = [1] if classes.size == 2 else range(classes.size)
-        return classes, np.column_stack([np.where(codes == k, 1.0, -1.0) for k in columns]), weights
+        two = classes.size == 2
+        targets = Targets(lambda k: np.where(codes == k + two, 1.0, -1.0), 1 if two else classes.size)
+        return classes, targets, weights
 
     def _labels(self, y, weights):
-        """The same for an indicator matrix."""
+        """The same for an indicator matrix, which may be sparse."""
         if type_of_target(y) != "multilabel-indicator":
             raise ValueError(
                 f"{type(self).__name__} takes labels of shape (n_samples,), or an indicator matrix of 0 and 1 with a "
@@ -77,11 +79,18 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
             )
         if getattr(self, "class_weight", None) is not None:
             raise ValueError("class_weight is not for several labels at once; give sample_weight.")
-        there = y if weights is None else y[weights > 0]
-        alike = np.flatnonzero((there == there[0]).all(axis=0))
+        there = sp.csc_array(y if weights is None else y[weights > 0])
+        there.eliminate_zeros()
+        filled = np.diff(there.indptr)
+        alike = np.flatnonzero((filled == 0) | (filled == there.shape[0]))
         if alike.size:
             raise ValueError(f"Label {alike[0]} is the same for all samples: there is nothing to learn. Leave it out.")
-        return np.arange(y.shape[1]), np.where(y > 0, 1.0, -1.0), weights
+        columns = sp.csc_array(y)
+        targets = Targets(lambda k: np.where(columns[:, [k]].toarray().ravel() > 0, 1.0, -1.0), y.shape[1])
+        return np.arange(y.shape[1]), targets, weights
+
+    def _shaped(self, coef, intercepts, data: Bunch) -> dict:
+        return {"coef_": coef.astype(data.X.dtype), "intercept_": intercepts.astype(data.X.dtype)}
 
     def decision_function(self, X) -> np.ndarray:
         """X w + c: for two classes one number a sample, positive for the second; else one for each class."""
@@ -90,6 +99,11 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
 
     def predict(self, X) -> np.ndarray:
         """The class, or the labels, of each sample."""
+        check_is_fitted(self)
+        samples, together = _num_samples(X), max(1, AT_ONCE // self.coef_.shape[0])
+        if samples > together and (isinstance(X, np.ndarray) or sp.issparse(X)):
+            X = X.tocsr() if sp.issparse(X) else X
+            return np.concatenate([self.predict(X[batch]) for batch in gen_batches(samples, together)])
         margins = self.decision_function(X)
         if self.multilabel_:
             return (margins > 0).astype(int)

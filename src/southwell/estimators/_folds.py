@@ -1,44 +1,148 @@
-"""Paths on the folds of a cross-validation, side by side."""
+"""Cross-validation: every fold a path, many at a time, on threads."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
+import scipy.sparse as sp
 
-from .. import _core, _threads
-from ..path import Path, path
+from .. import _core, methods
+from ..methods import Start
+from ..path import Path, follow
 from ..problem import Problem
-from ..solve import ConvergenceWarning
-from ..solve_many import run_all
-from ._parameters import threads
+from ..solve import Settings
+from ..solve_many import Targets, run_all
+
+Line = Callable[[float], tuple[np.ndarray, np.ndarray]]
+"""From a total weight of samples to the l1s and l2s of a path, from strong to weak."""
+
+Judge = Callable[[int, object, sp.csr_array, np.ndarray, np.ndarray], float]
+"""How good is a model? Given the number of its fold, the held-out rows, coefficients, intercepts, margins."""
 
 
-def over_folds(work: Callable, tasks: Sequence, n_jobs: int | None) -> list:
-    """``work(task, cancelled)`` for each task, on threads; Ctrl-C is heard, and raises the flag."""
-    cancelled = _core.Flag()
-    workers = min(_threads.checked(threads(n_jobs)), len(tasks))
-    with warnings.catch_warnings():
-        # Points that end early are no reason to warn: they are many, and only compared. Filters are the process's own.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        results, error = run_all(lambda k: (work(tasks[k], cancelled), None), len(tasks), workers, cancelled)
-    if error is not None:
-        raise error
-    return results
+@dataclass(frozen=True)
+class Folds:
+    """What is learnt from some rows of the data, and judged by others.
+
+    ``targets`` has a column for each problem, ``splits`` has rows to train and rows to test for each fold, and
+    ``state(rows, target, weights)`` the problem on some rows, whatever its penalty.
+    """
+
+    X: object
+    targets: Targets
+    weights: np.ndarray | None
+    splits: Sequence[tuple[np.ndarray, np.ndarray]]
+    state: Callable[[object, np.ndarray, np.ndarray | None], Problem]
+    method: str | methods.Method
+    settings: Settings
+    told: Callable[[int, int], None]  # paths done, paths in all
+
+    def scores(self, lines: Sequence[Line], judge: Judge) -> np.ndarray:
+        """What the judge says of held-out rows, of shape (n_folds, n_lines, n_points)."""
+        problems = self.targets.count
+        training = [_Training(self, train, len(lines) * problems) for train, _ in self.splits]
+        tasks = list(product(range(len(self.splits)), range(len(lines)), range(problems)))
+        method = methods.get(self.method)
+        settings = replace(self.settings, n_threads=max(1, self.settings.n_threads // len(tasks)))
+
+        def walk(task: tuple[int, int, int], cancelled: _core.Flag) -> tuple[Path, BaseException | None]:
+            fold, line, k = task
+            with training[fold].problem(k) as problem:
+                strengths = lines[line](training[fold].total)
+                return follow(problem, method, strengths, settings, time.perf_counter(), cancelled=cancelled)
+
+        paths = self._on_threads(walk, tasks, self.told)
+        held_out = [(fold, paths[at : at + problems]) for at, (fold, _, k) in enumerate(tasks) if k == 0]
+
+        def judged(task: tuple[int, list[Path]], cancelled: _core.Flag) -> tuple[list[float], None]:
+            fold, own = task
+            test = self.splits[fold][1]
+            models = _models(self.X[test], own)
+            return [judge(fold, *model) for model in models if not cancelled.raised], None
+
+        scores = self._on_threads(judged, held_out)
+        return np.array(scores, dtype=float).reshape(len(self.splits), len(lines), -1)
+
+    def _on_threads(self, work: Callable, tasks: Sequence, told=None) -> list:
+        """``work(task, cancelled)`` for each; Ctrl-C is heard, and raises the flag."""
+        cancelled, done, lock = _core.Flag(), [], threading.Lock()
+
+        def one(k: int):
+            answer = work(tasks[k], cancelled)
+            with lock:
+                done.append(k)
+                if told is not None:
+                    told(len(done), len(tasks))
+            return answer
+
+        answers, error = run_all(one, len(tasks), min(self.settings.n_threads, len(tasks)), cancelled)
+        if error is not None:
+            raise error
+        return answers
 
 
-def fold_path(problem: Problem, l1s, l2s, options: dict, cancelled: _core.Flag) -> Path:
-    """A path on one thread, left when someone says so."""
-    return path(problem, l1s, l2s, callback=lambda *_: cancelled.raised, n_threads=1, **options)
+class _Training:
+    """The rows a fold learns from: copied when first asked for, let go after their last use."""
+
+    def __init__(self, folds: Folds, train: np.ndarray, uses: int):
+        self._folds, self._train, self._left = folds, train, uses
+        self._first: Problem | None = None
+        self._lock = threading.Lock()
+        self.total = float(train.size if folds.weights is None else folds.weights[train].sum())
+
+    @contextmanager
+    def problem(self, k: int) -> Iterator[Problem]:
+        with self._lock:
+            if self._first is None:
+                self._first = self._made()
+            first = self._first
+        try:
+            yield first.with_targets(self._folds.targets(k)[self._train])
+        finally:
+            with self._lock:
+                self._left -= 1
+                if self._left == 0:
+                    self._first = None
+
+    def _made(self) -> Problem:
+        folds, train = self._folds, self._train
+        problem = folds.state(
+            folds.X[train], folds.targets(0)[train], None if folds.weights is None else folds.weights[train]
+        )
+        nowhere = Start(np.zeros(problem.n_features + problem.intercept))
+        methods.get(folds.method).prepare(problem, nowhere, folds.settings.seed).close()  # builds what all share
+        return problem
 
 
-def best_of(scores: np.ndarray, one_standard_error: bool) -> int:
-    """The position with the best mean over folds (the last axis), larger being better and the first being the simplest;
-    or the simplest within one standard error of it."""
-    means = scores.mean(axis=-1)
-    best = int(np.argmax(means))
-    if not one_standard_error or scores.shape[-1] < 2:
-        return best
-    error = scores[best].std(ddof=1) / np.sqrt(scores.shape[-1])
-    return int(np.flatnonzero(means >= means[best] - error)[0])
+def _models(rows, paths: Sequence[Path], most: int = 2**22) -> Iterator[tuple]:
+    """For each point the rows, the coefficients, the intercepts and the margins, a column for each problem; some points
+    at a time share a product."""
+    points, problems = len(paths[0]), len(paths)
+    together = max(1, most // max(1, rows.shape[0] * problems))
+    for begin in range(0, points, together):
+        size = min(together, points - begin)
+        coefficients = sp.vstack([path.x[begin : begin + size] for path in paths], format="csr")
+        products = rows @ coefficients.T
+        products = products.toarray() if sp.issparse(products) else np.asarray(products)
+        for at in range(size):
+            intercepts = np.array([path.intercepts[begin + at] for path in paths])
+            yield rows, coefficients[at::size], intercepts, products[:, at::size] + intercepts
+
+
+def best_of(scores: np.ndarray, one_standard_error: bool) -> tuple[int, int]:
+    """The line and the point of the best mean score, of shape (n_folds, n_lines, n_points), or on that line the first
+    point, with the strongest penalty, that is within one standard error of it. NaN is no score."""
+    means = scores.mean(axis=0)
+    if np.isnan(means).all():
+        raise ValueError("No penalty could be judged: every score is NaN. Try another scoring, or other folds.")
+    line, point = np.unravel_index(np.nanargmax(means), means.shape)
+    if one_standard_error and len(scores) > 1:
+        error = scores[:, line, point].std(ddof=1) / np.sqrt(len(scores))
+        point = np.flatnonzero(means[line] >= means[line, point] - error)[0]
+    return int(line), int(point)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .. import _threads
 from .._names import count, positive
 
@@ -37,3 +39,11 @@ def threads(n_jobs) -> int | None:
     if isinstance(n_jobs, int) and n_jobs < 0:
         return max(1, _threads.processors() + 1 + n_jobs)
     return count("n_jobs", n_jobs, 1)
+
+
+def decreasing(name: str, values) -> np.ndarray:
+    """Positive numbers to try, from large to small."""
+    values = np.sort(np.asarray(values, dtype=np.float64).ravel())[::-1]
+    if values.size == 0 or not (values > 0).all() or not np.isfinite(values).all():
+        raise ValueError(f"{name} must be positive, or how many to try; got {values!r}.")
+    return values

@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import RegressorMixin
+from sklearn.utils import Bunch
 from sklearn.utils.validation import column_or_1d
 
+from ..solve_many import Targets
 from ._base import LinearEstimator
+from ._callbacks import with_callbacks
 
 
 class LinearRegressor(RegressorMixin, LinearEstimator):
@@ -15,6 +18,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
 
     _multi_output = True
 
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Fit the model.
 
@@ -29,19 +33,24 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         -------
         self
         """
+        return self._fit_all(self._data(X, y, sample_weight))
+
+    def _data(self, X, y, sample_weight, params: dict | None = None) -> Bunch:
         if sp.issparse(y):
             y = y.toarray()
         X, y = self._read(X, y, y_numeric=True, multi_output=self._multi_output)
         if not self._multi_output:
             y = column_or_1d(y, warn=True)
-        targets = np.asarray(y, dtype=np.float64).reshape(X.shape[0], -1)
-        results = self._fit_targets(X, targets, self._weights(sample_weight, X))
-        coef = np.array([result.x for result in results], dtype=X.dtype)
-        intercept = np.array([result.intercept for result in results], dtype=X.dtype)
-        one = targets.shape[1] == 1
-        self.coef_ = coef[0] if one else coef
-        self.intercept_ = intercept[0] if y.ndim == 1 else intercept
-        return self
+        y = y.astype(np.float64, copy=False)
+        columns = y.reshape(X.shape[0], -1)
+        targets = Targets(lambda k: columns[:, k], columns.shape[1])
+        weights = self._weights(sample_weight, X)
+        return Bunch(X=X, y=y, targets=targets, weights=weights, sample_weight=weights, params=params, told={})
+
+    def _shaped(self, coef, intercepts, data: Bunch) -> dict:
+        coef, intercepts = coef.astype(data.X.dtype), intercepts.astype(data.X.dtype)
+        one = data.targets.count == 1
+        return {"coef_": coef[0] if one else coef, "intercept_": intercepts[0] if data.y.ndim == 1 else intercepts}
 
     def predict(self, X) -> np.ndarray:
         """X w + c."""

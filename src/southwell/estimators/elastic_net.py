@@ -90,7 +90,7 @@ class ElasticNet(LinearRegressor):
     def _loss(self) -> losses.Loss:
         return losses.Squared()
 
-    def _strengths(self, total: float) -> Strengths:
+    def _strengths(self, total: float, target: int = 0) -> Strengths:
         one_of("selection", self.selection, ("cyclic", "random"))
         return from_alpha(positive("alpha", self.alpha, zero=True), share("l1_ratio", self.l1_ratio))
 

@@ -5,23 +5,18 @@ from __future__ import annotations
 import numbers
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.metrics import get_scorer
-from sklearn.model_selection import check_cv
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils import Bunch
 
 from .. import losses
 from .._names import count, positive
 from ..lambda_max import lambda_max
-from ..penalties import ElasticNet as Net
-from ..problem import Problem
-from ._folds import best_of, fold_path, over_folds
-from ._parameters import share
+from ._cross_validated import CrossValidated, Line
+from ._parameters import decreasing, one_of, share
 from ._regressor import LinearRegressor
 from .conventions import Strengths, from_alpha
 
 
-class ElasticNetCV(LinearRegressor):
+class ElasticNetCV(CrossValidated, LinearRegressor):
     """``ElasticNet`` with alpha, and l1_ratio if several are given, chosen by cross-validation.
 
     Each fold is a path from strong to weak penalties, on a thread of its own; the answer on all data is certified.
@@ -86,77 +81,39 @@ class ElasticNetCV(LinearRegressor):
         self.scoring = scoring
         self.one_standard_error = one_standard_error
 
+    _setting_names = ("alpha_", "l1_ratio_")
+
     def _loss(self) -> losses.Loss:
         return losses.Squared()
 
-    def _strengths(self, total: float) -> Strengths:
-        return from_alpha(self.alpha_, self.l1_ratio_)
+    def _at(self, setting: tuple[float, float], total: float) -> Strengths:
+        return from_alpha(*setting)
 
-    def fit(self, X, y, sample_weight=None):
-        """Choose the penalty, and fit it to all data.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-        sample_weight : array of shape (n_samples,), optional
-            A weight of 2 equals the row twice, but for the folds, which count rows.
-
-        Returns
-        -------
-        self
-        """
-        X, y = self._read(X, y, y_numeric=True)
-        y = column_or_1d(y, warn=True).astype(np.float64)
-        weights = self._weights(sample_weight, X)
+    def _lines(self, data: Bunch) -> list[Line]:
+        one_of("selection", self.selection, ("cyclic", "random"))
         ratios = [share("l1_ratio", ratio) for ratio in np.atleast_1d(self.l1_ratio)]
+        if not ratios:
+            raise ValueError("l1_ratio is empty: give at least one share.")
         if min(ratios) == 0 and isinstance(self.alphas, numbers.Integral):
             raise ValueError("With l1_ratio=0 no alpha gives the zero model: give alphas as an array, or use Ridge.")
-        grids = self._grids(X, y, weights, ratios)
-        folds = list(check_cv(self.cv).split(X, y))
-        rows = X.tocsr() if getattr(X, "format", "csr") != "csr" else X  # folds are made of rows
-        options = {"tol": self.tol, "max_epochs": self._max_epochs(), "method": self.method, "seed": self._seed()}
-        scorer = None if self.scoring is None else get_scorer(self.scoring)
+        if isinstance(self.alphas, numbers.Integral):
+            top = lambda_max(self._state(data.X, data.targets(0), data.weights)) or 1.0
+            parts = np.geomspace(1.0, positive("eps", self.eps), count("alphas", self.alphas, 1))
+            return [[(top / ratio * part, ratio) for part in parts] for ratio in ratios]
+        alphas = decreasing("alphas", self.alphas)
+        return [[(alpha, ratio) for alpha in alphas] for ratio in ratios]
 
-        def errors(task, cancelled) -> np.ndarray:
-            which, (train, test) = task
-            own = None if weights is None else weights[train]
-            net = Net(lower=0.0 if self.positive else None)
-            problem = Problem(rows[train], y[train], self._loss(), net, intercept=self.fit_intercept, sample_weight=own)
-            strengths = [from_alpha(alpha, ratios[which]) for alpha in grids[which]]
-            answers = fold_path(
-                problem, np.array([s.l1 for s in strengths]), np.array([s.l2 for s in strengths]), options, cancelled
-            )
-            held = None if weights is None else weights[test]
-            if scorer is None:
-                return np.average((answers.margins(rows[test]) - y[test][:, None]) ** 2, axis=0, weights=held)
-            return -np.array([
-                scorer(_Predictor(margins), None, y[test], sample_weight=held)
-                for margins in answers.margins(rows[test]).T
-            ])  # fmt: skip
+    def _score_of(self, y, margins, sample_weight=None) -> float:
+        return -float(np.average((margins[:, 0] - y) ** 2, weights=sample_weight))
 
-        tasks = [(which, fold) for which in range(len(ratios)) for fold in folds]
-        found = over_folds(errors, tasks, self.n_jobs)
-        table = np.array(found).reshape(len(ratios), len(folds), -1).transpose(0, 2, 1)
-        chosen = [best_of(-table[which], self.one_standard_error) for which in range(len(ratios))]
-        which = int(np.argmin([table[k, at].mean() for k, at in enumerate(chosen)]))
-        self.alpha_, self.l1_ratio_ = float(grids[which][chosen[which]]), float(ratios[which])
+    def _chosen(self, lines: list[Line], scores: np.ndarray, line: int, point: int) -> dict:
+        alpha, ratio = lines[line][point]
+        alphas, errors = np.array(lines)[..., 0], -scores.transpose(1, 2, 0)
         one = np.ndim(self.l1_ratio) == 0
-        self.mse_path_, self.alphas_ = (table[0], grids[0]) if one else (table, np.array(grids))
-        result = self._fit_targets(X, y[:, None], weights)[0]
-        self.coef_, self.intercept_ = result.x.astype(X.dtype), X.dtype.type(result.intercept)
-        return self
-
-    def _grids(self, X, y, weights, ratios: list[float]) -> list[np.ndarray]:
-        """The alphas to try for each ratio, from strong to weak."""
-        if not isinstance(self.alphas, numbers.Integral):
-            alphas = np.sort(np.asarray(self.alphas, dtype=np.float64).ravel())[::-1]
-            if alphas.size == 0 or not (alphas > 0).all():
-                raise ValueError(f"alphas must be positive, or how many to try; got {self.alphas!r}.")
-            return [alphas] * len(ratios)
-        top = lambda_max(X, y, loss=self._loss(), intercept=self.fit_intercept, sample_weight=weights) or 1.0
-        parts = np.geomspace(1.0, positive("eps", self.eps), count("alphas", self.alphas, 1))
-        return [top / ratio * parts for ratio in ratios]
+        return {
+            "alpha_": float(alpha), "l1_ratio_": float(ratio), "alphas_": alphas[0] if one else alphas,
+            "mse_path_": errors[0] if one else errors,
+        }  # fmt: skip
 
 
 class LassoCV(ElasticNetCV):
@@ -181,13 +138,3 @@ class LassoCV(ElasticNetCV):
             random_state=random_state, selection=selection, method=method, scoring=scoring,
             one_standard_error=one_standard_error,
         )  # fmt: skip
-
-
-class _Predictor(RegressorMixin, BaseEstimator):
-    """What a scorer asks of an estimator, for predictions that are known."""
-
-    def __init__(self, predictions):
-        self.predictions = predictions
-
-    def predict(self, X) -> np.ndarray:
-        return self.predictions

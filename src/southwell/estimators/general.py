@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from sklearn.utils.metaestimators import available_if
+
 from .. import losses
 from .._names import positive
 from ._classifier import LinearClassifier
+from ._probabilities import Probabilities, of_the_logistic_loss
 from ._regressor import LinearRegressor
 from .conventions import Strengths
 
 
-class _InOwnUnits:
+class InOwnUnits:
     """l1 and l2 as ``southwell.solve`` has them."""
 
     def _loss(self) -> losses.Loss:
@@ -19,11 +22,11 @@ class _InOwnUnits:
             raise ValueError(f"{type(self).__name__} cannot use {loss.name}: that is a loss for {kind}.")
         return loss
 
-    def _strengths(self, total: float) -> Strengths:
+    def _strengths(self, total: float, target: int = 0) -> Strengths:
         return Strengths(positive("l1", self.l1, zero=True), positive("l2", self.l2, zero=True))
 
 
-class SparseLinearRegressor(_InOwnUnits, LinearRegressor):
+class SparseLinearRegressor(InOwnUnits, LinearRegressor):
     """A linear model of numbers, with any loss and penalty, proven.
 
     Minimises ``mean_i loss(x_i'w + c; y_i) + l1 ||w||_1 + (l2/2) ||w||^2``.
@@ -69,7 +72,7 @@ class SparseLinearRegressor(_InOwnUnits, LinearRegressor):
         self.verbose = verbose
 
 
-class SparseLinearClassifier(_InOwnUnits, LinearClassifier):
+class SparseLinearClassifier(InOwnUnits, LinearClassifier):
     """A linear model of classes, with any loss and penalty, proven; several classes, or several labels at once.
 
     Minimises ``mean_i loss(y_i (x_i'w + c)) + l1 ||w||_1 + (l2/2) ||w||^2`` for each class against the rest, or for
@@ -122,3 +125,6 @@ class SparseLinearClassifier(_InOwnUnits, LinearClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.sparse_coef = sparse_coef
+
+    predict_proba = available_if(of_the_logistic_loss)(Probabilities.predict_proba)
+    predict_log_proba = available_if(of_the_logistic_loss)(Probabilities.predict_log_proba)

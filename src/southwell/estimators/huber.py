@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
+import time
+from dataclasses import replace
 
 import numpy as np
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils import Bunch
 
-from .. import losses
+from .. import losses, methods
 from .._names import positive
 from ..penalties import ElasticNet
-from ..problem import Problem
-from ..solve import ConvergenceWarning as CoreConvergenceWarning
-from ..solve import solve
+from ..result import Result
+from ..solve import Settings, run, start_of
 from ..status import Status
-from ._base import ConvergenceWarning, ProgressLine
+from ._base import in_their_words, warn
+from ._callbacks import Hooks, with_callbacks
+from ._progress import ProgressLine
 from ._regressor import LinearRegressor
 
 
@@ -75,6 +77,7 @@ class HuberRegressor(LinearRegressor):
             raise ValueError(f"epsilon must be at least 1, or the scale would be zero; got {epsilon}.")
         return losses.Huber(epsilon)
 
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Fit the model.
 
@@ -89,41 +92,38 @@ class HuberRegressor(LinearRegressor):
         -------
         self
         """
-        X, y = self._read(X, y, y_numeric=True)
-        y = column_or_1d(y, warn=True).astype(np.float64)
-        weights = self._weights(sample_weight, X)
-        tol = positive("tol", self.tol, zero=True)
-        search = _Search(self, X, y, weights, positive("alpha", self.alpha, zero=True))
-        line = ProgressLine(type(self).__name__, self.verbose)
-        options = self._options() | {"max_epochs": 1000, "callback": line.one}
-        before = self._before(1, X.shape[1])[0]
-        scale = self.scale_ if before is not None else search.scale_of(y - search.centre())
+        data = self._data(X, y, sample_weight)
+        settings, tol = self._settings(), positive("tol", self.tol, zero=True)
+        try:
+            search = _Search(self, data, replace(settings, tol=0.1 * tol, max_epochs=1000))
+        except ValueError as error:
+            raise in_their_words(error) from None
+        hooks = Hooks(self, data, 1)
+        before = self._before(1, data.X.shape[1])[0]
+        scale = self.scale_ if before is not None else search.scale_of(data.y - search.centre())
         rounds = stalled = 0
         least = np.inf
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", CoreConvergenceWarning)  # of single scales
-                for rounds in range(1, self._max_epochs() + 1):  # noqa: B007
-                    scale, before, gap, objective = search.step(scale, before, options)
-                    stalled = 0 if gap < 0.9 * least else stalled + 1
-                    least = min(least, gap)
-                    if gap <= tol * objective or stalled == 10:  # rounding allows no more
-                        break
-        finally:
-            line.close()
-        self._tell([before], 1.0)
+        with ProgressLine(type(self).__name__, self.verbose) as line:
+            for rounds in range(1, self._max_epochs() + 1):  # noqa: B007
+                scale, before, gap, objective = search.step(scale, before)
+                line.show(f"scale {search.used:.3g}, gap {gap / objective if objective > 0 else 0.0:.1e}")
+                stalled = 0 if gap < 0.9 * least else stalled + 1
+                least = min(least, gap)
+                enough = hooks.round(0, lambda: search.attributes(before, data))  # noqa: B023
+                if enough or gap <= tol * objective or stalled == 10:  # rounding allows no more
+                    break
+        self._tell([replace(before, problem=None)], [1.0])
         self.gap_, self.dual_gap_ = (gap / objective if objective > 0 else 0.0), gap
-        self.n_iter_, self.scale_ = rounds, search.used
-        self.coef_ = (search.used * before.x).astype(X.dtype)
-        self.intercept_ = X.dtype.type(search.used * before.intercept)
-        self.outliers_ = np.abs(y - self._margins(X)) > self.epsilon * self.scale_
+        self.n_iter_ = rounds
+        for name, value in search.attributes(before, data).items():
+            setattr(self, name, value)
+        self.outliers_ = np.abs(data.y - self._margins(data.X)) > self.epsilon * self.scale_
+        hooks.end()
         if self.gap_ > tol:
             self.status_ = Status.MAX_EPOCHS
-            warnings.warn(
+            warn(
                 f"The scale was set {rounds} times before the gap reached the tolerance. It is {self.gap_:.3g} of the "
-                f"objective; tol is {self.tol:.3g}. To go on: raise max_iter, or fit again with warm_start=True.",
-                ConvergenceWarning,
-                stacklevel=2,
+                f"objective; tol is {self.tol:.3g}. To go on: raise max_iter, or fit again with warm_start=True."
             )
         return self
 
@@ -131,12 +131,13 @@ class HuberRegressor(LinearRegressor):
 class _Search:
     """The best scale: at any one, the rest is a Huber problem in its units; given the rest, the scale is a formula."""
 
-    def __init__(self, model: HuberRegressor, X, y, weights, alpha: float):
-        self.y, self.alpha, self.epsilon = y, alpha, model.epsilon
-        self.w = np.ones_like(y) if weights is None else weights
-        self.problem = Problem(X, y, model._loss(), intercept=model.fit_intercept, sample_weight=weights)
-        self.X, self.total = X, float(self.w.sum())
-        away = np.abs(y - self.centre())
+    def __init__(self, model: HuberRegressor, data: Bunch, settings: Settings):
+        self.model, self.settings, self.method = model, settings, methods.get(model.method)
+        self.alpha, self.epsilon = positive("alpha", model.alpha, zero=True), model.epsilon
+        self.X, self.y = data.X, data.y
+        self.w = np.ones_like(self.y) if data.weights is None else data.weights
+        self.problem, self.total = model._state(data.X, data.y, data.weights), float(self.w.sum())
+        away = np.abs(self.y - self.centre())
         spread = _median(away, self.w) or float(self.w @ away) / self.total
         self.least = 1e-5 * spread or 1.0  # a perfect fit has no scale
         self.used = 0.0  # the scale of the last problem
@@ -157,12 +158,19 @@ class _Search:
         fits = (room > 0) & (sizes <= self.epsilon * scales * (1 + 1e-12)) & (beyond >= self.epsilon * scales)
         return max(float(scales[fits][0]) if fits.any() else 0.0, self.least)
 
-    def step(self, scale: float, before, options: dict):
+    def attributes(self, result: Result, data: Bunch) -> dict:
+        """What the model is, once this problem is its last."""
+        coef, intercepts = self.used * result.x[None, :], self.used * np.array([result.intercept])
+        return self.model._shaped(coef, intercepts, data) | {"scale_": self.used}
+
+    def step(self, scale: float, before: Result | None):
         """Solve at a scale. Returns the next one, the answer, the gap of all together and the objective."""
         self.used = scale
         net = ElasticNet(0.0, self.alpha * scale / self.total)
         problem = self.problem.with_targets(self.y / scale).with_penalty(net)
-        result = solve(problem, warm_start=before, **options | {"tol": 0.1 * options["tol"]})
+        result, error = run(problem, self.method, start_of(problem, before), self.settings, time.perf_counter())
+        if error is not None:
+            raise error
         errors = scale * (self.X @ result.x + result.intercept) - self.y
         leads = self.scale_of(errors)
         gap, objective = self.certificate(scale, errors, scale * result.x, scale * result.intercept, result.y)

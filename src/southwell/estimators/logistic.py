@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit
 
 from .. import losses
 from .._names import positive
 from ._classifier import LinearClassifier
 from ._parameters import l1_share, one_of
+from ._probabilities import Probabilities
 from .conventions import Strengths, from_C
 
 
-class LogisticRegression(LinearClassifier):
+class LogisticRegression(Probabilities, LinearClassifier):
     """Logistic regression with an L1, L2 or elastic penalty, or none, proven.
 
     Minimises ``penalty(w) + C sum_i log(1 + exp(-y_i (x_i'w + c)))``, with a penalty of ``||w||_1``, ``||w||^2 / 2`` or
@@ -80,7 +80,7 @@ class LogisticRegression(LinearClassifier):
     def _loss(self) -> losses.Loss:
         return losses.Logistic()
 
-    def _strengths(self, total: float) -> Strengths:
+    def _strengths(self, total: float, target: int = 0) -> Strengths:
         one_of("penalty", self.penalty, ("l2", "l1", "elasticnet", None))
         one_of("multi_class", self.multi_class, ("ovr", "auto"))
         ratio = l1_share(self.penalty, self.l1_ratio)
@@ -88,16 +88,3 @@ class LogisticRegression(LinearClassifier):
         if self.penalty is None or np.isposinf(C):
             return Strengths(0.0, 0.0, total)
         return from_C(C, total, ratio)
-
-    def predict_proba(self, X) -> np.ndarray:
-        """The probability of each class; of several, those of one against the rest, scaled to sum to one."""
-        likely = expit(self.decision_function(X))
-        if likely.ndim == 1:
-            return np.column_stack([1.0 - likely, likely])
-        totals = likely.sum(axis=1, keepdims=True)
-        return np.where(totals > 0, likely / np.where(totals > 0, totals, 1.0), 1.0 / likely.shape[1])
-
-    def predict_log_proba(self, X) -> np.ndarray:
-        """The logarithms of ``predict_proba``."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))

@@ -62,7 +62,7 @@ class PoissonRegressor(LinearRegressor):
     def _loss(self) -> losses.Loss:
         return losses.Poisson()
 
-    def _strengths(self, total: float) -> Strengths:
+    def _strengths(self, total: float, target: int = 0) -> Strengths:
         return from_alpha(positive("alpha", self.alpha, zero=True), share("l1_ratio", self.l1_ratio))
 
     def predict(self, X) -> np.ndarray:

@@ -58,5 +58,5 @@ class QuantileRegressor(LinearRegressor):
     def _loss(self) -> losses.Loss:
         return losses.Quantile(positive("quantile", self.quantile, below=1.0))
 
-    def _strengths(self, total: float) -> Strengths:
+    def _strengths(self, total: float, target: int = 0) -> Strengths:
         return from_alpha(positive("alpha", self.alpha, zero=True), 1.0)

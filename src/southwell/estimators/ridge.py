@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .. import losses
 from .._names import positive
 from ._regressor import LinearRegressor
@@ -12,11 +14,11 @@ class Ridge(LinearRegressor):
     """Least squares with an L2 penalty, proven.
 
     Minimises ``||y - X w - c||^2 + alpha ||w||^2``, as scikit-learn's class of the same name does: a sum, where
-    ``ElasticNet`` has a mean. One alpha for all targets.
+    ``ElasticNet`` has a mean.
 
     Parameters
     ----------
-    alpha : float
+    alpha : float, or array of shape (n_targets,)
     fit_intercept, copy_X, max_iter, tol, positive, random_state, warm_start, method, n_jobs, verbose
         As for ``ElasticNet``.
     solver : str
@@ -55,5 +57,8 @@ class Ridge(LinearRegressor):
     def _loss(self) -> losses.Loss:
         return losses.Squared()
 
-    def _strengths(self, total: float) -> Strengths:
-        return from_ridge(positive("alpha", self.alpha, zero=True), total)
+    def _strengths(self, total: float, target: int = 0) -> Strengths:
+        alphas = np.atleast_1d(self.alpha)
+        if alphas.ndim > 1 or alphas.size == 0 or (alphas.size > 1 and target >= alphas.size):
+            raise ValueError(f"alpha must be one number, or one for each target; got an array of shape {alphas.shape}.")
+        return from_ridge(positive("alpha", alphas[target if alphas.size > 1 else 0], zero=True), total)

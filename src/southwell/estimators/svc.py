@@ -81,7 +81,7 @@ class LinearSVC(LinearClassifier):
         one_of("loss", self.loss, tuple(LOSSES))
         return LOSSES[self.loss][0]()
 
-    def _strengths(self, total: float) -> Strengths:
+    def _strengths(self, total: float, target: int = 0) -> Strengths:
         one_of("penalty", self.penalty, ("l2", "l1", "elasticnet"))
         one_of("multi_class", self.multi_class, ("ovr",))
         one_of("loss", self.loss, tuple(LOSSES))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.utils import Bunch
 
 from .. import losses
 from .._names import positive
@@ -64,12 +65,9 @@ class LinearSVR(LinearRegressor):
         one_of("loss", self.loss, ("epsilon_insensitive",))
         return losses.EpsilonInsensitive(self.epsilon)
 
-    def fit(self, X, y, sample_weight=None):
-        super().fit(X, y, sample_weight)
-        self.intercept_ = np.atleast_1d(self.intercept_)  # as scikit-learn has it
-        return self
+    def _shaped(self, coef, intercepts, data: Bunch) -> dict:
+        shaped = super()._shaped(coef, intercepts, data)
+        return shaped | {"intercept_": np.atleast_1d(shaped["intercept_"])}  # as scikit-learn has it
 
-    fit.__doc__ = LinearRegressor.fit.__doc__
-
-    def _strengths(self, total: float) -> Strengths:
+    def _strengths(self, total: float, target: int = 0) -> Strengths:
         return from_C(positive("C", self.C), total, 0.0)

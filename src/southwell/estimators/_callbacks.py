@@ -1,0 +1,64 @@
+"""scikit-learn's callbacks, where it has them: from version 1.9."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # then there is no set_callbacks, and nobody to tell
+
+    class CallbackSupportMixin:
+        pass
+
+    def with_callbacks(method: Callable) -> Callable:
+        return method
+
+
+__all__ = ["CallbackSupportMixin", "Hooks", "with_callbacks"]
+
+
+class Hooks:
+    """Tells an estimator's callbacks what is going on, as a tree of tasks: the fit, its problems if there are several,
+    and their rounds; one for each certificate. A callback that returns True at the end of a round ends its problem."""
+
+    def __init__(self, estimator, data, problems: int, choosing: bool = False):
+        self.active = bool(getattr(estimator, "_skl_callbacks", ()))
+        if not hasattr(estimator, "_init_callback_context"):
+            return
+        several = problems > 1
+        root = estimator._init_callback_context(
+            max_subtasks=problems + choosing if several or choosing else None,
+            sequential_subtasks=not several and not choosing,
+        )
+        metadata = None if data.sample_weight is None else {"sample_weight": data.sample_weight}
+        self.root, self.contexts = root, {} if several or choosing else {0: root}
+        self.tell = {"estimator": estimator, "X": data.X, "y": data.y, "metadata": metadata}
+        root.call_on_fit_task_begin(**self.tell)
+
+    def _context(self, k: int, name: str):
+        if k not in self.contexts:
+            self.contexts[k] = self.root.subcontext(task_name=name, task_id=k, max_subtasks=None)
+            self.contexts[k].call_on_fit_task_begin(**self.tell)
+        return self.contexts[k]
+
+    def round(self, k: int, attributes: Callable[[], dict] | None) -> bool:
+        """A certificate of problem k, and the model it is about; whether someone has had enough."""
+        if not self.active:
+            return False
+        task = self._context(k, "problem").subcontext(task_name="round").call_on_fit_task_begin(**self.tell)
+        return task.call_on_fit_task_end(**self.tell, reconstruction_attributes=attributes)
+
+    def path(self, problems: int) -> None:
+        """One more path of cross-validation is done; its task comes after those of the problems."""
+        if not self.active:
+            return
+        task = self._context(problems, "paths").subcontext(task_name="path").call_on_fit_task_begin(**self.tell)
+        task.call_on_fit_task_end(**self.tell)
+
+    def end(self) -> None:
+        if hasattr(self, "root"):
+            for context in self.contexts.values():
+                if context is not self.root:
+                    context.call_on_fit_task_end(**self.tell)
+            self.root.call_on_fit_task_end(**self.tell, reconstruction_attributes={})

@@ -1,0 +1,140 @@
+"""Estimators that choose their penalty by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import check_cv
+from sklearn.utils import Bunch
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
+
+from .._names import flag
+from ._callbacks import Hooks, with_callbacks
+from ._folds import Folds, best_of
+from ._progress import ProgressLine
+from .conventions import Strengths
+
+Line = list[tuple[float, float]]
+"""Settings of a penalty from strong to weak, each followed by the next; what its two numbers are is the class's own."""
+
+
+class CrossValidated:
+    """Mixed into a regressor or a classifier with ``cv``, ``scoring`` and ``one_standard_error``.
+
+    Subclasses say the ``_lines(data)`` to try, the strengths ``_at`` a setting, and what is kept of the scores and of
+    what was ``_chosen``, the setting itself under the names ``_setting_names``. Without ``scoring`` classifiers are
+    judged by accuracy, others by their own ``_score_of(y, margins, sample_weight)``.
+    """
+
+    _chooses = True
+    _setting_names: tuple[str, str]
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None, **params):
+        """Choose the penalty, and fit it to all data.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+            A weight of 2 equals the row twice, but for the folds, which count rows. The scorer is given it too.
+        **params
+            For the splitter and the scorer, such as ``groups``; needs scikit-learn's metadata routing to be enabled.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit_all(self._data(X, y, sample_weight, params))
+
+    def _choose(self, data: Bunch, hooks: Hooks) -> None:
+        lines = self._lines(data)
+        scores = self._scores(data, lines, hooks)
+        line, point = best_of(scores, flag("one_standard_error", self.one_standard_error))
+        for name, value in self._chosen(lines, scores, line, point).items():
+            setattr(self, name, value)
+
+    def _strengths(self, total: float, target: int = 0) -> Strengths:
+        return self._at(tuple(getattr(self, name) for name in self._setting_names), total)
+
+    def _scores(self, data: Bunch, lines: Sequence[Line], hooks: Hooks) -> np.ndarray:
+        given = self._routed(data)
+        splitter = check_cv(self.cv, data.y, classifier=is_classifier(self))
+        splits = list(splitter.split(data.X, data.y, **given.split))
+        self._check_splits(splits, data)
+        rows = data.X.tocsr() if getattr(data.X, "format", "csr") != "csr" else data.X  # folds are made of rows
+        usual = "accuracy" if is_classifier(self) else None
+        scorer = get_scorer(self.scoring or usual) if self.scoring or usual else None
+
+        def strengths(line: int, total: float) -> tuple[np.ndarray, np.ndarray]:
+            all_of_them = [self._at(setting, total) for setting in lines[line]]
+            return np.array([s.l1 for s in all_of_them]), np.array([s.l2 for s in all_of_them])
+
+        def judge(fold: int, rows, coef, intercepts, margins) -> float:
+            test = splits[fold][1]
+            own = {name: np.asarray(values)[test] for name, values in given.score.items()}
+            if scorer is None:
+                return self._score_of(data.y[test], margins, **own)
+            return scorer(self._with(coef, intercepts, rows, margins, data), rows, data.y[test], **own)
+
+        def told(done: int, number: int) -> None:
+            line.show(f"{done} of {number} paths")
+            hooks.path(data.targets.count)
+
+        with ProgressLine(type(self).__name__, getattr(self, "verbose", 0)) as line:
+            folds = Folds(rows, data.targets, data.weights, splits, self._state, self.method, self._settings(), told)
+            return folds.scores([lambda total, k=k: strengths(k, total) for k in range(len(lines))], judge)
+
+    def _check_splits(self, splits: Sequence[tuple[np.ndarray, np.ndarray]], data: Bunch) -> None:
+        """Every fold must have something to learn from, and something to be judged by."""
+        for number, (train, test) in enumerate(splits):
+            if not len(train) or not len(test):
+                raise ValueError(f"Fold {number} has {len(train)} rows to learn from and {len(test)} to be judged by.")
+            if is_classifier(self):
+                for k in range(data.targets.count):
+                    column = data.targets(k)[train]
+                    if column.min() == column.max():
+                        name = data.told["classes_"][-1 if data.targets.count == 1 else k]
+                        raise ValueError(
+                            f"The rows that fold {number} learns from are alike in whether they are of class "
+                            f"{name!r}: take fewer folds, or stratified ones, or leave out rare classes."
+                        )
+
+    def _with(self, coef, intercepts, rows, margins, data: Bunch):
+        """This estimator, fitted with given coefficients; margins of the held-out rows are known."""
+        model = copy(self)
+        model.__dict__.update(data.told | self._shaped(coef.toarray(), intercepts, data))
+        known = margins if is_classifier(self) else margins[:, 0]
+        model._margins = lambda X: known if X is rows else type(self)._margins(model, X)
+        return model
+
+    # Metadata
+
+    def _routed(self, data: Bunch) -> Bunch:
+        """What was given for the splitter and the scorer."""
+        weights = {} if data.sample_weight is None else {"sample_weight": data.sample_weight}
+        if routing_enabled():
+            routed = process_routing(self, "fit", **weights, **data.params)
+            return Bunch(split=routed.splitter.split, score=weights if self.scoring is None else routed.scorer.score)
+        if data.params:
+            raise ValueError(
+                f"fit got {', '.join(data.params)}, for a splitter or a scorer. Enable routing first: "
+                "sklearn.set_config(enable_metadata_routing=True)."
+            )
+        plain = callable(self.scoring) and not hasattr(self.scoring, "_score_func")  # takes an estimator, X and y alone
+        return Bunch(split={}, score={} if plain else weights)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Who is given what: this estimator, its splitter, its scorer."""
+        router = MetadataRouter(owner=self).add_self_request(self)
+        router.add(splitter=check_cv(self.cv), method_mapping=MethodMapping().add(caller="fit", callee="split"))
+        if self.scoring is not None:
+            scorer = get_scorer(self.scoring)
+            router.add(scorer=scorer, method_mapping=MethodMapping().add(caller="fit", callee="score"))
+        return router

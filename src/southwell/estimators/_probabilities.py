@@ -1,0 +1,37 @@
+"""Probabilities of classes, from margins of a logistic model."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit, log_expit
+
+
+class Probabilities:
+    """Mixed into classifiers whose loss is the logistic one."""
+
+    def predict_proba(self, X) -> np.ndarray:
+        """The probability of each class; of several, those of one against the rest, scaled to sum to one. Of several
+        labels, the probability of each."""
+        margins = self.decision_function(X)
+        if margins.ndim == 1:
+            return np.column_stack([expit(-margins), expit(margins)])
+        likely = expit(margins)
+        if self.multilabel_:
+            return likely
+        totals = likely.sum(axis=1, keepdims=True)
+        return np.where(totals > 0, likely / np.where(totals > 0, totals, 1.0), 1.0 / likely.shape[1])
+
+    def predict_log_proba(self, X) -> np.ndarray:
+        """The logarithms of ``predict_proba``."""
+        margins = self.decision_function(X)
+        if margins.ndim == 1:
+            return np.column_stack([log_expit(-margins), log_expit(margins)])
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+
+def of_the_logistic_loss(classifier) -> bool:
+    """Whether margins are logarithms of odds."""
+    if classifier._loss().name != "logistic":
+        raise AttributeError(f"Only the logistic loss knows probabilities; this one is {classifier._loss().name}.")
+    return True

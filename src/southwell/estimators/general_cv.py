@@ -1,0 +1,119 @@
+"""A classifier of any loss with its penalty chosen by cross-validation."""
+
+from __future__ import annotations
+
+import numbers
+
+import numpy as np
+from sklearn.utils import Bunch
+from sklearn.utils.metaestimators import available_if
+
+from .. import _data
+from .._names import count, positive
+from ..lambda_max import lambda_max
+from ._classifier import LinearClassifier
+from ._cross_validated import CrossValidated, Line
+from ._parameters import decreasing
+from ._probabilities import Probabilities, of_the_logistic_loss
+from .conventions import Strengths
+from .general import InOwnUnits
+
+
+class SparseLinearClassifierCV(CrossValidated, InOwnUnits, LinearClassifier):
+    """``SparseLinearClassifier`` with l1, and l2 if several are given, chosen by cross-validation.
+
+    Each fold is a path from strong to weak penalties, for each class or label, on threads; the answer on all data is
+    certified. One penalty serves all classes.
+
+    Parameters
+    ----------
+    loss : str or Loss
+        As for ``SparseLinearClassifier``.
+    l1s : int or array
+        How many to try, evenly on a log scale down from where all coefficients are zero; or which.
+    eps : float
+        The smallest l1, as a part of the largest.
+    l2s : float or array
+        One for all, or those to choose from.
+    cv : int, splitter, iterable or None
+        As in scikit-learn; None is five folds, stratified where there is one label a sample.
+    scoring : str, callable or None
+        Any scikit-learn scorer; None is accuracy, of several labels the share of samples with all of them right.
+    one_standard_error : bool
+        Choose the strongest penalty whose score is within one standard error of the best.
+    fit_intercept, positive, class_weight, max_iter, tol, random_state, method, n_jobs, verbose, sparse_coef
+        As for ``SparseLinearClassifier``.
+
+    Attributes
+    ----------
+    l1_, l2_ : float
+        What was chosen.
+    l1s_, l2s_ : array
+        What was tried.
+    scores_ : array of shape (n_folds, n_l2s, n_l1s)
+    classes_, coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+        As for ``LogisticRegression``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from southwell import SparseLinearClassifierCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = SparseLinearClassifierCV("smooth_hinge", l1s=20, scoring="balanced_accuracy").fit(scale(X), y)
+    >>> model.scores_.shape, model.score(scale(X), y) > 0.95, model.gap_ <= 1e-6
+    ((5, 1, 20), True, True)
+    """
+
+    _targets = ("signs",)
+    _multilabel = True
+    _setting_names = ("l1_", "l2_")
+
+    def __init__(self, loss="logistic", *, l1s=30, eps=0.01, l2s=0.0, fit_intercept=True, positive=False,
+                 class_weight=None, cv=None, scoring=None, one_standard_error=False, max_iter=1000, tol=1e-6,
+                 random_state=None, method="auto", n_jobs=None, verbose=0, sparse_coef=False):  # fmt: skip
+        self.loss = loss
+        self.l1s = l1s
+        self.eps = eps
+        self.l2s = l2s
+        self.fit_intercept = fit_intercept
+        self.positive = positive
+        self.class_weight = class_weight
+        self.cv = cv
+        self.scoring = scoring
+        self.one_standard_error = one_standard_error
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.method = method
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.sparse_coef = sparse_coef
+
+    def _at(self, setting: tuple[float, float], total: float) -> Strengths:
+        return Strengths(*setting)
+
+    def _lines(self, data: Bunch) -> list[Line]:
+        l2s = np.sort(_data.vector(np.atleast_1d(self.l2s), "l2s"))[::-1]
+        if l2s.size == 0 or l2s.min() < 0:
+            raise ValueError(f"l2s must be >= 0, one or several; got {self.l2s!r}.")
+        if isinstance(self.l1s, numbers.Integral):
+            first = self._state(data.X, data.targets(0), data.weights)
+            tops = [lambda_max(first.with_targets(data.targets(k))) for k in range(data.targets.count)]
+            l1s = np.geomspace(1.0, positive("eps", self.eps), count("l1s", self.l1s, 1)) * (max(tops) or 1.0)
+        elif np.size(self.l1s) == 1 and np.all(np.asarray(self.l1s) == 0):  # then l2 alone is to be chosen
+            return [[(0.0, float(l2)) for l2 in l2s]]
+        else:
+            l1s = decreasing("l1s", self.l1s)
+        return [[(float(l1), float(l2)) for l1 in l1s] for l2 in l2s]
+
+    def _chosen(self, lines: list[Line], scores: np.ndarray, line: int, point: int) -> dict:
+        l1, l2 = lines[line][point]
+        tried = np.array(lines)
+        along_l2 = tried.shape[1] > 1 and np.ptp(tried[0, :, 1]) > 0
+        if along_l2:
+            tried, scores = tried.transpose(1, 0, 2), scores.transpose(0, 2, 1)
+        return {"l1_": l1, "l2_": l2, "l1s_": tried[0, :, 0], "l2s_": tried[:, 0, 1], "scores_": scores}
+
+    predict_proba = available_if(of_the_logistic_loss)(Probabilities.predict_proba)
+    predict_log_proba = available_if(of_the_logistic_loss)(Probabilities.predict_log_proba)

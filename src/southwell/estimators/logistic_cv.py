@@ -1,0 +1,122 @@
+"""Logistic regression with its strength chosen by cross-validation."""
+
+from __future__ import annotations
+
+import numbers
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from .. import losses
+from .._names import count
+from ._classifier import LinearClassifier
+from ._cross_validated import CrossValidated, Line
+from ._parameters import decreasing, l1_share, one_of, share
+from ._probabilities import Probabilities
+from .conventions import Strengths, from_C
+
+
+class LogisticRegressionCV(CrossValidated, Probabilities, LinearClassifier):
+    """``LogisticRegression`` with C, and l1_ratio if several are given, chosen by cross-validation.
+
+    Each fold is a path from strong to weak penalties, for each class, on threads; the answer on all data is certified.
+    One C serves all classes.
+
+    Parameters
+    ----------
+    Cs : int or array
+        How many to try, evenly on a log scale between 1e-4 and 1e4; or which.
+    l1_ratios : array, optional
+        Shares of L1 to choose from; where they are given they say more than ``penalty``.
+    penalty : {"l2", "l1"}
+    cv : int, splitter, iterable or None
+        As in scikit-learn; None is five stratified folds.
+    scoring : str, callable or None
+        Any scikit-learn scorer; None is accuracy.
+    one_standard_error : bool
+        Choose the smallest C whose score is within one standard error of the best.
+    refit, use_legacy_attributes : bool
+        For code written for scikit-learn. The model is always fitted to all data, or it could not be certified, and
+        attributes are those of newer versions.
+    fit_intercept, class_weight, max_iter, tol, random_state, method, n_jobs, verbose, sparse_coef, multi_class, dual, \
+solver, intercept_scaling
+        As for ``LogisticRegression``.
+
+    Attributes
+    ----------
+    C_, l1_ratio_ : float
+        What was chosen.
+    Cs_, l1_ratios_ : array
+        What was tried; C from small to large.
+    scores_ : array of shape (n_folds, n_l1_ratios, n_Cs)
+    classes_, coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+        As for ``LogisticRegression``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from southwell import LogisticRegressionCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LogisticRegressionCV(penalty="l1", one_standard_error=True).fit(scale(X), y)
+    >>> model.scores_.shape, model.score(scale(X), y) > 0.95, model.gap_ <= 1e-6
+    ((5, 1, 10), True, True)
+    """
+
+    _setting_names = ("C_", "l1_ratio_")
+
+    def __init__(self, *, Cs=10, l1_ratios=None, fit_intercept=True, cv=None, dual=False, penalty="l2", scoring=None,
+                 solver="auto", tol=1e-6, max_iter=1000, class_weight=None, n_jobs=None, verbose=0, refit=True,
+                 intercept_scaling=1.0, multi_class="ovr", random_state=None, use_legacy_attributes=False,
+                 one_standard_error=False, method="auto", sparse_coef=False):  # fmt: skip
+        self.Cs = Cs
+        self.l1_ratios = l1_ratios
+        self.fit_intercept = fit_intercept
+        self.cv = cv
+        self.dual = dual
+        self.penalty = penalty
+        self.scoring = scoring
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.refit = refit
+        self.intercept_scaling = intercept_scaling
+        self.multi_class = multi_class
+        self.random_state = random_state
+        self.use_legacy_attributes = use_legacy_attributes
+        self.one_standard_error = one_standard_error
+        self.method = method
+        self.sparse_coef = sparse_coef
+
+    def _loss(self) -> losses.Loss:
+        return losses.Logistic()
+
+    def _at(self, setting: tuple[float, float], total: float) -> Strengths:
+        return from_C(setting[0], total, setting[1])
+
+    def _lines(self, data: Bunch) -> list[Line]:
+        one_of("penalty", self.penalty, ("l2", "l1", "elasticnet"))
+        one_of("multi_class", self.multi_class, ("ovr", "auto"))
+        one_of("refit", self.refit, (True,))
+        one_of("use_legacy_attributes", self.use_legacy_attributes, (False,))
+        if self.l1_ratios is None:
+            ratios = [l1_share(self.penalty, None)]
+        else:
+            ratios = [share("l1_ratios", ratio) for ratio in np.ravel(self.l1_ratios)]
+        if not ratios:
+            raise ValueError("l1_ratios is empty: give at least one share.")
+        if isinstance(self.Cs, numbers.Integral):
+            Cs = np.logspace(-4, 4, count("Cs", self.Cs, 1))
+        else:
+            Cs = decreasing("Cs", self.Cs)[::-1]
+        return [[(C, ratio) for C in Cs] for ratio in ratios]
+
+    def _chosen(self, lines: list[Line], scores: np.ndarray, line: int, point: int) -> dict:
+        tried, (C, ratio) = np.array(lines), lines[line][point]
+        return {
+            "C_": float(C), "l1_ratio_": float(ratio), "Cs_": tried[0, :, 0], "l1_ratios_": tried[:, 0, 1],
+            "scores_": scores,
+        }  # fmt: skip
