@@ -8,10 +8,11 @@ import pytest
 import southwell as sw
 from cases import LOSSES
 from saddles import honest
+from signals import signal_after
 from southwell import ConvergenceWarning
 from southwell.methods import Auto
 from test_auto import METHODS, STRENGTHS, made
-from test_control import hard, signal_after
+from test_control import hard
 
 # Who stops it
 

@@ -1,9 +1,7 @@
 """Who may stop a solve, watch it, run it beside others, resume it, copy it and draw it."""
 
-import contextlib
 import copy
 import multiprocessing
-import os
 import pickle
 import signal
 import subprocess
@@ -18,6 +16,7 @@ import pytest
 import scipy.sparse as sp
 
 import southwell as sw
+from signals import signal_after
 from southwell import ConvergenceWarning
 
 CD = sw.methods.CoordinateDescent
@@ -76,27 +75,6 @@ LONG = {
     ),
     "unpenalised": (lambda: correlated(2000, 1000), {"loss": "logistic", "intercept": True}),
 }
-
-
-@contextlib.contextmanager
-def signal_after(seconds, number=signal.SIGINT, handler=signal.default_int_handler):
-    """Send this process a signal later; the handler is the given one meanwhile. Yields a list with the time sent."""
-    assert threading.current_thread() is threading.main_thread()
-    sent = []
-
-    def send():
-        sent.append(time.perf_counter())
-        os.kill(os.getpid(), number)
-
-    before = signal.signal(number, handler)
-    timer = threading.Timer(seconds, send)
-    timer.start()
-    try:
-        yield sent
-    finally:
-        timer.cancel()
-        timer.join()
-        signal.signal(number, before)
 
 
 def interrupted(A, b, **options):

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import southwell as sw
+from signals import signal_after
 from southwell import ConvergenceWarning
 from southwell.methods import Auto
-from test_control import hard, signal_after
+from test_control import hard
 from test_path import made, problem_of, sound
 
 # Who stops it

@@ -11,9 +11,10 @@ import scipy.sparse as sp
 
 import southwell as sw
 from saddles import factors, honest
+from signals import signal_after
 from southwell.methods import DGPD, DSPDC, FISTA, LBFGS, SAGA, SPDC, CoordinateDescent
 from southwell.penalties import ElasticNet
-from test_control import hard, signal_after
+from test_control import hard
 
 N, D, CLASSES = 90, 12, 4
 FORMS = {

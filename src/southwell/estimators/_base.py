@@ -176,7 +176,8 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
     @property
     def support_(self) -> np.ndarray:
         """Samples whose dual coefficient is not zero: the others could be left out, and nothing would change."""
-        return np.unique(np.atleast_2d(self.dual_coef_).nonzero()[1])
+        rows = self.dual_coef_
+        return np.unique((rows if sp.issparse(rows) else np.atleast_2d(rows)).nonzero()[1])
 
     @property
     def sparse_coef_(self) -> sp.csr_array:

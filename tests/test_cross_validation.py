@@ -1,0 +1,181 @@
+"""Estimators that choose their penalty: the same choice as scikit-learn's, any scorer, any splitter, Ctrl-C."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn
+from sklearn import linear_model
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
+from sklearn.metrics import get_scorer, log_loss, make_scorer
+from sklearn.model_selection import GroupKFold, StratifiedKFold
+from sklearn.preprocessing import scale
+
+import southwell as sw
+from southwell.estimators._folds import best_of
+
+
+def numbers():
+    X, y = load_diabetes(return_X_y=True)
+    return X * 10, (y - y.mean()) / y.std()
+
+
+def classes():
+    X, y = load_breast_cancer(return_X_y=True)
+    return scale(X), y
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array])
+def test_the_same_choice_as_scikit_learn(form):
+    X, y = numbers()
+    ours, theirs = sw.LassoCV().fit(form(X), y), linear_model.LassoCV(tol=1e-8, max_iter=10**5).fit(X, y)
+    assert ours.alpha_ == pytest.approx(theirs.alpha_, rel=1e-9)
+    assert np.allclose(ours.alphas_, theirs.alphas_)
+    assert np.allclose(ours.mse_path_, theirs.mse_path_, rtol=1e-3)
+    assert np.allclose(ours.coef_, theirs.coef_, atol=1e-3) and ours.gap_ <= 1e-6
+    ratios = [0.2, 0.7, 0.95]
+    ours = sw.ElasticNetCV(l1_ratio=ratios, cv=4, n_jobs=2).fit(form(X), y)
+    theirs = linear_model.ElasticNetCV(l1_ratio=ratios, cv=4, tol=1e-8, max_iter=10**5).fit(X, y)
+    assert (ours.l1_ratio_, ours.alpha_) == pytest.approx((theirs.l1_ratio_, theirs.alpha_), rel=1e-9)
+    assert ours.mse_path_.shape == theirs.mse_path_.shape
+
+
+def test_one_standard_error_chooses_the_simpler_model():
+    X, y = numbers()
+    least, simpler = sw.LassoCV().fit(X, y), sw.LassoCV(one_standard_error=True).fit(X, y)
+    assert simpler.alpha_ > least.alpha_ and (simpler.coef_ != 0).sum() <= (least.coef_ != 0).sum()
+    errors = least.mse_path_.mean(axis=1)
+    spread = least.mse_path_[errors.argmin()].std(ddof=1) / np.sqrt(5)
+    assert errors[least.alphas_ == simpler.alpha_] <= errors.min() + spread
+    by_median = sw.LassoCV(scoring="neg_median_absolute_error").fit(X, y)
+    assert by_median.mse_path_.shape == (100, 5) and (by_median.mse_path_ > 0).all()
+
+
+def test_refusals_of_cross_validation():
+    X, y = numbers()
+    for model, words in (
+        (sw.LassoCV(alphas=[]), "alphas must be positive"),
+        (sw.LassoCV(alphas=[0.1, -1.0]), "alphas must be positive"),
+        (sw.ElasticNetCV(l1_ratio=0.0), "no alpha gives the zero model"),
+        (sw.LassoCV(eps=0.0), "eps"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            model.fit(X, y)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array])
+@pytest.mark.parametrize("ratio", [0.0, 0.5, 1.0])
+def test_the_same_scores_as_scikit_learn(form, ratio):
+    """One model a fold and C, by scikit-learn's own class on the same rows."""
+    X, y = classes()
+    Cs, folds = np.array([0.01, 0.1, 1.0]), StratifiedKFold(4)
+    ours = sw.LogisticRegressionCV(Cs=Cs, l1_ratios=[ratio], cv=folds, scoring="neg_log_loss", tol=1e-9).fit(form(X), y)
+    assert ours.scores_.shape == (4, 1, 3) and ours.gap_ <= 1e-9
+    for fold, (train, test) in enumerate(folds.split(X, y)):
+        for at, C in enumerate(Cs):
+            alone = sw.LogisticRegression(C=C, l1_ratio=ratio, tol=1e-9).fit(X[train], y[train])
+            assert ours.scores_[fold, 0, at] == pytest.approx(
+                -log_loss(y[test], alone.predict_proba(X[test])), abs=1e-5
+            )
+    if ratio == 0:
+        theirs = linear_model.LogisticRegression(C=ours.C_, tol=1e-10, max_iter=10**4).fit(X, y)
+        assert np.allclose(ours.coef_, theirs.coef_, atol=1e-3)
+
+
+def test_one_penalty_for_all_classes():
+    X, y = load_digits(return_X_y=True)
+    X = X[:600] / 16
+    model = sw.LogisticRegressionCV(Cs=[0.01, 1.0], penalty="l1", cv=3).fit(X, y[:600])
+    assert model.coef_.shape == (10, 64) and model.C_ == 1.0 and model.l1_ratio_ == 1.0
+    assert np.allclose(model.predict_proba(X).sum(axis=1), 1)
+    alone = sw.LogisticRegression("l1", C=1.0).fit(X, y[:600])
+    assert np.allclose(model.coef_, alone.coef_, atol=1e-2)
+    labels = np.column_stack([y[:600] % 2, y[:600] > 4])
+    many = sw.SparseLinearClassifierCV("smooth_hinge", l1s=5, cv=3).fit(X, sp.csr_matrix(labels))
+    assert many.predict(X).shape == labels.shape and many.scores_.shape == (3, 1, 5)
+
+
+def test_l2_alone_can_be_chosen():
+    X, y = classes()
+    l2s = [1e-4, 1e-2, 1.0]
+    model = sw.SparseLinearClassifierCV("hinge", l1s=[0.0], l2s=l2s, cv=3).fit(X, y)
+    assert model.scores_.shape == (3, 3, 1) and model.l1_ == 0 and model.l2_ in l2s
+    assert model.l2s_.tolist() == sorted(l2s, reverse=True) and model.l1s_.tolist() == [0.0]
+    both = sw.SparseLinearClassifierCV(l1s=4, l2s=[0.0, 1e-2], cv=3).fit(X, y)
+    assert both.scores_.shape == (3, 2, 4) and both.l2s_.tolist() == [1e-2, 0.0]
+    assert not hasattr(model, "predict_proba") and both.predict_proba(X).shape == (len(y), 2)
+
+
+def test_a_scorer_sees_a_fitted_model():
+    """Of its own fold, on any rows it likes."""
+    X, y = classes()
+    seen = []
+
+    def own(estimator, rows, targets):
+        seen.append(estimator)
+        assert np.array_equal(estimator.predict(rows), estimator.predict(rows.copy()))
+        assert estimator.predict_proba(X[:3]).shape == (3, 2)
+        return estimator.score(rows, targets)
+
+    by_hand = sw.LogisticRegressionCV(Cs=3, cv=3, scoring=own).fit(X, y, sample_weight=np.ones(len(y)))
+    named = sw.LogisticRegressionCV(Cs=3, cv=3).fit(X, y)
+    assert np.allclose(by_hand.scores_, named.scores_) and len(seen) == 9
+    assert by_hand.predict(X[:3]).shape == (3,)
+    weighted = sw.LassoCV(scoring="neg_mean_absolute_error", alphas=5).fit(*numbers(), sample_weight=np.arange(442.0))
+    plain = sw.LassoCV(scoring=make_scorer(lambda t, p: -np.abs(t - p).mean()), alphas=5).fit(*numbers())
+    assert weighted.mse_path_.shape == plain.mse_path_.shape == (5, 5)
+
+
+def test_folds_and_threads_do_not_change_numbers():
+    X, y = classes()
+    one, two = (sw.SparseLinearClassifierCV(l1s=6, cv=3, n_jobs=n).fit(X, y) for n in (1, 2))
+    assert np.array_equal(one.scores_, two.scores_) and np.array_equal(one.coef_, two.coef_)
+
+
+def test_groups_are_routed():
+    X, y = numbers()
+    groups = np.arange(len(y)) % 7
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = sw.LassoCV(cv=GroupKFold(4), alphas=5).fit(X, y, groups=groups)
+        scorer = get_scorer("neg_mean_absolute_error").set_score_request(sample_weight=True)
+        other = sw.LassoCV(cv=4, alphas=5, scoring=scorer).set_fit_request(sample_weight=True)
+        assert other.fit(X, y, sample_weight=1.0 + groups).mse_path_.shape == (5, 4)
+    splits = list(GroupKFold(4).split(X, y, groups))
+    by_hand = sw.LassoCV(cv=splits, alphas=5).fit(X, y)
+    assert np.array_equal(model.mse_path_, by_hand.mse_path_)
+    with pytest.raises(ValueError, match="fit got groups"):
+        sw.LassoCV().fit(X, y, groups=groups)
+
+
+def test_a_fold_must_have_something_to_learn_from():
+    X, y = classes()
+    order = np.argsort(y)
+    with pytest.raises(ValueError, match="The rows that fold 1 learns from are alike"):
+        sw.LogisticRegressionCV(cv=[(np.arange(569), np.arange(9)), (order[:100], order[100:])]).fit(X, y)
+    with pytest.raises(ValueError, match="Fold 0 has 0 rows"):
+        sw.LassoCV(cv=[(np.arange(0), np.arange(9))]).fit(*numbers())
+    for model, words in (
+        (sw.LogisticRegressionCV(Cs=[]), "Cs must be positive"),
+        (sw.LogisticRegressionCV(l1_ratios=[2.0]), "l1_ratios must be between 0 and 1"),
+        (sw.LogisticRegressionCV(refit=False), "refit must be one of True"),
+        (sw.LogisticRegressionCV(penalty="elasticnet"), "needs l1_ratio"),
+        (sw.SparseLinearClassifierCV(l2s=[-1.0]), "l2s must be >= 0"),
+        (sw.SparseLinearClassifierCV(scoring="r3"), "scoring"),
+        (sw.SparseLinearClassifierCV("squared"), "loss for numbers"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            model.fit(X, y)
+
+
+def test_best_of():
+    scores = np.array([[[0.0, 2.0, 3.0], [1.0, 1.0, 1.0]], [[1.0, 3.5, 3.0], [1.0, 1.0, 1.0]]])
+    assert best_of(scores, False) == (0, 2) and best_of(scores, True) == (0, 2)
+    scores[1, 0, 2] = 4.0
+    assert best_of(scores, False) == (0, 2) and best_of(scores, True) == (0, 2)
+    scores[1, 0, 2] = 5.0  # 4 +- 1: the point before, of 2.75, is not within; with more spread it is
+    assert best_of(scores, True) == (0, 2)
+    scores[0, 0, 2] = 2.0
+    assert best_of(scores, True) == (0, 1)
+    scores[:, 0, 2] = np.nan
+    assert best_of(scores, False) == (0, 1)
+    with pytest.raises(ValueError, match="every score is NaN"):
+        best_of(np.full((2, 1, 3), np.nan), False)
