@@ -167,6 +167,7 @@ AnyLoss make_loss(const std::string& name, Real parameter) {
   if (name == "huber") return Huber{{}, parameter};
   if (name == "quantile") return Quantile{{}, parameter};
   if (name == "epsilon_insensitive") return EpsilonInsensitive{{}, parameter};
+  if (name == "squared_epsilon_insensitive") return SquaredEpsilonInsensitive{{}, parameter};
   if (name == "poisson") return Poisson{};
   throw std::invalid_argument("unknown loss '" + name + "'");
 }

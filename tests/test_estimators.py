@@ -59,7 +59,8 @@ def objective(model, theirs, X, y, w):
     if name == "PoissonRegressor":
         return w @ (np.exp(m) - y * m) / n + theirs.alpha / 2 * l2
     if name == "LinearSVR":
-        return l2 / 2 + theirs.C * (w @ np.maximum(np.abs(y - m) - theirs.epsilon, 0))
+        errors = np.maximum(np.abs(y - m) - theirs.epsilon, 0)
+        return l2 / 2 + theirs.C * (w @ (errors**2 if theirs.loss.startswith("squared") else errors))
     signs = np.where(y == np.unique(y)[1], 1.0, -1.0)
     if name == "LogisticRegression":
         ratio = theirs.l1_ratio
@@ -100,6 +101,12 @@ PAIRS = [
     (
         sw.LinearSVR(epsilon=0.1, C=0.1, fit_intercept=False),
         svm.LinearSVR(epsilon=0.1, C=0.1, fit_intercept=False, tol=1e-8, max_iter=10**6),
+    ),
+    (
+        sw.LinearSVR(loss="squared_epsilon_insensitive", epsilon=0.1, C=0.1, fit_intercept=False),
+        svm.LinearSVR(
+            loss="squared_epsilon_insensitive", epsilon=0.1, C=0.1, fit_intercept=False, tol=1e-8, max_iter=10**6
+        ),
     ),
 ]
 
@@ -250,7 +257,7 @@ def test_pipelines_and_searches():
         (sw.LogisticRegression("elasticnet"), "needs l1_ratio"),
         (sw.LogisticRegression(C=0.0), "C"),
         (sw.LinearSVC(loss="log"), "loss must be one of"),
-        (sw.LinearSVR(loss="squared_epsilon_insensitive"), "loss must be one of"),
+        (sw.LinearSVR(loss="squared"), "loss must be one of"),
         (sw.QuantileRegressor(quantile=1.0), "quantile must be"),
         (sw.SparseLinearRegressor("hinge"), "hinge: that is a loss for classes"),
         (sw.SparseLinearClassifier("squared"), "squared: that is a loss for numbers"),

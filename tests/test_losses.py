@@ -31,6 +31,7 @@ FORMULAS = {
     L.Huber(0.8): lambda m, b: np.where(np.abs(m - b) <= 0.8, (m - b) ** 2 / 2, 0.8 * np.abs(m - b) - 0.32),
     L.Quantile(0.3): lambda m, b: 0.3 * np.maximum(b - m, 0) + 0.7 * np.maximum(m - b, 0),
     L.EpsilonInsensitive(0.2): lambda m, b: np.maximum(0, np.abs(m - b) - 0.2),
+    L.SquaredEpsilonInsensitive(0.2): lambda m, b: np.maximum(0, np.abs(m - b) - 0.2) ** 2 / 2,
     L.Poisson(): lambda m, b: np.exp(m) - b * m,
 }
 

@@ -33,6 +33,7 @@ VALUES = {
     "huber": lambda m, b: np.where(np.abs(m - b) <= 1, (m - b) ** 2 / 2, np.abs(m - b) - 0.5),
     "quantile": lambda m, b: np.abs(m - b) / 2,
     "epsilon_insensitive": lambda m, b: np.maximum(np.abs(m - b) - 0.1, 0),
+    "squared_epsilon_insensitive": lambda m, b: np.maximum(np.abs(m - b) - 0.1, 0) ** 2 / 2,
     "poisson": lambda m, b: np.exp(np.minimum(m, 600)) - b * m,
 }
 

@@ -8,13 +8,14 @@
 #include "core/losses/quantile.hpp"
 #include "core/losses/smooth_hinge.hpp"
 #include "core/losses/squared.hpp"
+#include "core/losses/squared_epsilon_insensitive.hpp"
 #include "core/losses/squared_hinge.hpp"
 #include <variant>
 
 namespace southwell {
 
 using AnyLoss = std::variant<Squared, Logistic, SmoothHinge, Hinge, SquaredHinge, Huber, Quantile,
-                             EpsilonInsensitive, Poisson>;
+                             EpsilonInsensitive, SquaredEpsilonInsensitive, Poisson>;
 
 template <class V> struct AllLosses;
 template <class... L> struct AllLosses<std::variant<L...>> {

@@ -32,6 +32,7 @@ __all__ = [
     "get_num_threads",
     "graph",
     "lambda_max",
+    "load",
     "losses",
     "methods",
     "path",
@@ -66,8 +67,10 @@ __all__ += _ESTIMATORS
 
 
 def __getattr__(name: str):  # imported when asked for: scikit-learn takes a while
-    if name in ("estimators", "features", "graph"):
+    if name in ("estimators", "features", "graph", "model_files"):
         return import_module(f".{name}", __name__)
+    if name == "load":
+        return import_module(".model_files", __name__).load
     if name in _ESTIMATORS:
         return getattr(import_module(".estimators", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -152,6 +152,17 @@ class EpsilonInsensitive(Loss):
 
 
 @dataclass(frozen=True)
+class SquaredEpsilonInsensitive(Loss):
+    """max(0, |m - b| - epsilon)^2 / 2."""
+
+    epsilon: float = 0.1
+    name: ClassVar[str] = "squared_epsilon_insensitive"
+
+    def __post_init__(self):
+        object.__setattr__(self, "epsilon", positive("epsilon", self.epsilon, zero=True))
+
+
+@dataclass(frozen=True)
 class Poisson(Loss):
     """exp(m) - b m, b >= 0: counts with a log link."""
 
@@ -161,7 +172,8 @@ class Poisson(Loss):
 ALL: dict[str, type[Loss]] = {
     loss.name: loss
     for loss in (
-        Squared, Logistic, SmoothHinge, Hinge, SquaredHinge, Huber, Quantile, EpsilonInsensitive, Poisson,
+        Squared, Logistic, SmoothHinge, Hinge, SquaredHinge, Huber, Quantile, EpsilonInsensitive,
+        SquaredEpsilonInsensitive, Poisson,
     )
 }  # fmt: skip
 

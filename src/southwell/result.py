@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from ._plot import axes
 from .status import Status
@@ -63,7 +64,7 @@ class Result:
     Attributes
     ----------
     x, intercept : array, float
-        The coefficients with the best objective seen.
+        The coefficients with the best objective seen. Estimators with ``sparse_coef`` keep x and y as sparse rows.
     y : array of shape (n_samples,)
         The best feasible dual point seen.
     primal, dual, gap : float
@@ -114,7 +115,7 @@ class Result:
     @property
     def nonzeros(self) -> int:
         """Coefficients that are not zero."""
-        return int(np.count_nonzero(self.x))
+        return int(self.x.count_nonzero() if sp.issparse(self.x) else np.count_nonzero(self.x))
 
     @property
     def relative_gap(self) -> float:
@@ -127,7 +128,7 @@ class Result:
             f"  objective  {self.primal:.9g}   (optimum is at least {self.dual:.9g})\n"
             f"  gap        {self.gap:.3g} = {self.relative_gap:.3g} of the zero model's objective "
             f"(asked: {self.tol:.3g})\n"
-            f"  nonzeros   {self.nonzeros} of {self.x.size}\n"
+            f"  nonzeros   {self.nonzeros} of {self.x.shape[-1]}\n"
             f"  work       {self.epochs} epochs, {self.seconds:.3g} s\n"
             f"  method     {self.method}"
         )

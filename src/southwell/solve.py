@@ -75,7 +75,8 @@ def solve(
         The data, or a whole problem; then ``b`` up to ``sample_weight`` stay away.
     b : array of shape (n_samples,)
     loss : str or Loss
-        squared, logistic, smooth_hinge, hinge, squared_hinge, huber, quantile, epsilon_insensitive or poisson.
+        squared, logistic, smooth_hinge, hinge, squared_hinge, huber, quantile, epsilon_insensitive,
+        squared_epsilon_insensitive or poisson.
     l1, l2 : float
         Strength of the penalty; or give a whole ``penalty``.
     penalty : ElasticNet, optional

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import scipy.sparse as sp
@@ -163,6 +165,16 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         shaped = self._shaped(coef, np.array([result.intercept for result in results]), data)
         for name, value in (data.told | shaped).items():
             setattr(self, name, value)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Store the fitted model in one file, which ``southwell.load`` reads, in this and in later versions.
+
+        Parameters
+        ----------
+        path : str or path
+            An old file of that name stays as it is until the new one is complete.
+        """
+        import_module("southwell.model_files").save(self, path)  # which knows all estimators
 
     @property
     def dual_coef_(self):

@@ -34,7 +34,8 @@ class SparseLinearRegressor(InOwnUnits, LinearRegressor):
     Parameters
     ----------
     loss : str or Loss
-        squared, huber, quantile, epsilon_insensitive, poisson, or one of ``southwell.losses`` with its parameter.
+        squared, huber, quantile, epsilon_insensitive, squared_epsilon_insensitive, poisson, or one of
+        ``southwell.losses`` with its parameter.
     l1, l2 : float
     fit_intercept, positive, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
         As for ``ElasticNet``.

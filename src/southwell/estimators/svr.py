@@ -11,19 +11,25 @@ from ._parameters import one_of
 from ._regressor import LinearRegressor
 from .conventions import Strengths, from_C
 
+# Their losses in ours: scikit-learn's square has no half.
+LOSSES = {
+    "epsilon_insensitive": (losses.EpsilonInsensitive, 1.0),
+    "squared_epsilon_insensitive": (losses.SquaredEpsilonInsensitive, 2.0),
+}
+
 
 class LinearSVR(LinearRegressor):
     """Linear support vector regression, proven.
 
-    Minimises ``||w||^2 / 2 + C sum_i max(0, |y_i - x_i'w - c| - epsilon)``. Unlike liblinear's, the intercept is not
-    penalised.
+    Minimises ``||w||^2 / 2 + C sum_i max(0, |y_i - x_i'w - c| - epsilon)``, or with the square of that. Unlike
+    liblinear's, the intercept is not penalised.
 
     Parameters
     ----------
     epsilon : float
         Errors up to this cost nothing.
     C : float
-    loss : {"epsilon_insensitive"}
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}
     fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
         As for ``ElasticNet``.
     dual, intercept_scaling
@@ -62,12 +68,13 @@ class LinearSVR(LinearRegressor):
         self.n_jobs = n_jobs
 
     def _loss(self) -> losses.Loss:
-        one_of("loss", self.loss, ("epsilon_insensitive",))
-        return losses.EpsilonInsensitive(self.epsilon)
+        one_of("loss", self.loss, tuple(LOSSES))
+        return LOSSES[self.loss][0](self.epsilon)
 
     def _shaped(self, coef, intercepts, data: Bunch) -> dict:
         shaped = super()._shaped(coef, intercepts, data)
         return shaped | {"intercept_": np.atleast_1d(shaped["intercept_"])}  # as scikit-learn has it
 
     def _strengths(self, total: float, target: int = 0) -> Strengths:
-        return from_C(positive("C", self.C), total, 0.0)
+        one_of("loss", self.loss, tuple(LOSSES))
+        return from_C(positive("C", self.C), total, 0.0, LOSSES[self.loss][1])

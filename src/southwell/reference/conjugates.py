@@ -1,6 +1,6 @@
 """What scores ask of phi*: its domain, its subdifferential, and how far a dual coordinate can go.
 
-    phi*(y) = b y + eps |y| + (kappa/2) y^2 on an interval     squared, huber, quantile, epsilon-insensitive, the hinges
+    phi*(y) = b y + eps |y| + (kappa/2) y^2 on an interval     the others
     phi*(y) = t log t + (1-t) log(1-t),  t = -b y              logistic
     phi*(y) = u log u - u,               u = y + b             poisson
 
@@ -23,6 +23,7 @@ def domain(loss, b):
         return -b, np.inf + b
     lo, hi = {
         "squared": lambda: (-np.inf, np.inf),
+        "squared_epsilon_insensitive": lambda: (-np.inf, np.inf),
         "huber": lambda: (-loss.delta, loss.delta),
         "quantile": lambda: (-loss.q, 1 - loss.q),
         "epsilon_insensitive": lambda: (-1.0, 1.0),
@@ -43,7 +44,7 @@ def subdifferential(loss, y, b):
         slope = np.log(np.maximum(y + b, 1e-300))
         return np.where(y + b <= 1e-300, -np.inf, slope), slope
     kappa = loss.corner if loss.name == "smooth_hinge" else float(loss.smooth)
-    eps = loss.epsilon if loss.name == "epsilon_insensitive" else 0.0
+    eps = loss.epsilon if "epsilon" in loss.name else 0.0
     lo, hi = domain(loss, b)
     low = np.where(y <= lo, -np.inf, b + kappa * y + np.where(y > 0, eps, -eps))
     high = np.where(y >= hi, np.inf, b + kappa * y + np.where(y < 0, -eps, eps))

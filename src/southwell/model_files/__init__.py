@@ -1,0 +1,129 @@
+"""Fitted models on disk: one file each, that runs no code when it is read.
+
+A file says which class it is of, its parameters and what the fit found: bit for bit what was saved. Its version is that
+of the format; later versions of southwell read all earlier ones, and refuse those from the future.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from .. import __version__, estimators
+from ..result import Result
+from .archive import Refused, read, write
+from .values import Reader, Writer
+
+FORMAT, VERSION = "southwell model", 1
+KEYS = {"format", "version", "written_by", "class", "parameters", "attributes"}
+CLASSES = {name: getattr(estimators, name) for name in estimators.__all__ if name != "ConvergenceWarning"}
+HIDDEN = "_results"  # what result_, dual_coef_ and warm starts are made of
+
+
+def save(model, path: str | os.PathLike) -> None:
+    """Store a fitted model. The file appears when it is complete; until then an old one of that name stays."""
+    kind = type(model)
+    if CLASSES.get(kind.__name__) is not kind:
+        raise TypeError(f"Only estimators of southwell can be saved; got {kind.__name__}.")
+    check_is_fitted(model)
+    writer = Writer()
+    found = {name: value for name, value in vars(model).items() if name.endswith("_") and name != "result_"}
+    stored = {
+        "format": FORMAT, "version": VERSION, "written_by": f"southwell {__version__}", "class": kind.__name__,
+        "parameters": {name: writer(value, name) for name, value in model.get_params(deep=False).items()},
+        "attributes": {name: writer(value, name) for name, value in (found | {HIDDEN: model._results}).items()},
+    }  # fmt: skip
+    write(Path(path), stored, writer.arrays)
+
+
+def load(path: str | os.PathLike):
+    """Read a model that was saved.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    estimator
+        As it was saved, bit for bit.
+
+    Raises
+    ------
+    ValueError
+        If the file is not one of ours, is damaged, comes from a later version, or claims what cannot be. No code in it
+        is run, whatever it holds.
+
+    Examples
+    --------
+    >>> import os, tempfile, southwell as sw
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> path = os.path.join(tempfile.mkdtemp(), "diabetes.southwell")
+    >>> model = sw.Lasso(alpha=0.5).fit(X, y)
+    >>> model.save(path)
+    >>> (sw.load(path).predict(X) == model.predict(X)).all()
+    np.True_
+    """
+    try:
+        return _model(*read(Path(path)))
+    except Refused as error:
+        raise ValueError(f"{os.fspath(path)!r} cannot be loaded: {error}.") from None
+    except RecursionError:
+        raise ValueError(f"{os.fspath(path)!r} cannot be loaded: it is nested too deeply.") from None
+
+
+def _model(stored: dict, arrays: list[np.ndarray]):
+    if stored.get("format") != FORMAT:
+        raise Refused("it is not a model of southwell")
+    if type(version := stored.get("version")) is not int or not 1 <= version <= VERSION:
+        raise Refused(
+            f"it is of format {version!r}, written by {stored.get('written_by')!r}; this is southwell {__version__}, "
+            f"which reads formats up to {VERSION}. Upgrade southwell"
+        )
+    if set(stored) != KEYS or type(stored["parameters"]) is not dict or type(stored["attributes"]) is not dict:
+        raise Refused(f"it must hold {', '.join(sorted(KEYS))}; it holds {', '.join(map(str, stored))[:200]}")
+    kind = CLASSES.get(stored["class"]) if type(stored["class"]) is str else None
+    if kind is None:
+        raise Refused(f"this version of southwell has no class {stored['class']!r}")
+    reader = Reader(arrays)
+    known = kind().get_params(deep=False)
+    if unknown := sorted(stored["parameters"].keys() - known.keys()):
+        raise Refused(f"{kind.__name__} has no parameter {unknown[0]!r}")
+    model = kind(**{name: reader(value) for name, value in stored["parameters"].items()})
+    for name, value in stored["attributes"].items():
+        if name != HIDDEN and (not re.fullmatch(r"[A-Za-z]\w*_", name) or hasattr(kind, name)):
+            raise Refused(f"{name!r} is not something a fit finds")
+        setattr(model, name, reader(value))
+    _check(model)
+    model.result_ = model._results[0] if len(model._results) == 1 else model._results
+    return model
+
+
+def _check(model) -> None:
+    """Do its parts fit each other? Else it would fail later, far from here."""
+    results, coef = getattr(model, HIDDEN, None), getattr(model, "coef_", None)
+    features, intercept = getattr(model, "n_features_in_", None), getattr(model, "intercept_", None)
+    if type(results) is not list or not results or not all(type(result) is Result for result in results):
+        raise Refused("its results are missing")
+    if not (isinstance(coef, np.ndarray) or sp.issparse(coef)) or coef.ndim not in (1, 2) or coef.dtype.kind != "f":
+        raise Refused("its coefficients are missing")
+    for vector in (vector for result in results for vector in (result.x, result.y)):
+        if not (isinstance(vector, np.ndarray) or sp.issparse(vector)) or vector.ndim not in (1, 2):
+            raise Refused("its results are not vectors")
+    rows = 1 if coef.ndim == 1 else coef.shape[0]
+    if type(features) is not int or coef.shape[-1] != features or rows != len(results):
+        raise Refused("its coefficients are not as many as its features")
+    if np.ndim(intercept) > 1 or np.size(intercept) not in (1, rows) or np.asarray(intercept).dtype.kind != "f":
+        raise Refused("its intercepts are not as many as its problems")
+    if is_classifier(model):
+        classes, several = getattr(model, "classes_", None), getattr(model, "multilabel_", None)
+        wanted = 2 if rows == 1 and not several else rows
+        if type(several) is not bool or not isinstance(classes, np.ndarray) or classes.shape != (wanted,):
+            raise Refused("its classes are not as many as its problems")

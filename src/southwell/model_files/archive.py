@@ -1,0 +1,112 @@
+"""A file of one JSON text and some arrays, that runs no code when read.
+
+It is an uncompressed ZIP archive: ``model.json`` and arrays in NumPy's own format, ``0.npy``, ``1.npy``, ... Nothing
+that is read can be larger than the file, whatever the file says.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import stat
+import tempfile
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+TEXT = "model.json"
+KINDS = "biufcUS"  # of numbers, truth values and strings
+
+
+class Refused(ValueError):
+    """A file that is not understood; the message says why."""
+
+
+def write(path: Path, text: dict, arrays: list[np.ndarray]) -> None:
+    """All or nothing: the file appears, or takes the place of the old one, when it is complete and on disk."""
+    path = Path(os.path.realpath(path))
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {str(path.parent)!r} to write {path.name!r} to.")
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            _fill(file, text, arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask())
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _fill(file, text: dict, arrays: list[np.ndarray]) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(TEXT, json.dumps(text))
+        for k, array in enumerate(arrays):
+            with archive.open(f"{k}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def read(path: Path) -> tuple[dict, list[np.ndarray]]:
+    """The text and the arrays, or ``Refused``."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+            _check(members, os.path.getsize(path))
+            text = json.loads(archive.read(TEXT))
+            arrays = [_array(archive.read(f"{k}.npy"), k) for k in range(len(members) - 1)]
+    except Refused:
+        raise
+    except (zipfile.BadZipFile, EOFError) as error:
+        raise Refused(f"it is not a whole archive ({error})") from None
+    except (
+        KeyError,
+        NotImplementedError,
+        RuntimeError,
+        RecursionError,
+        ValueError,
+        OverflowError,
+        MemoryError,
+    ) as error:
+        raise Refused(f"its parts cannot be read ({type(error).__name__}: {error})") from None
+    if not isinstance(text, dict):
+        raise Refused(f"{TEXT} does not hold an object")
+    return text, arrays
+
+
+def _check(members: list[zipfile.ZipInfo], size: int) -> None:
+    names = {member.filename for member in members}
+    if names != {TEXT, *(f"{k}.npy" for k in range(len(members) - 1))} or len(names) != len(members):
+        raise Refused(f"it must hold {TEXT} and arrays numbered from 0, once each; it holds {sorted(names)[:5]}")
+    if any(member.compress_type != zipfile.ZIP_STORED for member in members):
+        raise Refused("its parts are compressed, which this format does not do")
+    if sum(member.file_size for member in members) > size:
+        raise Refused("its parts claim to be larger than the file")
+
+
+def _array(content: bytes, k: int) -> np.ndarray:
+    file = io.BytesIO(content)
+    version = np.lib.format.read_magic(file)
+    if version not in ((1, 0), (2, 0)):
+        raise Refused(f"array {k} is of version {version}")
+    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, by_columns, dtype = header(file)
+    if dtype.kind not in KINDS or dtype.hasobject:
+        raise Refused(f"array {k} holds {dtype}, which is neither numbers nor strings")
+    entries = 1
+    for length in shape:
+        entries *= length
+    if min(shape, default=0) < 0 or entries * dtype.itemsize != len(content) - file.tell():
+        raise Refused(f"array {k} claims shape {shape}, but has {len(content) - file.tell()} bytes")
+    flat = np.frombuffer(content, dtype, count=entries, offset=file.tell()) if entries else np.zeros(0, dtype)
+    array = flat.reshape(shape, order="F" if by_columns else "C")
+    return array.astype(dtype.newbyteorder("="), order="K", copy=True)
