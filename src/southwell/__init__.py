@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from . import losses, methods, penalties, rules
+from . import losses, methods, penalties, plots, rules
 from ._data import Centred, Factorised
 from ._threads import get_num_threads, set_num_threads
 from .lambda_max import lambda_max
@@ -37,6 +37,7 @@ __all__ = [
     "methods",
     "path",
     "penalties",
+    "plots",
     "rules",
     "set_num_threads",
     "sketch_features",

@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from . import _core, _data, methods
+from . import _core, _data, methods, plots
 from ._names import count, positive, unknown
-from ._plot import axes
 from .lambda_max import lambda_max
 from .methods import Method, Prepared, Start
 from .problem import Problem
@@ -99,25 +98,7 @@ class Path:
         -------
         matplotlib Axes
         """
-        if names is not None and len(names) != self.x.shape[1]:
-            raise ValueError(f"names must have {self.x.shape[1]} entries, one for each feature; got {len(names)}.")
-        count("top", top, 0)
-        ax = axes(ax)
-        columns = self.x.tocsc()
-        sizes = np.asarray(abs(columns).max(axis=0).todense()).ravel()
-        order = [j for j in np.argsort(-sizes, kind="stable") if sizes[j] > 0]
-        against, label = (self.l1s, "l1") if np.ptp(self.l1s) > 0 or len(self) == 1 else (self.l2s, "l2")
-        for j in order[top:]:
-            ax.plot(against, columns[:, [j]].toarray().ravel(), color="lightgrey", linewidth=0.5)
-        for j in order[:top]:
-            ax.plot(against, columns[:, [j]].toarray().ravel(), label=str(j if names is None else names[j]))
-        if (against > 0).all():
-            ax.set_xscale("log")
-        ax.invert_xaxis()
-        ax.set(xlabel=label, ylabel="coefficient")
-        if order and top:
-            ax.legend(fontsize="small")
-        return ax
+        return plots.path(self, names, top, ax)
 
 
 def path(

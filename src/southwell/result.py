@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ._plot import axes
+from . import plots
 from .status import Status
 
 if TYPE_CHECKING:
@@ -145,15 +145,7 @@ class Result:
         -------
         matplotlib Axes
         """
-        if against not in ("seconds", "epoch", "moves", "entries"):
-            raise ValueError(f"Plot against 'seconds', 'epoch', 'moves' or 'entries'; got {against!r}.")
-        ax = axes(ax)
-        unit = self.scale if self.scale > 0 else 1.0
-        ax.semilogy(self.history[against], np.maximum(self.history["gap"] / unit, 1e-17), marker=".", label=self.method)
-        ax.axhline(max(self.tol, 1e-17), linestyle=":", color="grey", label="tolerance")
-        ax.set(xlabel=against, ylabel="gap / objective of the zero model")
-        ax.legend()
-        return ax
+        return plots.convergence(self, against, ax)
 
 
 def history_arrays(records: list[tuple], seconds_before: float) -> dict[str, np.ndarray]:

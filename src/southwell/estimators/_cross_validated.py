@@ -27,8 +27,8 @@ class CrossValidated:
     """Mixed into a regressor or a classifier with ``cv``, ``scoring`` and ``one_standard_error``.
 
     Subclasses say the ``_lines(data)`` to try, the strengths ``_at`` a setting, and what is kept of the scores and of
-    what was ``_chosen``, the setting itself under the names ``_setting_names``. Without ``scoring`` classifiers are
-    judged by accuracy, others by their own ``_score_of(y, margins, sample_weight)``.
+    what was ``_chosen``, the setting itself under the names ``_setting_names``; ``_tried()`` is the same for plots.
+    Without ``scoring`` classifiers are judged by accuracy, others by ``_score_of(y, margins, sample_weight)``.
     """
 
     _chooses = True
@@ -59,6 +59,12 @@ class CrossValidated:
         line, point = best_of(scores, flag("one_standard_error", self.one_standard_error))
         for name, value in self._chosen(lines, scores, line, point).items():
             setattr(self, name, value)
+
+    def _score_name(self) -> str:
+        given = self.scoring
+        if given is None:
+            return "accuracy" if is_classifier(self) else "- mean squared error"
+        return given.replace("_", " ").replace("neg ", "- ") if isinstance(given, str) else "score"
 
     def _strengths(self, total: float, target: int = 0) -> Strengths:
         return self._at(tuple(getattr(self, name) for name in self._setting_names), total)

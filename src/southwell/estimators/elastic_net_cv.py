@@ -115,6 +115,13 @@ class ElasticNetCV(CrossValidated, LinearRegressor):
             "mse_path_": errors[0] if one else errors,
         }  # fmt: skip
 
+    def _tried(self) -> Bunch:
+        scores = -self.mse_path_.reshape(-1, *self.mse_path_.shape[-2:])
+        return Bunch(
+            label="alpha", strengths=np.atleast_2d(self.alphas_), scores=scores.transpose(0, 2, 1), chosen=self.alpha_,
+            other="l1_ratio", others=np.atleast_1d(self.l1_ratio), other_chosen=self.l1_ratio_,
+        )  # fmt: skip
+
 
 class LassoCV(ElasticNetCV):
     """``Lasso`` with alpha chosen by cross-validation. Parameters and attributes are those of ``ElasticNetCV``.

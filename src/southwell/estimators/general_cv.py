@@ -115,5 +115,17 @@ class SparseLinearClassifierCV(CrossValidated, InOwnUnits, LinearClassifier):
             tried, scores = tried.transpose(1, 0, 2), scores.transpose(0, 2, 1)
         return {"l1_": l1, "l2_": l2, "l1s_": tried[0, :, 0], "l2s_": tried[:, 0, 1], "scores_": scores}
 
+    def _tried(self) -> Bunch:
+        by_l2 = self.l1s_.size == 1 and self.l2s_.size > 1
+        if by_l2:
+            return Bunch(
+                label="l2", strengths=[self.l2s_], scores=self.scores_.transpose(2, 0, 1), chosen=self.l2_, other="l1",
+                others=self.l1s_, other_chosen=self.l1_,
+            )  # fmt: skip
+        return Bunch(
+            label="l1", strengths=[self.l1s_] * len(self.l2s_), scores=self.scores_.transpose(1, 0, 2), chosen=self.l1_,
+            other="l2", others=self.l2s_, other_chosen=self.l2_,
+        )  # fmt: skip
+
     predict_proba = available_if(of_the_logistic_loss)(Probabilities.predict_proba)
     predict_log_proba = available_if(of_the_logistic_loss)(Probabilities.predict_log_proba)

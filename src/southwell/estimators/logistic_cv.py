@@ -120,3 +120,9 @@ solver, intercept_scaling
             "C_": float(C), "l1_ratio_": float(ratio), "Cs_": tried[0, :, 0], "l1_ratios_": tried[:, 0, 1],
             "scores_": scores,
         }  # fmt: skip
+
+    def _tried(self) -> Bunch:
+        return Bunch(
+            label="C", strengths=[self.Cs_] * len(self.l1_ratios_), scores=self.scores_.transpose(1, 0, 2),
+            chosen=self.C_, other="l1_ratio", others=self.l1_ratios_, other_chosen=self.l1_ratio_,
+        )  # fmt: skip

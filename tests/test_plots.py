@@ -1,0 +1,76 @@
+"""Plots of estimators and of several results; those of one result and of a path are with what they are about."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
+from sklearn.preprocessing import scale
+
+import southwell as sw
+
+
+def labels(ax) -> list[str]:
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_convergence_of_several_results(pyplot):
+    A, b = load_diabetes(return_X_y=True)
+    results = {name: sw.solve(A, b, l1=0.5, method=name) for name in ("auto", "coordinate_descent", "fista")}
+    ax = sw.plots.convergence(results, "entries")
+    assert isinstance(ax, pyplot.Axes) and labels(ax) == [*results, "tolerance"] and ax.get_xlabel() == "entries"
+    for line, result in zip(ax.lines, results.values(), strict=False):
+        assert line.get_ydata()[-1] == pytest.approx(result.relative_gap)
+    by_method = sw.plots.convergence(list(results.values()), ax=pyplot.subplots()[1])
+    assert len(labels(by_method)) == 4 and labels(by_method)[2].startswith("2: FISTA".lower()[:2])
+    with pytest.raises(ValueError, match="no results"):
+        sw.plots.convergence([])
+
+
+@pytest.mark.parametrize(
+    ("model", "curves", "label"),
+    [
+        (sw.LassoCV(alphas=6), 1, "alpha"),
+        (sw.ElasticNetCV(alphas=5, l1_ratio=[0.2, 0.9], scoring="neg_median_absolute_error"), 2, "alpha"),
+        (sw.LogisticRegressionCV(Cs=4, l1_ratios=[0.0, 1.0], cv=3), 2, "C"),
+        (sw.SparseLinearClassifierCV(l1s=4, l2s=[0.0, 0.1, 1.0], cv=3), 3, "l1"),
+        (sw.SparseLinearClassifierCV(l1s=[0.0], l2s=[0.1, 1.0], cv=3), 1, "l2"),
+    ],
+    ids=str,
+)
+def test_curves_of_cross_validation(pyplot, model, curves, label):
+    X, y = (
+        load_breast_cancer(return_X_y=True) if hasattr(model, "decision_function") else load_diabetes(return_X_y=True)
+    )
+    model.fit(scale(X), y)
+    ax = sw.plots.cross_validation(model)
+    assert isinstance(ax, pyplot.Axes) and ax.get_xlabel() == label and ax.get_xscale() == "log"
+    assert len(ax.lines) == curves + 1 and len(ax.collections) == 1 and "one standard error" in labels(ax)
+    chosen = ax.lines[-1].get_xdata()[0]
+    best = max((line.get_ydata().max(), line) for line in ax.lines[:-1])[1]
+    assert best.get_xdata()[best.get_ydata().argmax()] == chosen
+    assert ax.xaxis_inverted() == (label != "C")  # strong penalties on the left
+    with pytest.raises(TypeError, match="chose by cross-validation"):
+        sw.plots.cross_validation(sw.Lasso().fit(scale(X), y))
+    with pytest.raises(TypeError, match="fitted"):
+        sw.plots.cross_validation(type(model)())
+
+
+def test_coefficients_by_name(pyplot):
+    X, y = load_diabetes(return_X_y=True)
+    names = load_diabetes().feature_names
+    model = sw.Lasso(alpha=0.1).fit(X, y)
+    ax = sw.plots.coefficients(model, names, top=3)
+    shown = [label.get_text() for label in ax.get_yticklabels()]
+    assert shown == [names[j] for j in np.argsort(-np.abs(model.coef_))[:3]][::-1]
+    assert [bar.get_width() for bar in ax.patches] == [model.coef_[names.index(name)] for name in shown]
+    assert ax.get_title() == f"{np.count_nonzero(model.coef_) - 3} smaller ones are not shown"
+    assert sw.plots.coefficients(model, ax=ax) is ax
+    X, y = load_digits(return_X_y=True)
+    many = sw.LinearSVC("l1", C=0.01, sparse_coef=True).fit(sp.csr_array(X / 16), y)
+    ax = sw.plots.coefficients(many, target=-1, top=100)
+    assert len(ax.patches) == np.count_nonzero(many.coef_[9].toarray()) and ax.get_title() == ""
+    for options, words in (({"target": 10}, "target must be below 10"), ({"names": ["a"]}, "names must have 64")):
+        with pytest.raises(ValueError, match=words):
+            sw.plots.coefficients(many, **options)
+    with pytest.raises(TypeError, match="Call fit first"):
+        sw.plots.coefficients(sw.Lasso())
