@@ -28,7 +28,7 @@ def lambda_max(
     Returns
     -------
     float
-        max_j |z_j| / weights_j, z the slopes at the best model without penalised coefficients. Where the loss
+        ``max_j |z_j| / weights_j``, z the slopes at the best model without penalised coefficients. Where the loss
         has a kink there, an upper bound.
 
     Examples

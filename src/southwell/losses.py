@@ -120,7 +120,7 @@ class SmoothHinge(Loss):
 
 @dataclass(frozen=True)
 class Huber(Loss):
-    """r^2 / 2 for |r| <= delta, else delta |r| - delta^2 / 2, with r = m - b."""
+    """``r^2 / 2`` for ``|r| <= delta``, else ``delta |r| - delta^2 / 2``, with ``r = m - b``."""
 
     delta: float = 1.0
     name: ClassVar[str] = "huber"
@@ -142,7 +142,7 @@ class Quantile(Loss):
 
 @dataclass(frozen=True)
 class EpsilonInsensitive(Loss):
-    """max(0, |m - b| - epsilon). Not smooth."""
+    """``max(0, |m - b| - epsilon)``. Not smooth."""
 
     epsilon: float = 0.1
     name: ClassVar[str] = "epsilon_insensitive"
@@ -153,7 +153,7 @@ class EpsilonInsensitive(Loss):
 
 @dataclass(frozen=True)
 class SquaredEpsilonInsensitive(Loss):
-    """max(0, |m - b| - epsilon)^2 / 2."""
+    """``max(0, |m - b| - epsilon)^2 / 2``."""
 
     epsilon: float = 0.1
     name: ClassVar[str] = "squared_epsilon_insensitive"

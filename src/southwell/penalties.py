@@ -16,7 +16,7 @@ class Penalty:
 
 @dataclass(frozen=True, eq=False)
 class ElasticNet(Penalty):
-    """sum_j w_j (l1 |x_j| + (l2/2) x_j^2) with lower_j <= x_j <= upper_j.
+    """``sum_j w_j (l1 |x_j| + (l2/2) x_j^2)`` with ``lower_j <= x_j <= upper_j``.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ def _axes(ax=None):
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError("Plots need matplotlib. Install it with: python -m pip install 'southwell[plot]'") from error
-    return plt.subplots()[1]
+    return plt.subplots(layout="constrained")[1]
 
 
 def _named(names, number: int) -> list[str]:

@@ -114,7 +114,7 @@ class SupportSet(_Sampled):
 
 @dataclass(frozen=True)
 class Adaptive(_Sampled):
-    """p ~ |kappa_k| ||a_k||, kappa the dual residual (Perekrestenko et al., eq. 17).
+    """``p ~ |kappa_k| ||a_k||``, kappa the dual residual (Perekrestenko et al., eq. 17).
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ class AcceleratedCD(Descent):
         "uniform" (accelerated randomised, proximal: Fercoq and Richtarik 2015), ``Hybrid(...)`` or ``Greedy(...)``
         (Fang, Fang, Yu and Li 2021, algorithm 3; Lu, Freund and Mirrokni 2018). With several candidates the theory
         covers smooth objectives alone: l1 = 0 and no bounds on the primal side, the squared loss on the dual.
-        Candidates are compared by |gradient| / sqrt(curvature), whatever ``score`` the rule has.
+        Candidates are compared by ``|gradient| / sqrt(curvature)``, whatever ``score`` the rule has.
     coupling : {"auto", "mirror", "gram"}
         As for ``CoordinateDescent``. A greedy step looks at all gradients, since momentum changes them all: one number
         each with a Gram matrix, a pass over the data without.

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 def find(name: str) -> Path | None:
     """The file of a data set, or None."""
+    name = "20news_counts" if name == "20news" else name
     folders = [os.environ.get("SOUTHWELL_DATA"), Path.cwd() / ".." / "shared" / "data"]
     folders += [parent.parent / "shared" / "data" for parent in Path(__file__).resolve().parents]
     paths = (Path(folder) / f"{name}.npz" for folder in folders if folder)
@@ -26,7 +27,7 @@ def load(name: str, train: bool = True):
 
     "20news" is ``20news_counts`` with sublinear tf-idf weights and rows of length one. Dense sets come standardised.
     """
-    path = find("20news_counts" if name == "20news" else name)
+    path = find(name)
     if path is None:
         raise FileNotFoundError(
             f"Data set {name!r} is not here. Put {name}.npz into a folder and name it SOUTHWELL_DATA."

@@ -1,0 +1,57 @@
+"""How Sphinx builds these pages: ``python -m sphinx -W -b html docs build/docs``."""
+
+import re
+from pathlib import Path
+
+import southwell
+from southwell.testing import datasets
+
+project, author = "southwell", "The southwell developers"
+copyright = author
+version = release = southwell.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_gallery.gen_gallery",
+]
+myst_heading_anchors = 3
+numpydoc_show_class_members = False
+autosummary_generate = True
+templates_path = ["templates"]
+exclude_patterns = ["gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.md5", "gallery/**/*.zip"]
+
+html_theme = "pydata_sphinx_theme"
+html_theme_options = {"show_prev_next": False, "navigation_with_keys": False}
+html_title = "southwell"
+html_copy_source = False
+
+
+def setup(app) -> None:
+    app.connect("autodoc-skip-member", skipped)
+
+
+def skipped(app, what, name, member, skip, options) -> bool | None:
+    """What comes from scikit-learn is documented there."""
+    module = getattr(member, "__module__", None) or ""
+    return True if module.split(".")[0] in ("sklearn", "builtins") else None
+
+
+def runnable(example: Path) -> bool:
+    """An example whose data are not at hand is shown without being run."""
+    return all(datasets.find(name) for name in re.findall(r'datasets\.\w+\("(\w+)"', example.read_text("utf-8")))
+
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+sphinx_gallery_conf = {
+    "examples_dirs": str(EXAMPLES),
+    "gallery_dirs": "gallery",
+    "filename_pattern": "|".join(re.escape(p.name) for p in sorted(EXAMPLES.glob("plot_*.py")) if runnable(p))
+    or "none",
+    "download_all_examples": False,
+    "show_memory": False,
+    "min_reported_time": 10**6,
+    "within_subsection_order": "FileNameSortKey",
+}
