@@ -27,6 +27,12 @@ def test_the_readme_example_runs_and_prints_what_it_shows(capsys):
         assert lines[0] and lines[1] and lines[0].group() == lines[1].group()
 
 
+def test_all_of_the_readme_runs(tmp_path, monkeypatch, pyplot):
+    monkeypatch.chdir(tmp_path)
+    exec(compile("\n".join(re.findall(r"```python\n(.*?)```", README, re.DOTALL)), "README.md", "exec"), {})
+    assert {path.name for path in tmp_path.iterdir()} == {"scores.png", "coefficients.png", "diabetes.southwell"}
+
+
 def test_the_readme_starts_with_its_two_commands():
     commands = [line.strip() for line in README.splitlines() if line.strip().startswith("python -m pip install")]
     assert commands[:2] == [

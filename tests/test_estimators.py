@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn
 from sklearn import linear_model, svm
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
@@ -63,13 +64,14 @@ def objective(model, theirs, X, y, w):
         return l2 / 2 + theirs.C * (w @ (errors**2 if theirs.loss.startswith("squared") else errors))
     signs = np.where(y == np.unique(y)[1], 1.0, -1.0)
     if name == "LogisticRegression":
-        ratio = theirs.l1_ratio
+        ratio = theirs.l1_ratio or 0.0
         return ratio * l1 + (1 - ratio) / 2 * l2 + theirs.C * (w @ np.logaddexp(0, -signs * m))
     slack = np.maximum(1 - signs * m, 0)
     costs = slack**2 if theirs.loss == "squared_hinge" else slack
     return (l1 if theirs.penalty == "l1" else l2 / 2) + theirs.C * (w @ costs)
 
 
+MIXED = {} if sklearn.__version__ >= "1.8" else {"penalty": "elasticnet"}  # without it they would not look at l1_ratio
 PAIRS = [
     (sw.Lasso(alpha=0.05), linear_model.Lasso(alpha=0.05, tol=1e-12, max_iter=10**5)),
     (sw.Lasso(alpha=0.02, positive=True), linear_model.Lasso(alpha=0.02, positive=True, tol=1e-12, max_iter=10**5)),
@@ -83,11 +85,11 @@ PAIRS = [
     (sw.LogisticRegression(C=0.5), linear_model.LogisticRegression(C=0.5, tol=1e-10, max_iter=10**4)),
     (
         sw.LogisticRegression("l1", C=0.1),
-        linear_model.LogisticRegression(C=0.1, l1_ratio=1.0, solver="saga", tol=1e-8, max_iter=10**5),
+        linear_model.LogisticRegression(C=0.1, l1_ratio=1.0, solver="saga", tol=1e-8, max_iter=10**5, **MIXED),
     ),
     (
         sw.LogisticRegression("elasticnet", C=0.1, l1_ratio=0.5),
-        linear_model.LogisticRegression(C=0.1, l1_ratio=0.5, solver="saga", tol=1e-8, max_iter=10**5),
+        linear_model.LogisticRegression(C=0.1, l1_ratio=0.5, solver="saga", tol=1e-8, max_iter=10**5, **MIXED),
     ),
     (sw.LinearSVC(C=0.1, fit_intercept=False), svm.LinearSVC(C=0.1, fit_intercept=False, tol=1e-10, max_iter=10**6)),
     (
