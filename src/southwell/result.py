@@ -64,7 +64,7 @@ class Result:
     Attributes
     ----------
     x, intercept : array, float
-        The coefficients with the best objective seen. Estimators with ``sparse_coef`` keep x and y as sparse rows.
+        The coefficients with the best objective seen. Estimators with ``sparse_coef`` keep x as a sparse row, and no y.
     y : array of shape (n_samples,)
         The best feasible dual point seen.
     primal, dual, gap : float

@@ -333,10 +333,11 @@ def start_of(problem: Problem, given) -> Start:
 
 def _given_start(problem: Problem, given) -> Start:
     if isinstance(given, Result):
-        # Estimators of many classes keep sparse rows.
-        x, y = (v.toarray().ravel() if sp.issparse(v) else v for v in (given.x, given.y))
-        x = _data.vector(x, "warm_start.x", problem.n_features)
-        return Start(problem.to_inner(x, given.intercept), y if y.size == problem.n_samples else None)
+        x = (
+            given.x.toarray().ravel() if sp.issparse(given.x) else given.x
+        )  # of estimators of many classes, who keep no y
+        y = given.y if np.size(given.y) == problem.n_samples and given.y is not None else None
+        return Start(problem.to_inner(_data.vector(x, "warm_start.x", problem.n_features), given.intercept), y)
     pair = isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) > 0
     x, intercept = given if pair else (given, 0.0)
     x = _data.vector(x, "warm_start", problem.n_features)

@@ -181,15 +181,14 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         """The dual point that proves the answer: one number a sample, a row for each target or class."""
         check_is_fitted(self)
         rows = [result.y for result in self._results]
-        if sp.issparse(rows[0]):
-            return sp.csr_array(sp.vstack(rows))
+        if rows[0] is None:
+            raise AttributeError("With sparse_coef=True dual points, as long as there are samples, are not kept.")
         return rows[0] if len(rows) == 1 else np.array(rows)
 
     @property
     def support_(self) -> np.ndarray:
         """Samples whose dual coefficient is not zero: the others could be left out, and nothing would change."""
-        rows = self.dual_coef_
-        return np.unique((rows if sp.issparse(rows) else np.atleast_2d(rows)).nonzero()[1])
+        return np.unique(np.atleast_2d(self.dual_coef_).nonzero()[1])
 
     @property
     def sparse_coef_(self) -> sp.csr_array:
@@ -221,12 +220,11 @@ def warn(words: str) -> None:
 
 
 def _light(result: Result, sparse: bool) -> Result:
-    """Without the data; and of many classes without anything dense that is as long as they are."""
+    """Without the data; and of many classes without anything that is as long as there are features or samples."""
     if not sparse:
         return replace(result, problem=None)
     nothing = Screened(np.zeros(0, bool), np.zeros(0, bool))
-    x, y = (sp.csr_array(vector[None, :]) for vector in (result.x, result.y))
-    return replace(result, problem=None, x=x, y=y, screened=nothing)
+    return replace(result, problem=None, x=sp.csr_array(result.x[None, :]), y=None, screened=nothing)
 
 
 def in_their_words(error: ValueError) -> ValueError:

@@ -87,7 +87,7 @@ class SparseLinearClassifier(InOwnUnits, LinearClassifier):
     class_weight : dict, "balanced" or None
         Not for several labels at once.
     sparse_coef : bool
-        Store ``coef_`` as a sparse matrix.
+        Store ``coef_`` as a sparse matrix, and keep no dual points: for thousands of classes.
     fit_intercept, positive, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
         As for ``ElasticNet``.
 

@@ -30,7 +30,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
     multi_class : {"ovr"}
         How several classes are treated.
     sparse_coef : bool
-        Store ``coef_`` as a sparse matrix.
+        Store ``coef_`` as a sparse matrix, and keep no dual points: for thousands of classes.
     fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
         As for ``ElasticNet``.
     dual, intercept_scaling, solver

@@ -34,7 +34,7 @@ class LinearSVC(LinearClassifier):
         The share of L1; where it is given it says more than "l2", the default.
     class_weight : dict, "balanced" or None
     sparse_coef : bool
-        Store ``coef_`` as a sparse matrix.
+        Store ``coef_`` as a sparse matrix, and keep no dual points: for thousands of classes.
     fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
         As for ``ElasticNet``.
     dual, multi_class, intercept_scaling

@@ -114,8 +114,9 @@ def _check(model) -> None:
         raise Refused("its results are missing")
     if not (isinstance(coef, np.ndarray) or sp.issparse(coef)) or coef.ndim not in (1, 2) or coef.dtype.kind != "f":
         raise Refused("its coefficients are missing")
-    for vector in (vector for result in results for vector in (result.x, result.y)):
-        if not (isinstance(vector, np.ndarray) or sp.issparse(vector)) or vector.ndim not in (1, 2):
+    for result in results:
+        x, y = result.x, result.y
+        if not (isinstance(x, np.ndarray) or sp.issparse(x)) or not (y is None or isinstance(y, np.ndarray)):
             raise Refused("its results are not vectors")
     rows = 1 if coef.ndim == 1 else coef.shape[0]
     if type(features) is not int or coef.shape[-1] != features or rows != len(results):
