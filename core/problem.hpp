@@ -80,11 +80,13 @@ inline Shift best_shift(const SampleLoss& loss, CVec margins, Real guess = 0) {
     return loss.quadratic() || (squares && std::abs(at.first / at.second) <= 1e-9 * (1 + std::abs(c)));
   };
   if (tiny(guess)) return at_rest(guess - at.first / at.second);
-  Real size = 1; // of the numbers at play
+  Real size = 0; // of the numbers at play
   for (std::size_t i = 0; i < margins.size(); ++i)
     size = std::max({size, std::abs(margins[i]), std::abs(loss.targets()[i])});
+  const Real unit = size > 0 ? std::min(size, 1.0) : 1;
+  size = std::max(size, 1.0);
   const Real direction = at.first > 0 ? -1 : 1, newton = std::abs(at.first / at.second);
-  Real step = newton < 0.5 ? 2 * newton : 1, near = guess;
+  Real step = newton < unit / 2 ? 2 * newton : unit, near = guess;
   while (loss.slope(margins, guess + direction * step).first * direction <
          0) {                          // until the derivative changes sign
     if (step > 1e15 * size) return {}; // it never does: there is no finite minimiser

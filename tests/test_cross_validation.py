@@ -1,5 +1,7 @@
 """Estimators that choose their penalty: the same choice as scikit-learn's, any scorer, any splitter, Ctrl-C."""
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -53,8 +55,8 @@ def test_one_standard_error_chooses_the_simpler_model():
 def test_refusals_of_cross_validation():
     X, y = numbers()
     for model, words in (
-        (sw.LassoCV(alphas=[]), "alphas must be positive"),
-        (sw.LassoCV(alphas=[0.1, -1.0]), "alphas must be positive"),
+        (sw.LassoCV(alphas=[]), "alphas must be >= 0"),
+        (sw.LassoCV(alphas=[0.1, -1.0]), "alphas must be >= 0"),
         (sw.ElasticNetCV(l1_ratio=0.0), "no alpha gives the zero model"),
         (sw.LassoCV(eps=0.0), "eps"),
     ):
@@ -179,3 +181,84 @@ def test_best_of():
     assert best_of(scores, False) == (0, 1)
     with pytest.raises(ValueError, match="every score is NaN"):
         best_of(np.full((2, 1, 3), np.nan), False)
+
+
+# What a reviewer found
+
+
+def test_folds_in_any_form():
+    """Masks, lists and ranges name rows as index arrays do."""
+    X, y = classes()
+    first = np.arange(len(y)) % 3 > 0
+    by_index = [(np.flatnonzero(first), np.flatnonzero(~first))]
+    expected = sw.LogisticRegressionCV(Cs=3, cv=by_index, scoring="neg_log_loss").fit(X, y).scores_
+    for splits in ([(first, ~first)], [tuple(map(list, by_index[0]))]):
+        assert np.array_equal(
+            sw.LogisticRegressionCV(Cs=3, cv=splits, scoring="neg_log_loss").fit(X, y).scores_, expected
+        )
+    assert sw.LassoCV(cv=[(range(300), range(300, 442))], alphas=3).fit(*numbers()).mse_path_.shape == (3, 1)
+    spent = iter(by_index)
+    model = sw.LogisticRegressionCV(Cs=3, cv=spent).fit(X, y)
+    for cv in (spent, []):
+        with pytest.raises(ValueError, match="There are no folds"):
+            model.set_params(cv=cv).fit(X, y)
+    with sklearn.config_context(enable_metadata_routing=True):
+        sw.LassoCV(cv=iter([(np.arange(300), np.arange(300, 442))]), alphas=3).fit(*numbers())
+
+
+def survives_pickling(model, X, y) -> float:
+    return float(np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X)))
+
+
+def test_what_is_routed_reaches_the_scorer():
+    """Whose settings are those of the thread that asked for the fit."""
+    X, y = numbers()
+
+    def error(truth, guess, amount=None):
+        return -np.average((truth - guess) ** 2, weights=amount)
+
+    amount = np.arange(1.0, 443.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = make_scorer(error).set_score_request(amount=True)
+        model = sw.LassoCV(cv=3, alphas=4, scoring=scorer).fit(X, y, amount=amount)
+    assert model.mse_path_.shape == (4, 3)
+    with pytest.raises(ZeroDivisionError, match="Class A"):  # errors pass as they are
+        sw.LassoCV(scoring=lambda *_: (_ for _ in ()).throw(ZeroDivisionError("Class A is missing"))).fit(X, y)
+    for value, words in ((np.ones(2), "must return a number"), ("3", "must return a number")):
+        with pytest.raises(ValueError, match=words):
+            sw.LassoCV(alphas=3, scoring=lambda *_, value=value: value).fit(X, y)
+    sw.LassoCV(alphas=3, one_standard_error=True, scoring=lambda *_: np.inf).fit(X, y)
+    assert sw.LassoCV(alphas=3, cv=2, scoring=survives_pickling).fit(X, y).mse_path_.tolist() == [[-1.0, -1.0]] * 3
+
+
+def test_rows_of_no_weight_are_in_no_fold():
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:300] / 16, np.minimum(y[:300], 2)
+    weights = (y < 2).astype(float)
+    model = sw.LogisticRegressionCV(Cs=3, cv=3, scoring="neg_log_loss").fit(X, y, sample_weight=weights)
+    assert model.classes_.tolist() == [0, 1] and np.isfinite(model.scores_).all()
+
+
+def test_folds_that_end_early_are_told():
+    X, y = classes()
+    with pytest.warns(sw.estimators.ConvergenceWarning, match="of 10 models on folds did not reach the tolerance"):
+        sw.LogisticRegressionCV(Cs=[1e-4, 1e6], penalty="l1", max_iter=1).fit(X, y)
+
+
+def test_models_that_overflow_are_not_judged():
+    X, y = numbers()
+    with pytest.warns(sw.estimators.ConvergenceWarning, match="models on folds"):
+        model = sw.LassoCV(alphas=5, cv=3).fit(X * 1e-10, y * 1e150)
+    assert np.isnan(model.mse_path_).any() and not np.isnan(model.mse_path_[model.alphas_ == model.alpha_]).any()
+
+
+def test_more_grids():
+    X, y = numbers()
+    model = sw.LassoCV(alphas=[0.1, 0.0], cv=3).fit(X, y)
+    assert model.alphas_.tolist() == [0.1, 0.0]
+    assert sw.ElasticNetCV(l1_ratio=[0.5], alphas=4).fit(X, y).mse_path_.shape == (4, 5)
+    with pytest.raises(ValueError, match="eps must be below 1"):
+        sw.LassoCV(eps=10.0).fit(X, y)
+    X, y = classes()
+    model = sw.SparseLinearClassifierCV(l1s=0.0, l2s=[0.1, 0.1], cv=3).fit(X, y)
+    assert model.l1s_.tolist() == [0.0] and model.l2s_.tolist() == [0.1] and model.scores_.shape == (3, 1, 1)

@@ -11,6 +11,7 @@ from sklearn import linear_model, svm
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
@@ -341,3 +342,66 @@ def test_more_refusals():
 
 def test_every_estimator_is_found_at_the_top():
     assert {kind.__name__ for kind in CLASSES} == {name for name in sw.__all__ if hasattr(getattr(sw, name), "fit")}
+
+
+def test_balanced_classes_weigh_the_same():
+    X, y = classes()
+    weights = np.random.default_rng(0).integers(1, 4, len(y))
+    model = sw.LogisticRegression(class_weight="balanced", tol=1e-12)
+    whole = clone(model).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    assert np.allclose(clone(model).fit(X, y, sample_weight=weights).coef_, whole.coef_, atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1e-100, 1e-150, 1e100])
+def test_tiny_and_huge_targets(size):
+    X, y = numbers()
+    for model in (sw.LinearSVR(epsilon=0.1 * size, C=size), sw.QuantileRegressor(alpha=1e-3)):
+        plain = clone(model).set_params(**({"epsilon": 0.1, "C": 1.0} if hasattr(model, "C") else {})).fit(X, y)
+        scaled = model.fit(X, y * size)
+        assert scaled.status_ is sw.Status.CONVERGED
+        assert np.allclose(scaled.coef_ / size, plain.coef_, atol=1e-2 * np.abs(plain.coef_).max())
+
+
+def test_a_huber_fit_that_overflows_is_not_proven():
+    X, y = numbers()
+    with pytest.warns(estimators.ConvergenceWarning, match="moderate size"):
+        model = sw.HuberRegressor(alpha=0.0).fit(X * 1e-10, y * 1e150)
+    assert model.status_ is not sw.Status.CONVERGED
+
+
+@pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-5])
+def test_a_huber_fit_reaches_loose_tolerances(tol):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 10))
+    model = sw.HuberRegressor(tol=tol).fit(X, X @ rng.standard_normal(10) + 1e-5 * rng.standard_normal(200))
+    assert model.status_ is sw.Status.CONVERGED and model.gap_ <= tol
+
+
+def test_a_failed_fit_finds_nothing():
+    X, y = numbers()
+    bad = X[:, :3].copy()
+    bad[0, 0] = np.nan
+    for kind in (sw.Lasso, sw.LassoCV, sw.HuberRegressor):
+        model = kind()
+        with pytest.raises(ValueError, match="NaN"):
+            model.fit(bad, y)
+        with pytest.raises(NotFittedError):
+            model.predict(X)
+        model.fit(X, y)
+        before = model.predict(X)
+        with pytest.raises(ValueError, match="NaN"):
+            model.fit(bad, y)
+        assert np.array_equal(model.predict(X), before)
+
+
+def test_refusals_of_what_a_reviewer_tried():
+    X, y = classes()
+    for model, targets, words in (
+        (sw.Ridge(alpha=[1.0, 2.0, 3.0]), y, "alpha must be one number, or 1, one for each target"),
+        (sw.SparseLinearClassifier(), np.column_stack([2 * y - 1, 1 - 2 * y]), "indicator matrix"),
+        (sw.Lasso(alpha=10**400), y, "alpha must be"),
+        (sw.LinearSVC(C=1e-310), y, "must be between 1e-300 and 1e300"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            model.fit(X, targets)
+    assert sw.Lasso(n_jobs=np.int64(-1)).fit(X, y).gap_ <= 1e-6

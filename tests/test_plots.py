@@ -74,3 +74,13 @@ def test_coefficients_by_name(pyplot):
             sw.plots.coefficients(many, **options)
     with pytest.raises(TypeError, match="Call fit first"):
         sw.plots.coefficients(sw.Lasso())
+
+
+def test_axes_that_are_drawn_on_twice_stay_as_they_are(pyplot):
+    X, y = load_diabetes(return_X_y=True)
+    model = sw.ElasticNetCV(alphas=5, l1_ratio=[0.2, 0.9]).fit(X, y)
+    ax = sw.plots.cross_validation(model)
+    model.set_params(l1_ratio=[0.1, 0.2, 0.3], scoring="r2")  # what was fitted counts
+    assert sw.plots.cross_validation(model, ax=ax).xaxis_inverted() and ax.get_ylabel() == "- mean squared error"
+    path = sw.path(sw.Problem(X, y), n_points=4)
+    assert path.plot(ax=path.plot()).xaxis_inverted()

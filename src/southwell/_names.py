@@ -43,7 +43,7 @@ def finite(name: str, value: object) -> float:
     """``value`` as a finite float, or a refusal."""
     try:
         number = float("nan") if isinstance(value, str | bytes) else float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = float("nan")
     if not np.isfinite(number):
         raise ValueError(f"{name} must be a finite number; got {value!r}.")
@@ -58,6 +58,8 @@ def positive(name: str, value: object, *, zero: bool = False, below: float | Non
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be a number; got {value!r}.") from None
+    except OverflowError:
+        number = float("inf")
     low = number >= 0 if zero else number > 0
     if not (low and number < (float("inf") if below is None else below)):
         allowed = f"{'>=' if zero else '>'} 0" + (f" and < {below}" if below is not None else " and finite")

@@ -73,7 +73,8 @@ class ElasticNet(Penalty):
     def value(self, x: np.ndarray) -> float:
         """What these coefficients cost, the bounds apart."""
         weighed = x if self.weights is None else self.weights * x
-        return float(self.l1 * np.abs(weighed).sum() + self.l2 / 2 * (weighed @ x))
+        square = self.l2 / 2 * (weighed @ x) if self.l2 > 0 else 0.0  # which may overflow where it does not count
+        return float(self.l1 * np.abs(weighed).sum() + square)
 
     @staticmethod
     def _array(name: str, given, size: int, finite: bool = False) -> np.ndarray:

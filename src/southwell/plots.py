@@ -118,7 +118,7 @@ def _strong_to_weak(ax, against: np.ndarray, label: str) -> None:
     if (against > 0).all():
         ax.set_xscale("log")
     ax.set_xlabel(label)
-    if against[0] > against[-1]:
+    if against[0] > against[-1] and not ax.xaxis_inverted():
         ax.invert_xaxis()
 
 
@@ -157,7 +157,7 @@ def cross_validation(model, ax=None):
                             label="one standard error")  # fmt: skip
     ax.axvline(tried.chosen, linestyle=":", color="grey", label=f"chosen: {tried.chosen:.3g}")
     _strong_to_weak(ax, tried.strengths[0], tried.label)
-    ax.set_ylabel(model._score_name())
+    ax.set_ylabel(model.scored_by_)
     ax.legend(fontsize="small")
     return ax
 

@@ -188,7 +188,7 @@ def solve_each(
         try:
             first = problem(k)
         except ValueError as error:
-            raise ValueError(f"Problem {k}: {error}") from None
+            raise ValueError(f"Problem {k}: {error}" if number > 1 else str(error)) from None
     able(method, first)
     cancelled, one_at_a_time = _core.Flag(), threading.Lock()
     threads = min(settings.n_threads, number)

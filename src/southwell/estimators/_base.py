@@ -7,7 +7,8 @@ import re
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 
@@ -41,6 +42,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
     """A linear model that is fitted with a certificate.
 
     Subclasses say their ``_loss()``; for a total sample weight and one of the targets, their ``_strengths``; and
+    ``_data(X, y, sample_weight, params)``, what was given, checked; and
     ``_shaped(coef, intercepts, data)``, what the coefficients and intercepts of all targets are called and look like.
     """
 
@@ -71,33 +73,46 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
 
     _chooses = False  # does cross-validation come first?
 
-    def _fit_all(self, data: Bunch):
+    def _fit(self, X, y, sample_weight, params: dict | None = None):
+        """What every ``fit`` does. One that fails leaves what the last one found."""
+        before = self._found()
+        try:
+            self._fit_all(self._data(X, y, sample_weight, params))
+        except BaseException:
+            for name in self._found():
+                delattr(self, name)
+            vars(self).update(before)
+            raise
+        return self
+
+    def _found(self) -> dict:
+        return {name: value for name, value in vars(self).items() if name.endswith("_") or name == "_results"}
+
+    def _fit_all(self, data: Bunch) -> None:
         """One problem for each of the targets, on shared data."""
         hooks = Hooks(self, data, data.targets.count, self._chooses)
-        try:
-            if self._chooses:
-                self._choose(data, hooks)
-            total = float(data.X.shape[0] if data.weights is None else data.weights.sum())
-            strengths = [self._strengths(total, k) for k in range(data.targets.count)]
-            first = self._state(data.X, data.targets(0), data.weights)
+        if self._chooses:
+            self._choose(data, hooks)
+        total = float(data.X.shape[0] if data.weights is None else data.weights.sum())
+        strengths = [self._strengths(total, k) for k in range(data.targets.count)]
+        first = self._state(data.X, data.targets(0), data.weights)
 
-            def problem(k: int) -> Problem:
+        def problem(k: int) -> Problem:
+            with translated():
                 own = first if k == 0 else first.with_targets(data.targets(k))
-                return own.with_penalty(replace(own.penalty, l1=strengths[k].l1, l2=strengths[k].l2))
+            return own.with_penalty(replace(own.penalty, l1=strengths[k].l1, l2=strengths[k].l2))
 
-            results = self._solve(problem, data, hooks)
-        except ValueError as error:
-            raise in_their_words(error) from None
+        results = self._solve(problem, data, hooks)
         self._tell(results, [strength.unit for strength in strengths])
         self._keep(results, data)
         hooks.end()
-        return self
 
     def _state(self, X, target: np.ndarray, weights: np.ndarray | None) -> Problem:
         """The problem, but for the strength of its penalty."""
         net = ElasticNet(lower=0.0 if flag("positive", getattr(self, "positive", False)) else None)
         intercept = flag("fit_intercept", self.fit_intercept)
-        return Problem(X, target, self._loss(), net, intercept=intercept, sample_weight=weights)
+        with translated():
+            return Problem(X, target, self._loss(), net, intercept=intercept, sample_weight=weights)
 
     def _solve(self, problem: Callable[[int], Problem], data: Bunch, hooks: Hooks) -> list[Result]:
         """The answers, light enough to be kept; warns of what is wrong with them."""
@@ -125,7 +140,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
             gaps = [result.relative_gap for result in results]
             warned = shortcoming_of_many([result.status for result in results], gaps, settings.tol, "problems")
         for words in warned:
-            warn(in_our_words(words))
+            warn(translation(words))
         return results
 
     def _settings(self) -> Settings:
@@ -176,6 +191,9 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         """
         import_module("southwell.model_files").save(self, path)  # which knows all estimators
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "coef_")
+
     @property
     def dual_coef_(self):
         """The dual point that proves the answer: one number a sample, a row for each target or class."""
@@ -187,7 +205,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
 
     @property
     def support_(self) -> np.ndarray:
-        """Samples whose dual coefficient is not zero: the others could be left out, and nothing would change."""
+        """Samples whose dual coefficient is not zero: those that hold the answer in its place."""
         return np.unique(np.atleast_2d(self.dual_coef_).nonzero()[1])
 
     @property
@@ -227,11 +245,7 @@ def _light(result: Result, sparse: bool) -> Result:
     return replace(result, problem=None, x=sp.csr_array(result.x[None, :]), y=None, screened=nothing)
 
 
-def in_their_words(error: ValueError) -> ValueError:
-    """What is A and b to ``solve`` is X and y to estimators."""
-    return ValueError(in_our_words(str(error)))
-
-
+# What is A and b to ``solve`` is X and y to estimators.
 WORDS = (
     (r"\bA\b", "X"),
     (r"\bb\b(?= (must|contains|has))", "y"),
@@ -240,7 +254,16 @@ WORDS = (
 )
 
 
-def in_our_words(text: str) -> str:
-    for theirs, ours in WORDS:
-        text = re.sub(theirs, ours, text)
+def translation(text: str) -> str:
+    for of_solve, of_estimators in WORDS:
+        text = re.sub(of_solve, of_estimators, text)
     return text
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Refusals of a ``Problem`` in the words of estimators."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(translation(str(error))) from None

@@ -38,7 +38,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         -------
         self
         """
-        return self._fit_all(self._data(X, y, sample_weight))
+        return self._fit(X, y, sample_weight)
 
     def _data(self, X, y, sample_weight, params: dict | None = None) -> Bunch:
         X, y = self._read(X, y, multi_output=self._multilabel)
@@ -62,7 +62,11 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
             )
         codes = np.searchsorted(classes, np.where(there, y, classes[0]))
         if getattr(self, "class_weight", None) is not None:
-            by_class = compute_class_weight(self.class_weight, classes=classes, y=y[there])
+            if isinstance(self.class_weight, str) and self.class_weight == "balanced":  # every class weighs the same
+                totals = np.bincount(codes[there], None if weights is None else weights[there])
+                by_class = totals.sum() / (classes.size * totals)
+            else:
+                by_class = compute_class_weight(self.class_weight, classes=classes, y=y[there])
             if not (by_class > 0).all():
                 raise ValueError(f"class_weight must be positive for every class; got {self.class_weight!r}.")
             weights = by_class[codes] * (1.0 if weights is None else weights)
@@ -77,6 +81,9 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
                 f"{type(self).__name__} takes labels of shape (n_samples,), or an indicator matrix of 0 and 1 with a "
                 f"column for each label; got {type_of_target(y)} of shape {y.shape}."
             )
+        values = np.unique(y.data if sp.issparse(y) else y)
+        if not np.isin(values, (0, 1)).all():
+            raise ValueError(f"An indicator matrix of labels holds 0 and 1; got {values.tolist()[:5]}.")
         if getattr(self, "class_weight", None) is not None:
             raise ValueError("class_weight is not for several labels at once; give sample_weight.")
         there = sp.csc_array(y if weights is None else y[weights > 0])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
-from copy import copy
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -14,6 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 
 from .._names import flag
+from ._base import translation, warn
 from ._callbacks import Hooks, with_callbacks
 from ._folds import Folds, best_of
 from ._progress import ProgressLine
@@ -43,7 +44,8 @@ class CrossValidated:
         X : array or sparse matrix of shape (n_samples, n_features)
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
-            A weight of 2 equals the row twice, but for the folds, which count rows. The scorer is given it too.
+            A weight of 2 equals the row twice, but for the folds, which count rows. Scikit-learn's scorers are given it
+            too; a plain function is not.
         **params
             For the splitter and the scorer, such as ``groups``; needs scikit-learn's metadata routing to be enabled.
 
@@ -51,7 +53,7 @@ class CrossValidated:
         -------
         self
         """
-        return self._fit_all(self._data(X, y, sample_weight, params))
+        return self._fit(X, y, sample_weight, params)
 
     def _choose(self, data: Bunch, hooks: Hooks) -> None:
         lines = self._lines(data)
@@ -59,6 +61,7 @@ class CrossValidated:
         line, point = best_of(scores, flag("one_standard_error", self.one_standard_error))
         for name, value in self._chosen(lines, scores, line, point).items():
             setattr(self, name, value)
+        self.scored_by_ = self._score_name()
 
     def _score_name(self) -> str:
         given = self.scoring
@@ -71,9 +74,7 @@ class CrossValidated:
 
     def _scores(self, data: Bunch, lines: Sequence[Line], hooks: Hooks) -> np.ndarray:
         given = self._routed(data)
-        splitter = check_cv(self.cv, data.y, classifier=is_classifier(self))
-        splits = list(splitter.split(data.X, data.y, **given.split))
-        self._check_splits(splits, data)
+        splits = self._splits(data, given.split)
         rows = data.X.tocsr() if getattr(data.X, "format", "csr") != "csr" else data.X  # folds are made of rows
         usual = "accuracy" if is_classifier(self) else None
         scorer = get_scorer(self.scoring or usual) if self.scoring or usual else None
@@ -87,7 +88,10 @@ class CrossValidated:
             own = {name: np.asarray(values)[test] for name, values in given.score.items()}
             if scorer is None:
                 return self._score_of(data.y[test], margins, **own)
-            return scorer(self._with(coef, intercepts, rows, margins, data), rows, data.y[test], **own)
+            score = scorer(self._with(coef, intercepts, rows, margins, data), rows, data.y[test], **own)
+            if np.ndim(score) or not isinstance(score, numbers.Number | np.number):
+                raise ValueError(f"scoring must return a number; it returned {score!r}.")
+            return float(score)
 
         def told(done: int, number: int) -> None:
             line.show(f"{done} of {number} paths")
@@ -95,30 +99,53 @@ class CrossValidated:
 
         with ProgressLine(type(self).__name__, getattr(self, "verbose", 0)) as line:
             folds = Folds(rows, data.targets, data.weights, splits, self._state, self.method, self._settings(), told)
-            return folds.scores([lambda total, k=k: strengths(k, total) for k in range(len(lines))], judge)
+            scores, warned = folds.scores([lambda total, k=k: strengths(k, total) for k in range(len(lines))], judge)
+        for words in warned:
+            warn(translation(words))
+        return scores
 
-    def _check_splits(self, splits: Sequence[tuple[np.ndarray, np.ndarray]], data: Bunch) -> None:
-        """Every fold must have something to learn from, and something to be judged by."""
+    def _splits(self, data: Bunch, given: dict) -> list[tuple[np.ndarray, np.ndarray]]:
+        """The rows of each fold. It must have something to learn from, and something to be judged by; rows that weigh
+        nothing are neither."""
+        splitter = check_cv(self.cv, data.y, classifier=is_classifier(self))
+        rows = np.arange(data.X.shape[0])
+        there = np.ones(rows.size, bool) if data.weights is None else data.weights > 0
+        splits = [
+            tuple(part[there[part]] for part in (rows[np.asarray(own)] if len(own) else rows[:0] for own in pair))
+            for pair in splitter.split(data.X, data.y, **given)
+        ]
+        if not splits:
+            raise ValueError(f"There are no folds: cv={self.cv!r} gives none, or has been used up.")
         for number, (train, test) in enumerate(splits):
-            if not len(train) or not len(test):
-                raise ValueError(f"Fold {number} has {len(train)} rows to learn from and {len(test)} to be judged by.")
+            if not train.size or not test.size:
+                raise ValueError(f"Fold {number} has {train.size} rows to learn from and {test.size} to be judged by.")
             if is_classifier(self):
-                for k in range(data.targets.count):
-                    column = data.targets(k)[train]
-                    if column.min() == column.max():
-                        name = data.told["classes_"][-1 if data.targets.count == 1 else k]
-                        raise ValueError(
-                            f"The rows that fold {number} learns from are alike in whether they are of class "
-                            f"{name!r}: take fewer folds, or stratified ones, or leave out rare classes."
-                        )
+                self._check_classes(number, train, data)
+        return splits
+
+    def _check_classes(self, number: int, train: np.ndarray, data: Bunch) -> None:
+        for k in range(data.targets.count):
+            column = data.targets(k)[train]
+            if column.min() == column.max():
+                name = data.told["classes_"][-1 if data.targets.count == 1 else k]
+                raise ValueError(
+                    f"The rows that fold {number} learns from are alike in whether they are of class {name}: take "
+                    "fewer folds, or stratified ones, or leave out rare classes."
+                )
 
     def _with(self, coef, intercepts, rows, margins, data: Bunch):
         """This estimator, fitted with given coefficients; margins of the held-out rows are known."""
-        model = copy(self)
-        model.__dict__.update(data.told | self._shaped(coef.toarray(), intercepts, data))
-        known = margins if is_classifier(self) else margins[:, 0]
-        model._margins = lambda X: known if X is rows else type(self)._margins(model, X)
+        model = type(self)(**self.get_params(deep=False))
+        vars(model).update(data.told | self._shaped(coef.toarray(), intercepts, data))
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(model, name, getattr(self, name))
+        model._known = rows, margins if is_classifier(self) else margins[:, 0]
         return model
+
+    def _margins(self, X) -> np.ndarray:
+        rows, margins = getattr(self, "_known", (None, None))
+        return margins if rows is not None and X is rows else super()._margins(X)
 
     # Metadata
 
@@ -139,7 +166,9 @@ class CrossValidated:
     def get_metadata_routing(self) -> MetadataRouter:
         """Who is given what: this estimator, its splitter, its scorer."""
         router = MetadataRouter(owner=self).add_self_request(self)
-        router.add(splitter=check_cv(self.cv), method_mapping=MethodMapping().add(caller="fit", callee="split"))
+        lasting = self.cv is None or isinstance(self.cv, int) or hasattr(self.cv, "split")
+        splitter = check_cv(self.cv if lasting else None)  # an iterable has no requests, and may be used up by a look
+        router.add(splitter=splitter, method_mapping=MethodMapping().add(caller="fit", callee="split"))
         if self.scoring is not None:
             scorer = get_scorer(self.scoring)
             router.add(scorer=scorer, method_mapping=MethodMapping().add(caller="fit", callee="score"))

@@ -11,15 +11,17 @@ from itertools import product
 
 import numpy as np
 import scipy.sparse as sp
+import sklearn
 
 from .. import _core, methods
 from ..methods import Start
 from ..path import Path, follow
 from ..problem import Problem
-from ..solve import Settings
+from ..solve import Settings, shortcoming_of_many
 from ..solve_many import Targets, run_all
+from ..status import Status
 
-Line = Callable[[float], tuple[np.ndarray, np.ndarray]]
+Strong = Callable[[float], tuple[np.ndarray, np.ndarray]]
 """From a total weight of samples to the l1s and l2s of a path, from strong to weak."""
 
 Judge = Callable[[int, object, sp.csr_array, np.ndarray, np.ndarray], float]
@@ -43,8 +45,8 @@ class Folds:
     settings: Settings
     told: Callable[[int, int], None]  # paths done, paths in all
 
-    def scores(self, lines: Sequence[Line], judge: Judge) -> np.ndarray:
-        """What the judge says of held-out rows, of shape (n_folds, n_lines, n_points)."""
+    def scores(self, lines: Sequence[Strong], judge: Judge) -> tuple[np.ndarray, list[str]]:
+        """What the judge says of held-out rows, of shape (n_folds, n_lines, n_points), and what to warn of."""
         problems = self.targets.count
         training = [_Training(self, train, len(lines) * problems) for train, _ in self.splits]
         tasks = list(product(range(len(self.splits)), range(len(lines)), range(problems)))
@@ -66,15 +68,22 @@ class Folds:
             models = _models(self.X[test], own)
             return [judge(fold, *model) for model in models if not cancelled.raised], None
 
-        scores = self._on_threads(judged, held_out)
-        return np.array(scores, dtype=float).reshape(len(self.splits), len(lines), -1)
+        table = self._on_threads(judged, held_out)
+        statuses = [status for path in paths for status in path.statuses]
+        gaps = [gap for path in paths for gap in path.gaps]
+        warned = shortcoming_of_many(statuses, gaps, settings.tol, "models on folds")
+        scores = np.array(table, dtype=float).reshape(len(self.splits), len(lines), -1)
+        lost = np.array([[status is Status.DIVERGED for status in path.statuses] for path in paths])
+        scores[lost.reshape(*scores.shape[:2], problems, -1).any(axis=2)] = np.nan  # overflowed: there is no model
+        return scores, warned
 
     def _on_threads(self, work: Callable, tasks: Sequence, told=None) -> list:
         """``work(task, cancelled)`` for each; Ctrl-C is heard, and raises the flag."""
-        cancelled, done, lock = _core.Flag(), [], threading.Lock()
+        cancelled, done, lock, config = _core.Flag(), [], threading.Lock(), sklearn.get_config()
 
         def one(k: int):
-            answer = work(tasks[k], cancelled)
+            with sklearn.config_context(**config):  # which is of one thread
+                answer = work(tasks[k], cancelled)
             with lock:
                 done.append(k)
                 if told is not None:
@@ -143,6 +152,8 @@ def best_of(scores: np.ndarray, one_standard_error: bool) -> tuple[int, int]:
         raise ValueError("No penalty could be judged: every score is NaN. Try another scoring, or other folds.")
     line, point = np.unravel_index(np.nanargmax(means), means.shape)
     if one_standard_error and len(scores) > 1:
-        error = scores[:, line, point].std(ddof=1) / np.sqrt(len(scores))
-        point = np.flatnonzero(means[line] >= means[line, point] - error)[0]
+        with np.errstate(invalid="ignore"):  # of infinite scores
+            error = scores[:, line, point].std(ddof=1) / np.sqrt(len(scores))
+        if np.isfinite(error):
+            point = np.flatnonzero(means[line] >= means[line, point] - error)[0]
     return int(line), int(point)

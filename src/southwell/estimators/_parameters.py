@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numbers
+
 import numpy as np
 
 from .. import _threads
@@ -36,14 +38,23 @@ def threads(n_jobs) -> int | None:
         return None
     if isinstance(n_jobs, bool) or n_jobs == 0:
         raise ValueError(f"n_jobs must be a positive number of threads, -1 for all, or None; got {n_jobs!r}.")
-    if isinstance(n_jobs, int) and n_jobs < 0:
-        return max(1, _threads.processors() + 1 + n_jobs)
+    if isinstance(n_jobs, numbers.Integral) and n_jobs < 0:
+        return max(1, _threads.processors() + 1 + int(n_jobs))
     return count("n_jobs", n_jobs, 1)
 
 
-def decreasing(name: str, values) -> np.ndarray:
+def decreasing(name: str, given, zero: bool = False) -> np.ndarray:
     """Positive numbers to try, from large to small."""
-    values = np.sort(np.asarray(values, dtype=np.float64).ravel())[::-1]
-    if values.size == 0 or not (values > 0).all() or not np.isfinite(values).all():
-        raise ValueError(f"{name} must be positive, or how many to try; got {values!r}.")
+    values = np.sort(np.asarray(given, dtype=np.float64).ravel())[::-1]
+    low = values.size > 0 and (values[-1] >= 0 if zero else values[-1] > 0)
+    if not low or not np.isfinite(values).all():
+        raise ValueError(f"{name} must be {'>= 0' if zero else 'positive'}, or how many to try; got {given!r}.")
     return values
+
+
+def falling(name: str, eps, number: int) -> np.ndarray:
+    """Parts of the whole, evenly on a log scale: from 1 down to ``eps``."""
+    eps = positive(name, eps)
+    if eps >= 1:
+        raise ValueError(f"{name} must be below 1, a part of where all is zero; got {eps}.")
+    return np.geomspace(1.0, eps, number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.special import expit, log_expit
+from sklearn.utils.metaestimators import available_if
 
 
 class Probabilities:
@@ -30,8 +31,15 @@ class Probabilities:
             return np.log(self.predict_proba(X))
 
 
-def of_the_logistic_loss(classifier) -> bool:
+def _of_the_logistic_loss(classifier) -> bool:
     """Whether margins are logarithms of odds."""
     if classifier._loss().name != "logistic":
         raise AttributeError(f"Only the logistic loss knows probabilities; this one is {classifier._loss().name}.")
     return True
+
+
+class ProbabilitiesIfLogistic:
+    """The same for classifiers of any loss."""
+
+    predict_proba = available_if(_of_the_logistic_loss)(Probabilities.predict_proba)
+    predict_log_proba = available_if(_of_the_logistic_loss)(Probabilities.predict_log_proba)

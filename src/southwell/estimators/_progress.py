@@ -10,7 +10,7 @@ class ProgressLine:
 
     def __init__(self, name: str, verbose):
         self.name, self.shown = name, False
-        self.wanted = bool(verbose) and (sys.stderr.isatty() or _in_notebook())
+        self.wanted = bool(verbose) and sys.stderr is not None and (sys.stderr.isatty() or _in_notebook())
 
     def __enter__(self) -> ProgressLine:
         return self

@@ -33,7 +33,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         -------
         self
         """
-        return self._fit_all(self._data(X, y, sample_weight))
+        return self._fit(X, y, sample_weight)
 
     def _data(self, X, y, sample_weight, params: dict | None = None) -> Bunch:
         if sp.issparse(y):

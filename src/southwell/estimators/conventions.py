@@ -1,4 +1,4 @@
-"""The units of other libraries in ours, the only place that knows them.
+"""The units of other libraries in ours.
 
 Every model here minimises ``sum_i s_i phi(a_i'x + c; b_i) + l1 ||x||_1 + (l2/2) ||x||^2`` with weights ``s`` that sum
 to one. scikit-learn states the same models in two ways:
@@ -34,5 +34,8 @@ def from_ridge(alpha: float, total: float) -> Strengths:
 
 def from_C(C: float, total: float, l1_ratio: float, factor: float = 1.0) -> Strengths:
     """LogisticRegression, LinearSVC, LinearSVR: the penalty plus ``C factor`` times a sum of our losses."""
-    strength = 1.0 / (C * factor * total)
+    scale = C * factor * total
+    if not 1e-300 < scale < 1e300:
+        raise ValueError(f"C is {C}: its product with the total weight, {total:g}, must be between 1e-300 and 1e300.")
+    strength = 1.0 / scale
     return Strengths(l1_ratio * strength, (1.0 - l1_ratio) * strength, C * factor * total)

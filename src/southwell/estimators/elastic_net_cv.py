@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .. import losses
-from .._names import count, positive
+from .._names import count
 from ..lambda_max import lambda_max
 from ._cross_validated import CrossValidated, Line
-from ._parameters import decreasing, one_of, share
+from ._parameters import decreasing, falling, one_of, share
 from ._regressor import LinearRegressor
 from .conventions import Strengths, from_alpha
 
@@ -43,6 +43,8 @@ class ElasticNetCV(CrossValidated, LinearRegressor):
     alpha_, l1_ratio_ : float
         What was chosen.
     alphas_ : array of shape (n_alphas,) or (n_l1_ratio, n_alphas)
+    l1_ratios_ : array of shape (n_l1_ratio,)
+        What was tried.
     mse_path_ : array of shape (n_alphas, n_folds) or (n_l1_ratio, n_alphas, n_folds)
         The error on each fold; with ``scoring``, minus the score.
     coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
@@ -98,9 +100,9 @@ class ElasticNetCV(CrossValidated, LinearRegressor):
             raise ValueError("With l1_ratio=0 no alpha gives the zero model: give alphas as an array, or use Ridge.")
         if isinstance(self.alphas, numbers.Integral):
             top = lambda_max(self._state(data.X, data.targets(0), data.weights)) or 1.0
-            parts = np.geomspace(1.0, positive("eps", self.eps), count("alphas", self.alphas, 1))
+            parts = falling("eps", self.eps, count("alphas", self.alphas, 1))
             return [[(top / ratio * part, ratio) for part in parts] for ratio in ratios]
-        alphas = decreasing("alphas", self.alphas)
+        alphas = decreasing("alphas", self.alphas, zero=True)
         return [[(alpha, ratio) for alpha in alphas] for ratio in ratios]
 
     def _score_of(self, y, margins, sample_weight=None) -> float:
@@ -109,17 +111,17 @@ class ElasticNetCV(CrossValidated, LinearRegressor):
     def _chosen(self, lines: list[Line], scores: np.ndarray, line: int, point: int) -> dict:
         alpha, ratio = lines[line][point]
         alphas, errors = np.array(lines)[..., 0], -scores.transpose(1, 2, 0)
-        one = np.ndim(self.l1_ratio) == 0
+        one = len(lines) == 1
         return {
             "alpha_": float(alpha), "l1_ratio_": float(ratio), "alphas_": alphas[0] if one else alphas,
-            "mse_path_": errors[0] if one else errors,
+            "mse_path_": errors[0] if one else errors, "l1_ratios_": np.array(lines)[:, 0, 1],
         }  # fmt: skip
 
     def _tried(self) -> Bunch:
         scores = -self.mse_path_.reshape(-1, *self.mse_path_.shape[-2:])
         return Bunch(
             label="alpha", strengths=np.atleast_2d(self.alphas_), scores=scores.transpose(0, 2, 1), chosen=self.alpha_,
-            other="l1_ratio", others=np.atleast_1d(self.l1_ratio), other_chosen=self.l1_ratio_,
+            other="l1_ratio", others=self.l1_ratios_, other_chosen=self.l1_ratio_,
         )  # fmt: skip
 
 

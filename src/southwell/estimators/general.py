@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from sklearn.utils.metaestimators import available_if
-
 from .. import losses
 from .._names import positive
 from ._classifier import LinearClassifier
-from ._probabilities import Probabilities, of_the_logistic_loss
+from ._probabilities import ProbabilitiesIfLogistic
 from ._regressor import LinearRegressor
 from .conventions import Strengths
 
@@ -73,7 +71,7 @@ class SparseLinearRegressor(InOwnUnits, LinearRegressor):
         self.verbose = verbose
 
 
-class SparseLinearClassifier(InOwnUnits, LinearClassifier):
+class SparseLinearClassifier(ProbabilitiesIfLogistic, InOwnUnits, LinearClassifier):
     """A linear model of classes, with any loss and penalty, proven; several classes, or several labels at once.
 
     Minimises ``mean_i loss(y_i (x_i'w + c)) + l1 ||w||_1 + (l2/2) ||w||^2`` for each class against the rest, or for
@@ -126,6 +124,3 @@ class SparseLinearClassifier(InOwnUnits, LinearClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.sparse_coef = sparse_coef
-
-    predict_proba = available_if(of_the_logistic_loss)(Probabilities.predict_proba)
-    predict_log_proba = available_if(of_the_logistic_loss)(Probabilities.predict_log_proba)

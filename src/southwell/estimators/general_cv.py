@@ -6,20 +6,19 @@ import numbers
 
 import numpy as np
 from sklearn.utils import Bunch
-from sklearn.utils.metaestimators import available_if
 
 from .. import _data
-from .._names import count, positive
+from .._names import count
 from ..lambda_max import lambda_max
 from ._classifier import LinearClassifier
 from ._cross_validated import CrossValidated, Line
-from ._parameters import decreasing
-from ._probabilities import Probabilities, of_the_logistic_loss
+from ._parameters import decreasing, falling
+from ._probabilities import ProbabilitiesIfLogistic
 from .conventions import Strengths
 from .general import InOwnUnits
 
 
-class SparseLinearClassifierCV(CrossValidated, InOwnUnits, LinearClassifier):
+class SparseLinearClassifierCV(CrossValidated, ProbabilitiesIfLogistic, InOwnUnits, LinearClassifier):
     """``SparseLinearClassifier`` with l1, and l2 if several are given, chosen by cross-validation.
 
     Each fold is a path from strong to weak penalties, for each class or label, on threads; the answer on all data is
@@ -94,24 +93,23 @@ class SparseLinearClassifierCV(CrossValidated, InOwnUnits, LinearClassifier):
         return Strengths(*setting)
 
     def _lines(self, data: Bunch) -> list[Line]:
-        l2s = np.sort(_data.vector(np.atleast_1d(self.l2s), "l2s"))[::-1]
+        l2s = np.unique(_data.vector(np.atleast_1d(self.l2s), "l2s"))[::-1]
         if l2s.size == 0 or l2s.min() < 0:
             raise ValueError(f"l2s must be >= 0, one or several; got {self.l2s!r}.")
         if isinstance(self.l1s, numbers.Integral):
             first = self._state(data.X, data.targets(0), data.weights)
             tops = [lambda_max(first.with_targets(data.targets(k))) for k in range(data.targets.count)]
-            l1s = np.geomspace(1.0, positive("eps", self.eps), count("l1s", self.l1s, 1)) * (max(tops) or 1.0)
-        elif np.size(self.l1s) == 1 and np.all(np.asarray(self.l1s) == 0):  # then l2 alone is to be chosen
-            return [[(0.0, float(l2)) for l2 in l2s]]
+            l1s = (max(tops) or 1.0) * falling("eps", self.eps, count("l1s", self.l1s, 1))
         else:
-            l1s = decreasing("l1s", self.l1s)
+            l1s = np.unique(decreasing("l1s", self.l1s, zero=True))[::-1]
+        if l1s.size == 1:  # then l2 alone is to be chosen
+            return [[(float(l1s[0]), float(l2)) for l2 in l2s]]
         return [[(float(l1), float(l2)) for l1 in l1s] for l2 in l2s]
 
     def _chosen(self, lines: list[Line], scores: np.ndarray, line: int, point: int) -> dict:
         l1, l2 = lines[line][point]
         tried = np.array(lines)
-        along_l2 = tried.shape[1] > 1 and np.ptp(tried[0, :, 1]) > 0
-        if along_l2:
+        if len(lines) == 1 and tried[0, 0, 0] == tried[0, -1, 0]:  # one l1: they go along l2
             tried, scores = tried.transpose(1, 0, 2), scores.transpose(0, 2, 1)
         return {"l1_": l1, "l2_": l2, "l1s_": tried[0, :, 0], "l2s_": tried[:, 0, 1], "scores_": scores}
 
@@ -126,6 +124,3 @@ class SparseLinearClassifierCV(CrossValidated, InOwnUnits, LinearClassifier):
             label="l1", strengths=[self.l1s_] * len(self.l2s_), scores=self.scores_.transpose(1, 0, 2), chosen=self.l1_,
             other="l2", others=self.l2s_, other_chosen=self.l2_,
         )  # fmt: skip
-
-    predict_proba = available_if(of_the_logistic_loss)(Probabilities.predict_proba)
-    predict_log_proba = available_if(of_the_logistic_loss)(Probabilities.predict_log_proba)

@@ -14,8 +14,8 @@ from ..penalties import ElasticNet
 from ..result import Result
 from ..solve import Settings, run, start_of
 from ..status import Status
-from ._base import in_their_words, warn
-from ._callbacks import Hooks, with_callbacks
+from ._base import warn
+from ._callbacks import Hooks
 from ._progress import ProgressLine
 from ._regressor import LinearRegressor
 
@@ -77,55 +77,45 @@ class HuberRegressor(LinearRegressor):
             raise ValueError(f"epsilon must be at least 1, or the scale would be zero; got {epsilon}.")
         return losses.Huber(epsilon)
 
-    @with_callbacks
-    def fit(self, X, y, sample_weight=None):
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-        sample_weight : array of shape (n_samples,), optional
-            A weight of 2 equals the row twice.
-
-        Returns
-        -------
-        self
-        """
-        data = self._data(X, y, sample_weight)
-        settings, tol = self._settings(), positive("tol", self.tol, zero=True)
-        try:
-            search = _Search(self, data, replace(settings, tol=0.1 * tol, max_epochs=1000))
-        except ValueError as error:
-            raise in_their_words(error) from None
+    def _fit_all(self, data: Bunch) -> None:
         hooks = Hooks(self, data, 1)
+        search = _Search(self, data, self._settings())
         before = self._before(1, data.X.shape[1])[0]
         scale = self.scale_ if before is not None else search.scale_of(data.y - search.centre())
+        best, tol = np.inf, search.settings.tol
         rounds = stalled = 0
-        least = np.inf
+        status = Status.MAX_EPOCHS
         with ProgressLine(type(self).__name__, self.verbose) as line:
             for rounds in range(1, self._max_epochs() + 1):  # noqa: B007
                 scale, before, gap, objective = search.step(scale, before)
-                line.show(f"scale {search.used:.3g}, gap {gap / objective if objective > 0 else 0.0:.1e}")
-                stalled = 0 if gap < 0.9 * least else stalled + 1
-                least = min(least, gap)
-                enough = hooks.round(0, lambda: search.attributes(before, data))  # noqa: B023
-                if enough or gap <= tol * objective or stalled == 10:  # rounding allows no more
+                relative = gap / objective if objective > 0 else gap
+                line.show(f"scale {search.used:.3g}, gap {relative:.1e}")
+                if hooks.round(0, lambda: search.attributes(before, data)):  # noqa: B023
+                    status = Status.STOPPED
+                if relative <= tol:
+                    status = Status.CONVERGED
+                if not np.isfinite(relative):
+                    status = Status.DIVERGED
+                stalled = 0 if gap < 0.9 * best else stalled + 1
+                best = min(best, gap)
+                if status is not Status.MAX_EPOCHS or stalled == 20:
                     break
+                if stalled:  # what is asked of the problem at one scale is in other units
+                    search.tighten()
         self._tell([replace(before, problem=None)], [1.0])
-        self.gap_, self.dual_gap_ = (gap / objective if objective > 0 else 0.0), gap
-        self.n_iter_ = rounds
+        self.gap_, self.dual_gap_, self.n_iter_, self.status_ = relative, gap, rounds, status
         for name, value in search.attributes(before, data).items():
             setattr(self, name, value)
         self.outliers_ = np.abs(data.y - self._margins(data.X)) > self.epsilon * self.scale_
         hooks.end()
-        if self.gap_ > tol:
-            self.status_ = Status.MAX_EPOCHS
+        if status in (Status.MAX_EPOCHS, Status.DIVERGED):
+            advice = "raise max_iter, or fit again with warm_start=True"
+            if stalled == 20 or status is Status.DIVERGED:
+                advice = "loosen tol, or scale X and y to moderate size: rounding allows no more"
             warn(
-                f"The scale was set {rounds} times before the gap reached the tolerance. It is {self.gap_:.3g} of the "
-                f"objective; tol is {self.tol:.3g}. To go on: raise max_iter, or fit again with warm_start=True."
+                f"The scale was set {rounds} times before the gap reached the tolerance. It is {relative:.3g} of the "
+                f"objective; tol is {tol:.3g}. To go on: {advice}."
             )
-        return self
 
 
 class _Search:
@@ -133,6 +123,7 @@ class _Search:
 
     def __init__(self, model: HuberRegressor, data: Bunch, settings: Settings):
         self.model, self.settings, self.method = model, settings, methods.get(model.method)
+        self.tol = 0.1 * settings.tol  # of the problem at one scale
         self.alpha, self.epsilon = positive("alpha", model.alpha, zero=True), model.epsilon
         self.X, self.y = data.X, data.y
         self.w = np.ones_like(self.y) if data.weights is None else data.weights
@@ -163,17 +154,22 @@ class _Search:
         coef, intercepts = self.used * result.x[None, :], self.used * np.array([result.intercept])
         return self.model._shaped(coef, intercepts, data) | {"scale_": self.used}
 
+    def tighten(self) -> None:
+        self.tol = max(0.1 * self.tol, 1e-15)
+
     def step(self, scale: float, before: Result | None):
         """Solve at a scale. Returns the next one, the answer, the gap of all together and the objective."""
         self.used = scale
         net = ElasticNet(0.0, self.alpha * scale / self.total)
         problem = self.problem.with_targets(self.y / scale).with_penalty(net)
-        result, error = run(problem, self.method, start_of(problem, before), self.settings, time.perf_counter())
+        settings = replace(self.settings, tol=self.tol, max_epochs=1000)
+        result, error = run(problem, self.method, start_of(problem, before), settings, time.perf_counter())
         if error is not None:
             raise error
         errors = scale * (self.X @ result.x + result.intercept) - self.y
         leads = self.scale_of(errors)
-        gap, objective = self.certificate(scale, errors, scale * result.x, scale * result.intercept, result.y)
+        with np.errstate(over="ignore", invalid="ignore"):  # a gap that is no number proves nothing
+            gap, objective = self.certificate(scale, errors, scale * result.x, scale * result.intercept, result.y)
         self.tried.append((np.log(scale), np.log(leads)))
         return self.next_scale(leads), result, gap, objective
 

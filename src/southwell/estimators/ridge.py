@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.utils import Bunch
 
 from .. import losses
 from .._names import positive
@@ -57,8 +58,15 @@ class Ridge(LinearRegressor):
     def _loss(self) -> losses.Loss:
         return losses.Squared()
 
+    def _data(self, X, y, sample_weight, params: dict | None = None) -> Bunch:
+        data = super()._data(X, y, sample_weight, params)
+        if np.ndim(self.alpha) > 1 or np.size(self.alpha) not in (1, data.targets.count):
+            raise ValueError(
+                f"alpha must be one number, or {data.targets.count}, one for each target; got shape "
+                f"{np.shape(self.alpha)}."
+            )
+        return data
+
     def _strengths(self, total: float, target: int = 0) -> Strengths:
         alphas = np.atleast_1d(self.alpha)
-        if alphas.ndim > 1 or alphas.size == 0 or (alphas.size > 1 and target >= alphas.size):
-            raise ValueError(f"alpha must be one number, or one for each target; got an array of shape {alphas.shape}.")
         return from_ridge(positive("alpha", alphas[target if alphas.size > 1 else 0], zero=True), total)

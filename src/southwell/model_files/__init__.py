@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__, estimators
 from ..result import Result
+from ..status import Status
 from .archive import Refused, read, write
 from .values import Reader, Writer
 
@@ -72,11 +73,15 @@ def load(path: str | os.PathLike):
     np.True_
     """
     try:
-        return _model(*read(Path(path)))
+        text, arrays = read(Path(path))
+        try:
+            return _model(text, arrays)
+        except Refused:
+            raise
+        except Exception as error:  # claims that no check foresaw
+            raise Refused(f"it does not hold together ({type(error).__name__}: {error})") from None
     except Refused as error:
         raise ValueError(f"{os.fspath(path)!r} cannot be loaded: {error}.") from None
-    except RecursionError:
-        raise ValueError(f"{os.fspath(path)!r} cannot be loaded: it is nested too deeply.") from None
 
 
 def _model(stored: dict, arrays: list[np.ndarray]):
@@ -118,6 +123,11 @@ def _check(model) -> None:
         x, y = result.x, result.y
         if not (isinstance(x, np.ndarray) or sp.issparse(x)) or not (y is None or isinstance(y, np.ndarray)):
             raise Refused("its results are not vectors")
+        numbers = (result.intercept, result.primal, result.dual, result.gap, result.scale, result.tol, result.seconds)
+        if not all(isinstance(number, float) for number in numbers) or type(result.epochs) is not int:
+            raise Refused("its results are not numbers")
+        if not isinstance(result.status, Status) or type(result.method) is not str or type(result.history) is not dict:
+            raise Refused("its results are not whole")
     rows = 1 if coef.ndim == 1 else coef.shape[0]
     if type(features) is not int or coef.shape[-1] != features or rows != len(results):
         raise Refused("its coefficients are not as many as its features")

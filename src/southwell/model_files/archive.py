@@ -10,7 +10,7 @@ import io
 import json
 import os
 import stat
-import tempfile
+import uuid
 import zipfile
 from pathlib import Path
 
@@ -29,16 +29,19 @@ def write(path: Path, text: dict, arrays: list[np.ndarray]) -> None:
     path = Path(os.path.realpath(path))
     if not path.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {str(path.parent)!r} to write {path.name!r} to.")
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    if path.exists() and not path.is_file():
+        raise FileExistsError(f"{str(path)!r} is not a regular file: choose another name.")
+    name = path.parent / f".southwell-{uuid.uuid4().hex}.part"
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
             _fill(file, text, arrays)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask())
+        if path.exists():
+            os.chmod(name, stat.S_IMODE(path.stat().st_mode))
         os.replace(name, path)
     except BaseException:
-        os.unlink(name)
+        name.unlink(missing_ok=True)
         raise
 
 
@@ -50,34 +53,21 @@ def _fill(file, text: dict, arrays: list[np.ndarray]) -> None:
                 np.lib.format.write_array(member, array, allow_pickle=False)
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
 def read(path: Path) -> tuple[dict, list[np.ndarray]]:
     """The text and the arrays, or ``Refused``."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = archive.infolist()
-            _check(members, os.path.getsize(path))
-            text = json.loads(archive.read(TEXT))
-            arrays = [_array(archive.read(f"{k}.npy"), k) for k in range(len(members) - 1)]
-    except Refused:
-        raise
-    except (zipfile.BadZipFile, EOFError) as error:
-        raise Refused(f"it is not a whole archive ({error})") from None
-    except (
-        KeyError,
-        NotImplementedError,
-        RuntimeError,
-        RecursionError,
-        ValueError,
-        OverflowError,
-        MemoryError,
-    ) as error:
-        raise Refused(f"its parts cannot be read ({type(error).__name__}: {error})") from None
+    with open(path, "rb") as file:
+        try:
+            with zipfile.ZipFile(file) as archive:
+                members = archive.infolist()
+                _check(members, os.fstat(file.fileno()).st_size)
+                text = json.loads(archive.read(TEXT))
+                arrays = [_array(archive.read(f"{k}.npy"), k) for k in range(len(members) - 1)]
+        except Refused:
+            raise
+        except zipfile.BadZipFile as error:
+            raise Refused(f"it is not a whole archive ({error})") from None
+        except Exception as error:  # damage has many faces
+            raise Refused(f"its parts cannot be read ({type(error).__name__}: {error})") from None
     if not isinstance(text, dict):
         raise Refused(f"{TEXT} does not hold an object")
     return text, arrays

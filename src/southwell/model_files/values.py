@@ -1,8 +1,8 @@
 """What a model is made of, as JSON and arrays, and back.
 
 None, truth values, numbers and strings are themselves. Everything else is an object of one key that names its kind:
-``list``, ``tuple``, ``dict``, ``array``, ``scalar``, ``objects``, ``sparse``, ``status``, or ``part``, a piece of this
-library that is known by name. Nothing else can be stored, and nothing else is read.
+``list``, ``tuple``, ``dict``, ``array``, ``scalar``, ``objects``, ``sparse``, ``status``, ``part``, a piece of this
+library that is known by name, or ``type``, its class. Nothing else can be stored, and nothing else is read.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ class Writer:
         if PARTS.get(kind.__name__) is kind:
             names = [field.name for field in fields(value)] if is_dataclass(value) else value._fields
             return {"part": kind.__name__, "of": {field: self(getattr(value, field), name) for field in names}}
+        if isinstance(value, type) and PARTS.get(value.__name__) is value:
+            return {"type": value.__name__}
         raise TypeError(
             f"{name} is {value!r}, which a model file cannot hold: it takes numbers, strings, arrays and parts of this "
             f"library. Set it to something else first, such as None."
@@ -88,7 +90,7 @@ class Reader:
     KEYS = {  # noqa: RUF012
         "list": {"list"}, "tuple": {"tuple"}, "dict": {"dict"}, "array": {"array"}, "scalar": {"scalar"},
         "objects": {"objects", "shape"}, "sparse": {"sparse", "shape", "matrix"}, "status": {"status"},
-        "part": {"part", "of"},
+        "part": {"part", "of"}, "type": {"type"},
     }  # fmt: skip
 
     def _list(self, list) -> list:
@@ -117,7 +119,9 @@ class Reader:
 
     def _objects(self, objects, shape) -> np.ndarray:
         values, shape = [self(one) for one in _listed(objects)], _sizes(shape)
-        if not all(type(value) in PLAIN for value in values) or np.prod(shape, dtype=object) != len(values):
+        if not all(type(value) in PLAIN or isinstance(value, np.generic) for value in values) or np.prod(
+            shape, dtype=object
+        ) != len(values):
             raise Refused("an array of objects holds what it must not, or too few")
         array = np.empty(len(values), dtype=object)
         array[:] = values
@@ -147,6 +151,11 @@ class Reader:
             if isinstance(error, Refused):
                 raise
             raise Refused(f"it does not make a {part} ({error})") from None
+
+    def _type(self, type):
+        if not isinstance(type, str) or type not in PARTS:
+            raise Refused(f"this version of southwell knows no {type!r}")
+        return PARTS[type]
 
 
 def _listed(stored, length: int | None = None) -> list:
