@@ -84,7 +84,7 @@ def objective(kind: str, given: dict, X, y, model) -> tuple[float, float]:
     if kind == "HuberRegressor":
         z, epsilon = np.abs(y - X @ coef - intercept) / model.scale_, 1.35
         costs = np.where(z < epsilon, z**2, 2 * epsilon * z - epsilon**2)
-        value = model.scale_ * (1 + costs).sum() + given["alpha"] * coef @ coef
+        value = float(model.scale_ * (1 + costs).sum() + given["alpha"] * coef @ coef)
         return value, value
     ours = getattr(sw, kind)(**given)
     bunch = ours._data(X, y, None)

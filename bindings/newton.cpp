@@ -54,12 +54,17 @@ BoundAlgorithm relay(nb::object problem, const std::vector<std::string>& names, 
     return std::visit([&](const auto& design) { return dual_descent(design, spec); },
                       std::get<Stores<Axis::rows>>(nb::inst_ptr<BoundLayout>(made->rows)->layout));
   };
-  std::vector<Relay::Mover> movers; // an entry of a row costs more: x is read and written all over
+  // x is read and written all over, which is dear unless it fits into a core's own cache; and each row costs
+  // something itself: a step is solved for in one variable, with logarithms where the loss is not in pieces.
+  const Design& design = bound.core.design;
+  const Real entry = design.cols() <= 1 << 16 ? 1.5 : 3, row = bound.core.loss.piecewise() ? 100 : 250,
+             price = entry + row * Real(design.rows()) / Real(std::max<Index>(design.stored(), 1));
+  std::vector<Relay::Mover> movers;
   for (const std::string& name : names) {
     if (name != "primal" && (name != "dual" || dual.is_none()))
       throw std::invalid_argument("an unknown mover");
     if (name == "primal") movers.push_back({"primal", primal, 1, expected, 0, true});
-    if (name == "dual") movers.push_back({"dual", by_rows, 3, 60, by_square, false});
+    if (name == "dual") movers.push_back({"dual", by_rows, price, 20 * price, by_square * price / 3, false});
   }
   try {
     nb::gil_scoped_release release;
