@@ -74,10 +74,10 @@ class Auto(Method):
 def _primal_price(problem: Problem) -> float:
     """Passes over the data, about, for a solution without zeros: few where the Hessian is cheap to form, by features
     (all pairs that meet in a row, those of dense data at the speed of vectors) or by samples, and fewer where once is
-    enough; some hundreds through conjugate gradients; and several times as many round kinks, which have to be softened
-    step by step."""
+    enough; some hundreds through conjugate gradients, more where pieces meet; and several times as many round kinks,
+    which have to be softened step by step."""
     once = problem.loss.name == "squared"
-    passes = 700.0
+    passes = 250.0 if problem.loss.name in ("logistic", "poisson") else 700.0
     if problem.penalty.l2 > 0 and 4 * problem.n_samples**2 <= problem.data.stored:
         passes = 10.0 if once else 60.0
     elif problem.n_features <= 1000 and problem.n_features**2 <= problem.data.stored:
