@@ -69,7 +69,7 @@ class ElasticNet(LinearRegressor):
     (0.491, True)
     """
 
-    def __init__(self, alpha=1.0, *, l1_ratio=0.5, fit_intercept=True, precompute=False, max_iter=1000, copy_X=True,
+    def __init__(self, alpha=1.0, *, l1_ratio=0.5, fit_intercept=True, precompute=False, max_iter=10_000, copy_X=True,
                  tol=1e-6, warm_start=False, positive=False, random_state=None, selection="cyclic", method="auto",
                  n_jobs=None, verbose=0):  # fmt: skip
         self.alpha = alpha
@@ -110,7 +110,7 @@ class Lasso(ElasticNet):
     (4, True)
     """
 
-    def __init__(self, alpha=1.0, *, fit_intercept=True, precompute=False, copy_X=True, max_iter=1000, tol=1e-6,
+    def __init__(self, alpha=1.0, *, fit_intercept=True, precompute=False, copy_X=True, max_iter=10_000, tol=1e-6,
                  warm_start=False, positive=False, random_state=None, selection="cyclic", method="auto", n_jobs=None,
                  verbose=0):  # fmt: skip
         super().__init__(

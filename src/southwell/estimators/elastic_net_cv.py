@@ -62,7 +62,7 @@ class ElasticNetCV(CrossValidated, LinearRegressor):
 
     _multi_output = False
 
-    def __init__(self, *, l1_ratio=0.5, eps=1e-3, alphas=100, fit_intercept=True, precompute="auto", max_iter=1000,
+    def __init__(self, *, l1_ratio=0.5, eps=1e-3, alphas=100, fit_intercept=True, precompute="auto", max_iter=10_000,
                  tol=1e-6, cv=None, copy_X=True, verbose=0, n_jobs=None, positive=False, random_state=None,
                  selection="cyclic", method="auto", scoring=None, one_standard_error=False):  # fmt: skip
         self.l1_ratio = l1_ratio
@@ -138,7 +138,7 @@ class LassoCV(ElasticNetCV):
     (True, (100,))
     """
 
-    def __init__(self, *, eps=1e-3, alphas=100, fit_intercept=True, precompute="auto", max_iter=1000, tol=1e-6,
+    def __init__(self, *, eps=1e-3, alphas=100, fit_intercept=True, precompute="auto", max_iter=10_000, tol=1e-6,
                  copy_X=True, cv=None, verbose=0, n_jobs=None, positive=False, random_state=None, selection="cyclic",
                  method="auto", scoring=None, one_standard_error=False):  # fmt: skip
         super().__init__(

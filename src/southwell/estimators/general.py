@@ -55,8 +55,8 @@ class SparseLinearRegressor(InOwnUnits, LinearRegressor):
 
     _targets = ("real", "counts")
 
-    def __init__(self, loss="squared", *, l1=0.01, l2=0.0, fit_intercept=True, positive=False, max_iter=1000, tol=1e-6,
-                 warm_start=False, random_state=None, method="auto", n_jobs=None, verbose=0):  # fmt: skip
+    def __init__(self, loss="squared", *, l1=0.01, l2=0.0, fit_intercept=True, positive=False, max_iter=10_000,
+                 tol=1e-6, warm_start=False, random_state=None, method="auto", n_jobs=None, verbose=0):  # fmt: skip
         self.loss = loss
         self.l1 = l1
         self.l2 = l2
@@ -108,7 +108,7 @@ class SparseLinearClassifier(ProbabilitiesIfLogistic, InOwnUnits, LinearClassifi
     _multilabel = True
 
     def __init__(self, loss="logistic", *, l1=0.001, l2=0.0, fit_intercept=True, positive=False, class_weight=None,
-                 max_iter=1000, tol=1e-6, warm_start=False, random_state=None, method="auto", n_jobs=None, verbose=0,
+                 max_iter=10_000, tol=1e-6, warm_start=False, random_state=None, method="auto", n_jobs=None, verbose=0,
                  sparse_coef=False):  # fmt: skip
         self.loss = loss
         self.l1 = l1

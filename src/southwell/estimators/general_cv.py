@@ -69,7 +69,7 @@ class SparseLinearClassifierCV(CrossValidated, ProbabilitiesIfLogistic, InOwnUni
     _setting_names = ("l1_", "l2_")
 
     def __init__(self, loss="logistic", *, l1s=30, eps=0.01, l2s=0.0, fit_intercept=True, positive=False,
-                 class_weight=None, cv=None, scoring=None, one_standard_error=False, max_iter=1000, tol=1e-6,
+                 class_weight=None, cv=None, scoring=None, one_standard_error=False, max_iter=10_000, tol=1e-6,
                  random_state=None, method="auto", n_jobs=None, verbose=0, sparse_coef=False):  # fmt: skip
         self.loss = loss
         self.l1s = l1s

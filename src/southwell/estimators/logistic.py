@@ -56,7 +56,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
     """
 
     def __init__(self, penalty="l2", *, C=1.0, l1_ratio=None, dual=False, tol=1e-6, fit_intercept=True,
-                 intercept_scaling=1, class_weight=None, random_state=None, solver="auto", max_iter=1000,
+                 intercept_scaling=1, class_weight=None, random_state=None, solver="auto", max_iter=10_000,
                  multi_class="ovr", verbose=0, warm_start=False, n_jobs=None, method="auto",
                  sparse_coef=False):  # fmt: skip
         self.penalty = penalty

@@ -66,7 +66,7 @@ solver, intercept_scaling
     _setting_names = ("C_", "l1_ratio_")
 
     def __init__(self, *, Cs=10, l1_ratios=None, fit_intercept=True, cv=None, dual=False, penalty="l2", scoring=None,
-                 solver="auto", tol=1e-6, max_iter=1000, class_weight=None, n_jobs=None, verbose=0, refit=True,
+                 solver="auto", tol=1e-6, max_iter=10_000, class_weight=None, n_jobs=None, verbose=0, refit=True,
                  intercept_scaling=1.0, multi_class="ovr", random_state=None, use_legacy_attributes=False,
                  one_standard_error=False, method="auto", sparse_coef=False):  # fmt: skip
         self.Cs = Cs

@@ -45,7 +45,7 @@ class PoissonRegressor(LinearRegressor):
 
     _multi_output = False  # counts of several kinds are seldom on one scale
 
-    def __init__(self, *, alpha=1.0, l1_ratio=0.0, fit_intercept=True, solver="auto", max_iter=1000, tol=1e-6,
+    def __init__(self, *, alpha=1.0, l1_ratio=0.0, fit_intercept=True, solver="auto", max_iter=10_000, tol=1e-6,
                  warm_start=False, random_state=None, method="auto", n_jobs=None, verbose=0):  # fmt: skip
         self.alpha = alpha
         self.l1_ratio = l1_ratio

@@ -57,7 +57,7 @@ class LinearSVC(LinearClassifier):
 
     def __init__(self, penalty="l2", loss="squared_hinge", *, dual="auto", tol=1e-6, C=1.0, l1_ratio=None,
                  multi_class="ovr", fit_intercept=True, intercept_scaling=1, class_weight=None, verbose=0,
-                 random_state=None, max_iter=1000, warm_start=False, n_jobs=None, method="auto",
+                 random_state=None, max_iter=10_000, warm_start=False, n_jobs=None, method="auto",
                  sparse_coef=False):  # fmt: skip
         self.penalty = penalty
         self.loss = loss
