@@ -1,6 +1,7 @@
 """Estimators that choose their penalty: the same choice as scikit-learn's, any scorer, any splitter, Ctrl-C."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -262,3 +263,16 @@ def test_more_grids():
     X, y = classes()
     model = sw.SparseLinearClassifierCV(l1s=0.0, l2s=[0.1, 0.1], cv=3).fit(X, y)
     assert model.l1s_.tolist() == [0.0] and model.l2s_.tolist() == [0.1] and model.scores_.shape == (3, 1, 1)
+
+
+def test_folds_are_let_go():
+    """One at a time is there, where one is worked on at a time."""
+    X = np.random.default_rng(0).standard_normal((4000, 500))
+    tracemalloc.start()
+    sw.LassoCV(alphas=3, cv=8, n_jobs=1).fit(X, X[:, 0])
+    assert tracemalloc.get_traced_memory()[1] < 2.5 * X.nbytes
+    tracemalloc.stop()
+    X, y = load_digits(return_X_y=True)
+    sparse = sw.SparseLinearClassifierCV(l1s=3, cv=2, sparse_coef=True, scoring="balanced_accuracy").fit(X / 16, y)
+    dense = sw.SparseLinearClassifierCV(l1s=3, cv=2, scoring="balanced_accuracy").fit(X / 16, y)
+    assert np.array_equal(sparse.scores_, dense.scores_)

@@ -136,7 +136,8 @@ class CrossValidated:
     def _with(self, coef, intercepts, rows, margins, data: Bunch):
         """This estimator, fitted with given coefficients; margins of the held-out rows are known."""
         model = type(self)(**self.get_params(deep=False))
-        vars(model).update(data.told | self._shaped(coef.toarray(), intercepts, data))
+        coef = coef if getattr(self, "sparse_coef", False) else coef.toarray()
+        vars(model).update(data.told | self._shaped(coef, intercepts, data))
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(model, name, getattr(self, name))

@@ -57,7 +57,8 @@ class Folds:
             fold, line, k = task
             with training[fold].problem(k) as problem:
                 strengths = lines[line](training[fold].total)
-                return follow(problem, method, strengths, settings, time.perf_counter(), cancelled=cancelled)
+                path, error = follow(problem, method, strengths, settings, time.perf_counter(), cancelled=cancelled)
+            return replace(path, problem=None, last=None), error  # or it would hold on to the rows
 
         paths = self._on_threads(walk, tasks, self.told)
         held_out = [(fold, paths[at : at + problems]) for at, (fold, _, k) in enumerate(tasks) if k == 0]
