@@ -171,13 +171,11 @@ def test_a_fold_must_have_something_to_learn_from():
 
 def test_best_of():
     scores = np.array([[[0.0, 2.0, 3.0], [1.0, 1.0, 1.0]], [[1.0, 3.5, 3.0], [1.0, 1.0, 1.0]]])
-    assert best_of(scores, False) == (0, 2) and best_of(scores, True) == (0, 2)
-    scores[1, 0, 2] = 4.0
-    assert best_of(scores, False) == (0, 2) and best_of(scores, True) == (0, 2)
-    scores[1, 0, 2] = 5.0  # 4 +- 1: the point before, of 2.75, is not within; with more spread it is
+    assert best_of(scores, False) == best_of(scores, True) == (0, 2)  # no spread at all
+    scores[:, 0, 2] = 3.0, 5.0  # 4 +- 1: the point before, of 2.75, is not within
     assert best_of(scores, True) == (0, 2)
-    scores[0, 0, 2] = 2.0
-    assert best_of(scores, True) == (0, 1)
+    scores[:, 0, 2] = 2.0, 5.0  # 3.5 +- 1.5: it is, and the one before that is not
+    assert best_of(scores, False) == (0, 2) and best_of(scores, True) == (0, 1)
     scores[:, 0, 2] = np.nan
     assert best_of(scores, False) == (0, 1)
     with pytest.raises(ValueError, match="every score is NaN"):
