@@ -7,6 +7,7 @@ checkout. Sparse sets hold ``data, indices, indptr, shape``; dense ones ``X``; a
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,11 @@ def find(name: str) -> Path | None:
     folders += [parent.parent / "shared" / "data" for parent in Path(__file__).resolve().parents]
     paths = (Path(folder) / f"{name}.npz" for folder in folders if folder)
     return next((path for path in paths if path.is_file()), None)
+
+
+def missing(script: Path) -> list[str]:
+    """Sets that a script asks this module for, and that are not at hand."""
+    return [name for name in re.findall(r'datasets\.\w+\("(\w+)"', script.read_text("utf-8")) if find(name) is None]
 
 
 def load(name: str, train: bool = True):
