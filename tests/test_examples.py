@@ -1,6 +1,5 @@
 """The examples of the gallery run."""
 
-import re
 import runpy
 from pathlib import Path
 
@@ -13,8 +12,7 @@ EXAMPLES = sorted((Path(__file__).resolve().parent.parent / "examples").glob("pl
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_example(example, pyplot, capsys):
-    for name in re.findall(r'datasets\.\w+\("(\w+)"', example.read_text("utf-8")):
-        if datasets.find(name) is None:
-            pytest.skip(f"data set {name} not found: set SOUTHWELL_DATA to the folder that holds it")
+    if missing := datasets.missing(example):
+        pytest.skip(f"data set {missing[0]} not found: set SOUTHWELL_DATA to the folder that holds it")
     runpy.run_path(str(example))
     assert pyplot.get_fignums() and capsys.readouterr().out
