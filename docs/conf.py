@@ -1,5 +1,6 @@
 """How Sphinx builds these pages: ``python -m sphinx -W -b html docs build/docs``."""
 
+import re
 from pathlib import Path
 
 import southwell
