@@ -99,7 +99,7 @@ BoundAlgorithm coordinate_descent(nb::object problem, const BoundRule& rule, con
 
 // Brings an algorithm to its own present point, as a certificate would, so that its scores are true.
 void settle(BoundAlgorithm& bound) {
-  Point point(bound.problem());
+  Point point(bound.question());
   bound.algorithm->locate(point);
   bound.algorithm->resync(point);
   bound.settled = true;
@@ -167,7 +167,7 @@ nb::dict run(BoundAlgorithm& algorithm, Real tol, Index max_epochs, Real max_sec
   {
     nb::gil_scoped_release release;
     const AtWork helpers(threads, processors);
-    outcome = drive(algorithm.problem(), *algorithm.algorithm, {tol, max_epochs, max_seconds, check_every},
+    outcome = drive(algorithm.question(), *algorithm.algorithm, {tol, max_epochs, max_seconds, check_every},
                     watch, record_history);
   }
   if (!algorithm.failure->is_none()) watch.error = std::exchange(*algorithm.failure, nb::none());
@@ -254,7 +254,7 @@ void def_algorithms(nb::module_& m) {
       .def(
           "point",
           [](BoundAlgorithm& self) {
-            Point point(self.problem());
+            Point point(self.question());
             self.algorithm->locate(point);
             return nb::make_tuple(to_numpy(point.x), to_numpy(point.y));
           },

@@ -18,8 +18,14 @@ inline Index rows(nanobind::handle layout) {
   return nanobind::cast<const BoundLayout&>(layout).design().rows();
 }
 
+// What an algorithm is at work on, of whatever kind.
+struct BoundQuestion {
+  virtual ~BoundQuestion() = default;
+  virtual const Question& question() const = 0;
+};
+
 // A problem and all it is made of.
-struct BoundProblem {
+struct BoundProblem final : BoundQuestion {
   nanobind::object layout_object, targets_object, weights_object;
   AnyLoss any_loss;
   std::unique_ptr<SampleLoss> loss;
@@ -31,7 +37,8 @@ struct BoundProblem {
       : layout_object(layout), targets_object(nanobind::cast(targets)),
         weights_object(nanobind::cast(weights)), any_loss(l),
         loss(over_samples(any_loss, sized(targets, rows(layout)), sized(weights, rows(layout)))), penalty(p),
-        core{nanobind::cast<const BoundLayout&>(layout).design(), *loss, penalty} {}
+        core(nanobind::cast<const BoundLayout&>(layout).design(), *loss, penalty) {}
+  const Question& question() const override { return core; }
   const AnyLayout& layout() const { return nanobind::cast<const BoundLayout&>(layout_object).layout; }
 };
 
@@ -45,7 +52,7 @@ struct BoundAlgorithm {
   Failure failure = std::make_shared<nanobind::object>(nanobind::none());
   bool settled = false;
 
-  const Problem& problem() const { return nanobind::cast<const BoundProblem&>(problem_object).core; }
+  const Question& question() const { return nanobind::cast<const BoundQuestion&>(problem_object).question(); }
 };
 
 [[noreturn]] inline void raise_failure(const BoundAlgorithm& bound) {
@@ -58,5 +65,7 @@ void def_algorithms(nanobind::module_& m);
 void def_saddle(nanobind::module_& m);
 void def_newton(nanobind::module_& m);
 void def_features(nanobind::module_& m);
+void def_outside(nanobind::module_& m);
+void def_wide(nanobind::module_& m);
 
 } // namespace southwell

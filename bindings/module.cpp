@@ -132,6 +132,22 @@ NB_MODULE(_core, m) {
           },
           "u"_a, "A'u")
       .def(
+          "apply_wide",
+          [](const BoundLayout& l, Array<Real> x, Index width) {
+            return filled(l.design().rows() * width, [&](Vec out) {
+              l.design().apply(sized(x, l.design().cols() * width), width, out);
+            });
+          },
+          "x"_a, "width"_a, "A X, row by row")
+      .def(
+          "adjoint_wide",
+          [](const BoundLayout& l, Array<Real> u, Index width) {
+            return filled(l.design().cols() * width, [&](Vec out) {
+              l.design().adjoint(sized(u, l.design().rows() * width), width, out);
+            });
+          },
+          "u"_a, "width"_a, "A'U, row by row")
+      .def(
           "column_squared_norms",
           [](const BoundLayout& l, Array<Real> w) {
             return filled(l.design().cols(), [&](Vec out) {
@@ -169,13 +185,16 @@ NB_MODULE(_core, m) {
 
   def_parts(m);
 
-  nb::class_<BoundProblem>(m, "Problem", "Design, loss and penalty.")
+  nb::class_<BoundQuestion>(m, "Question", "What an algorithm is at work on.");
+  nb::class_<BoundProblem, BoundQuestion>(m, "Problem", "Design, loss and penalty.")
       .def(nb::init<nb::object, const AnyLoss&, Array<Real>, Array<Real>, const ElasticNet&>(), "layout"_a,
            "loss"_a, "targets"_a, "weights"_a, "penalty"_a);
   def_algorithms(m);
   def_saddle(m);
   def_newton(m);
   def_features(m);
+  def_outside(m);
+  def_wide(m);
   m.def("null_dual", &null_dual, "problem"_a);
   m.def("null_intercept", &null_intercept, "problem"_a);
   m.def("certify", &certify, "problem"_a, "x"_a, "y"_a.none());

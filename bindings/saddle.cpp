@@ -76,7 +76,8 @@ BoundAlgorithm dspdc(nb::object problem, const DspdcSpec& spec, nb::object first
   }
   BoundAlgorithm result{problem, nb::make_tuple(first, second), nullptr};
   nb::gil_scoped_release release;
-  result.algorithm = std::make_unique<Dspdc>(bound.core, std::move(bilinear), spec, view(x), view(y), seed);
+  result.algorithm = std::make_unique<Dspdc<ScalarMoves>>(ScalarMoves(bound.core, spec), std::move(bilinear),
+                                                          spec, view(x), view(y), seed);
   return result;
 }
 
@@ -146,8 +147,9 @@ private:
 
 BoundAlgorithm in_python(nb::object problem, nb::object self, Array<Real> x) {
   BoundAlgorithm result{problem, nb::none(), nullptr};
-  const CVec start = sized(x, result.problem().design.cols());
-  result.algorithm = std::make_unique<PythonAlgorithm>(result.problem(), self, start, result.failure);
+  const Problem& core = nb::cast<const BoundProblem&>(problem).core;
+  result.algorithm =
+      std::make_unique<PythonAlgorithm>(core, self, sized(x, core.design.cols()), result.failure);
   return result;
 }
 

@@ -19,13 +19,13 @@ struct Certificate {
 class Certifier {
 public:
   Certifier(
-      const Problem& problem, std::function<bool()> hurry = [] { return false; })
-      : problem_(problem), feasible_(problem, std::move(hurry)), x_(problem.design.cols()),
-        y_(problem.design.rows()) {}
+      const Question& question, std::function<bool()> hurry = [] { return false; })
+      : question_(question), bound_(question.bound(std::move(hurry))), x_(question.primal_size()),
+        y_(question.dual_size()) {}
 
   const Certificate& operator()(const Point& point) {
-    const Real primal = latest_ = problem_.loss.value(point.margins) + problem_.penalty_value(point.x);
-    const Real terms = problem_.loss.size(point.margins, point.y);
+    const Real primal = latest_ = question_.value(point);
+    const Real terms = question_.terms(point);
     // Among points that rounding cannot tell apart, the newest is nearest to the optimum.
     if (std::isfinite(primal) &&
         (primal <= best_.primal || primal - best_.primal <= 1e-15 * std::abs(primal))) {
@@ -33,56 +33,49 @@ public:
       primal_terms_ = terms;
       x_ = point.x;
     }
-    const Real dual = latest_dual_ = feasible_.dual_value(point);
+    const Real dual = latest_dual_ = bound_->dual_value(point);
     if (dual > best_.dual) {
       best_.dual = dual;
       dual_terms_ = terms;
-      for (std::size_t i = 0; i < y_.size(); ++i) y_[i] = feasible_.scale() * feasible_.y()[i];
+      for (std::size_t i = 0; i < y_.size(); ++i) y_[i] = bound_->scale() * bound_->y()[i];
     }
     best_.terms = std::max(primal_terms_, dual_terms_);
     return best_;
   }
   const Certificate& best() const { return best_; }
-  Real latest() const { return latest_; }            // P at the last point,
-  Real latest_dual() const { return latest_dual_; }  // D at its y, made feasible,
-  Real scale() const { return feasible_.scale(); }   // by this factor,
-  CVec slopes() const { return feasible_.slopes(); } // from slopes as they were before that
-  CVec x() const { return x_; }                      // the best of each
+  Real latest() const { return latest_; }           // P at the last point,
+  Real latest_dual() const { return latest_dual_; } // D at its y, made feasible,
+  Real scale() const { return bound_->scale(); }    // by this factor,
+  CVec slopes() const { return bound_->slopes(); }  // from slopes as they were before that
+  CVec x() const { return x_; }                     // the best of each
   CVec y() const { return y_; }
   std::pair<std::vector<Real>, std::vector<Real>> release() { return {std::move(x_), std::move(y_)}; }
 
 private:
-  const Problem& problem_;
-  Feasible feasible_;
+  const Question& question_;
+  std::unique_ptr<Bound> bound_;
   Certificate best_;
   Real latest_ = infinity, latest_dual_ = -infinity, primal_terms_ = 0, dual_terms_ = 0;
   std::vector<Real> x_, y_;
 };
 
-// The unit in which gaps are judged: P(0) - D(0), the zero model against the trivial bound. For every loss
-// that is zero at best, D(0) = 0 and this is P(0); for Poisson it is half the null deviance. With an
-// intercept the zero model has its best one, so that adding a constant to the targets changes nothing. If the
-// box excludes 0, its nearest point stands in.
-struct Unit {
-  Real scale;
-  Real rounding; // below this a gap cannot be told from zero
-  Real goal = 0; // where it is small enough
-};
-
-// `point` is scratch, all zero.
-inline Unit gap_unit(const Problem& problem, Point& point) {
+inline Unit Problem::unit(Point& point) const {
   bool zero = true;
-  for (Index j = 0; j < (problem.penalty.bounded() ? Index(point.x.size()) : 0); ++j) {
-    point.x[j] = clip(0, problem.penalty[j].lo, problem.penalty[j].hi);
+  for (Index j = 0; j < (penalty.bounded() ? Index(point.x.size()) : 0); ++j) {
+    point.x[j] = clip(0, penalty[j].lo, penalty[j].hi);
     zero = zero && point.x[j] == 0;
   }
-  const Real plain = problem.loss.value(point.margins); // at margins of zero: the size of the numbers at play
-  if (!zero) problem.design.apply(point.x, point.margins);
-  if (problem.has_intercept()) solve_intercept(problem, point);
-  const Real trivial = problem.dual_at_zero();
-  const bool moved = !zero || problem.has_intercept();
-  const Real null = (moved ? problem.loss.value(point.margins) : plain) + problem.penalty_value(point.x);
+  const Real plain = loss.value(point.margins); // at margins of zero: the size of the numbers at play
+  if (!zero) design.apply(point.x, point.margins);
+  if (has_intercept()) solve_intercept(*this, point);
+  const Real trivial = dual_at_zero();
+  const bool moved = !zero || has_intercept();
+  const Real null = (moved ? loss.value(point.margins) : plain) + penalty_value(point.x);
   return {std::max(null - trivial, 0.0), 1e-15 * (std::abs(plain) + std::abs(trivial))};
+}
+
+inline std::unique_ptr<Bound> Problem::bound(std::function<bool()> hurry) const {
+  return std::make_unique<Feasible>(*this, std::move(hurry));
 }
 
 } // namespace southwell

@@ -172,71 +172,69 @@ struct Outcome {
   Account account;
 };
 
-inline Outcome drive(const Problem& problem, Algorithm& algorithm, const Stop& stop, Watch& watch,
+inline Outcome drive(const Question& question, Algorithm& algorithm, const Stop& stop, Watch& watch,
                      bool record_history) {
   const Clock clock;
 
   Pulse pulse(watch, clock);
-  Point point(problem);
-  Certifier certifier(problem, [&] { return pulse.ask() || clock.seconds() >= stop.max_seconds; });
-  Unit unit = gap_unit(problem, point);
+  Point point(question);
+  Certifier certifier(question, [&] { return pulse.ask() || clock.seconds() >= stop.max_seconds; });
+  Unit unit = question.unit(point);
   unit.goal = std::max(stop.tol * unit.scale, unit.rounding);
   Outcome outcome{Status::max_epochs, unit.scale, 0, 0, {}, {}, {}, {}, {}};
-  Schedule schedule(stop, problem.design.stored());
+  Schedule schedule(stop, question.stored());
   Runaway runaway;
   bool grows = false;
   Index epoch = 0;
-  for (;; ++epoch) {
-    if (pulse.interrupted()) { // no more work: the last certificate stands
-      outcome.status = Status::interrupted;
-      break;
-    }
-    if (schedule.due(epoch, pulse.work()) || algorithm.eager() || epoch >= stop.max_epochs || pulse.late()) {
-      const Real begun = clock.seconds();
-      algorithm.locate(point);
-      const Certificate& proof = certifier(point);
-      algorithm.judge(certifier, unit);
-      const Real now = clock.seconds();
-      pulse.set_deadline(stop.max_seconds - 1.2 * (now - begun)); // leave time for one more certificate
+  try {
+    for (;; ++epoch) {
+      if (pulse.interrupted()) { // no more work: the last certificate stands
+        outcome.status = Status::interrupted;
+        break;
+      }
+      if (schedule.due(epoch, pulse.work()) || algorithm.eager() || epoch >= stop.max_epochs ||
+          pulse.late()) {
+        const Real begun = clock.seconds();
+        algorithm.locate(point);
+        const Certificate& proof = certifier(point);
+        algorithm.judge(certifier, unit);
+        const Real now = clock.seconds();
+        pulse.set_deadline(stop.max_seconds - 1.2 * (now - begun)); // leave time for one more certificate
 
-      const CVec best = certifier.x();
-      const Index nonzeros = problem.penalty.penalised() -
-                             std::count(best.begin(), best.begin() + problem.penalty.penalised(), 0.0);
-      const Record record{epoch,       now,      proof.primal,  proof.dual,
-                          proof.gap(), nonzeros, pulse.moves(), pulse.entries()};
-      if (record_history || outcome.history.empty())
-        outcome.history.push_back(record);
-      else
-        outcome.history.back() = record;
-      const bool asked = watch.report(record, certifier, outcome.scale);
+        const Record record{epoch,         now,
+                            proof.primal,  proof.dual,
+                            proof.gap(),   question.nonzeros(certifier.x()),
+                            pulse.moves(), pulse.entries()};
+        if (record_history || outcome.history.empty())
+          outcome.history.push_back(record);
+        else
+          outcome.history.back() = record;
+        const bool asked = watch.report(record, certifier, outcome.scale);
 
-      grows = runaway.watch(certifier.latest() - proof.primal, std::max(unit.scale, std::abs(proof.primal)));
-      const Real size = unrolled(Index(point.x.size()), [&](Index j) { return point.x[j] * point.x[j]; });
-      const auto finished = [&]() -> bool {
-        const auto end = [&](Status status) {
-          outcome.status = status;
-          return true;
+        grows =
+            runaway.watch(certifier.latest() - proof.primal, std::max(unit.scale, std::abs(proof.primal)));
+        const Real size = unrolled(Index(point.x.size()), [&](Index j) { return point.x[j] * point.x[j]; });
+        const auto finished = [&]() -> bool {
+          const auto end = [&](Status status) {
+            outcome.status = status;
+            return true;
+          };
+          if (std::isfinite(record.gap) && record.gap >= -unit.rounding && record.gap <= unit.goal)
+            return end(Status::converged);
+          if (!std::isfinite(size) || grows) return end(Status::diverged);
+          if (asked) return end(Status::stopped);
+          pulse.look();
+          if (pulse.interrupted()) return end(Status::interrupted);
+          if (pulse.late()) return end(Status::max_seconds);
+          return epoch >= stop.max_epochs && end(Status::max_epochs);
         };
-        if (std::isfinite(record.gap) && record.gap >= -unit.rounding && record.gap <= unit.goal)
-          return end(Status::converged);
-        if (!std::isfinite(size) || grows) return end(Status::diverged);
-        if (asked) return end(Status::stopped);
-        pulse.look();
-        if (pulse.interrupted()) return end(Status::interrupted);
-        if (pulse.late()) return end(Status::max_seconds);
-        return epoch >= stop.max_epochs && end(Status::max_epochs);
-      };
-      if (finished()) break;
-      algorithm.resync(point);
-      schedule.checked(epoch, pulse.work(), record.gap, unit.goal);
-    }
-    try {
+        if (finished()) break;
+        algorithm.resync(point);
+        schedule.checked(epoch, pulse.work(), record.gap, unit.goal);
+      }
       algorithm.epoch(pulse);
-    } catch (const Abandoned&) {
-      outcome.status = Status::interrupted;
-      break;
     }
-  }
+  } catch (const Abandoned&) { outcome.status = Status::interrupted; }
   outcome.epochs = epoch;
   outcome.proof = certifier.best();
   std::tie(outcome.x, outcome.y) = certifier.release();

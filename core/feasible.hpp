@@ -33,7 +33,7 @@ SOUTHWELL_CLONES inline Real excess(const Real* z, Real scale, Real l1, Real uni
 
 } // namespace kernels
 
-class Feasible {
+class Feasible final : public Bound {
 public:
   Feasible(const Problem& problem, std::function<bool()> hurry)
       : problem_(problem), project_(problem, std::move(hurry)),
@@ -44,8 +44,7 @@ public:
     first_free_ = std::min(first_free_, g.penalised());
   }
 
-  // D at a feasible point near the point's y. `y()` and `scale()` then describe it.
-  Real dual_value(const Point& point) {
+  Real dual_value(const Point& point) override {
     y_ = point.y;
     z_.assign(point.slopes.begin(), point.slopes.end());
     if (problem_.has_intercept() && std::abs(z_.back()) > 1e-15 * mean_size()) {
@@ -75,9 +74,9 @@ public:
     }
     return best;
   }
-  CVec y() const { return y_; }
-  Real scale() const { return scale_; }
-  CVec slopes() const { return z_; } // of y(), before it is scaled
+  CVec y() const override { return y_; }
+  Real scale() const override { return scale_; }
+  CVec slopes() const override { return z_; }
 
 private:
   bool unpenalised(Index j) const { // scaling cannot help here: l1 = l2 = 0 and an unbounded side

@@ -5,16 +5,31 @@
 #pragma once
 #include "core/design/design.hpp"
 #include "core/penalties/all.hpp"
+#include "core/question.hpp"
 #include "core/sample_loss.hpp"
 #include <utility>
 #include <vector>
 
 namespace southwell {
 
-struct Problem {
+struct Problem final : Question {
   const Design& design;
   const SampleLoss& loss;
   const ElasticNet& penalty;
+
+  Problem(const Design& design, const SampleLoss& loss, const ElasticNet& penalty)
+      : design(design), loss(loss), penalty(penalty) {}
+
+  Index primal_size() const override { return design.cols(); }
+  Index dual_size() const override { return design.rows(); }
+  Index stored() const override { return design.stored(); }
+  Real value(const Point& point) const override { return loss.value(point.margins) + penalty_value(point.x); }
+  Real terms(const Point& point) const override { return loss.size(point.margins, point.y); }
+  Index nonzeros(CVec x) const override {
+    return penalty.penalised() - std::count(x.begin(), x.begin() + penalty.penalised(), 0.0);
+  }
+  Unit unit(Point& scratch) const override; // see certificate.hpp
+  std::unique_ptr<Bound> bound(std::function<bool()> hurry) const override;
 
   bool has_intercept() const { return penalty.penalised() < design.cols(); } // it is the last column
 
@@ -38,14 +53,6 @@ struct Problem {
   Index rounds(Index rows, Index columns) const {
     return std::max((design.rows() + rows - 1) / rows, (design.cols() + columns - 1) / columns);
   }
-};
-
-// A pair (x, y) with both of its products freshly computed.
-struct Point {
-  std::vector<Real> x, y, margins, slopes;
-
-  explicit Point(const Problem& problem)
-      : x(problem.design.cols()), y(problem.design.rows()), margins(y.size()), slopes(x.size()) {}
 };
 
 // Any x and y, brought into the bounds and into dom phi*.

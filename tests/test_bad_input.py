@@ -99,7 +99,7 @@ def test_empty(shape, form):
     refused("A is empty: its shape is", form(shape), np.ones(shape[0]))
 
 
-@pytest.mark.parametrize("b", [np.ones((12, 2)), np.float64(3.0), np.ones((12, 1, 1)), np.ones((3, 4))])
+@pytest.mark.parametrize("b", [np.float64(3.0), np.ones((12, 1, 1))])
 def test_b_of_other_dimensions(b):
     refused("b must be one-dimensional; got shape", A, b)
 

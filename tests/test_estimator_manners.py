@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 
 import southwell as sw
+from estimator_data import suitable
 from signals import signal_after
 from southwell import estimators
 
@@ -28,7 +29,7 @@ def data_for(model):
         return scale(X), y
     X, y = load_diabetes(return_X_y=True)
     y = (y - y.mean()) / y.std()
-    return X * 10, np.round(np.exp(y)) if isinstance(model, sw.PoissonRegressor) else y
+    return X * 10, suitable(type(model), y)
 
 
 # Callbacks

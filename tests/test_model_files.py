@@ -18,6 +18,7 @@ from sklearn.model_selection import KFold
 from sklearn.preprocessing import scale
 
 import southwell as sw
+from estimator_data import suitable
 from southwell import estimators, methods, model_files, rules
 from southwell.model_files import archive
 
@@ -32,7 +33,7 @@ def fitted(kind, dtype=np.float64, **parameters):
         X, y = scale(X), np.array(["no", "yes"], dtype=object)[y]
     else:
         X, y = load_diabetes(return_X_y=True)
-        X, y = X * 10, np.round(np.abs(y) / 50)
+        X, y = X * 10, suitable(kind, np.abs(y) / 100)
     X = X.astype(dtype)
     return model.fit(X, y), X
 

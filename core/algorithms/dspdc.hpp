@@ -5,12 +5,14 @@
 //     x_j = argmin_x  x <A^j, s o ye> + g_j(x) + (x - x_j)^2 / (2 tau)         j in J, |J| = q
 //     ye = y_old + (n/m)(y - y_old),    xe = x + theta (x - x_old)
 //
-// An iteration costs what `Bilinear` keeps: O(k (m + q)) for A = U V of inner size k.
+// y_i and x_j are numbers or blocks of them (section 5.1, equations 28 and 29): `Moves` solves what is asked
+// of one. An iteration costs what `Bilinear` keeps: O(k (m + q)) for A = U V of inner size k.
 #pragma once
 #include "core/coupling/bilinear.hpp"
 #include "core/drive.hpp"
 #include "core/perturbation.hpp"
 #include "core/support/subset.hpp"
+#include <numeric>
 #include <utility>
 
 namespace southwell {
@@ -22,35 +24,66 @@ struct DspdcSpec {
   Index recentre_every = 0;
 };
 
-class Dspdc final : public Algorithm {
+// One number at a time.
+class ScalarMoves {
 public:
-  Dspdc(const Problem& problem, std::unique_ptr<Bilinear> bilinear, const DspdcSpec& spec, CVec x, CVec y,
-        std::uint64_t seed)
-      : problem_(problem), bilinear_(std::move(bilinear)), spec_(spec),
-        perturbation_(problem, spec.dx, spec.dy, spec.recentre_every), random_(seed),
-        rows_(problem.design.rows(), spec.rows), columns_(problem.design.cols(), spec.columns),
-        x_(within_bounds(problem, x)), y_(within_domain(problem, y)), y_change_(spec.rows),
-        x_change_(spec.columns) {
-    perturbation_.begin(x_, y_);
+  ScalarMoves(const Problem& problem, const DspdcSpec& spec)
+      : problem_(problem), perturbation_(problem, spec.dx, spec.dy, spec.recentre_every),
+        names_(std::size_t(problem.design.cols())) {
+    std::iota(names_.begin(), names_.end(), Index(0));
+  }
+  static constexpr Index width() { return 1; }
+  Index samples() const { return problem_.design.rows(); }
+  Index blocks() const { return problem_.design.cols(); }
+  std::span<const Index> features(Index j) const { return {&names_[j], 1}; }
+  CVec weights() const { return problem_.loss.weights(); }
+  std::vector<Real> start_x(CVec x) const { return within_bounds(problem_, x); }
+  std::vector<Real> start_y(CVec y) const { return within_domain(problem_, y); }
+  Perturbation& perturbation() { return perturbation_; }
+
+  void maximise(Index i, const Real* m, const Real* y, Real firm, Real* out) const {
+    *out = perturbation_.maximise(i, *m, *y, firm);
+  }
+  void minimise(Index j, CVec slope, CVec x, Real tau, Vec out) const {
+    out[0] = perturbation_.minimise(j, slope[0], x[0], tau);
+  }
+  void locate(Point& point) const { complete(problem_, point); }
+  Point own(const Point& point, const std::vector<Real>& x) const { // the point has its best intercept
+    Point own = point;
+    own.x = x;
+    if (problem_.has_intercept()) own.margins = margins_with(point, x.back());
+    return own;
   }
 
-  void epoch(Pulse& pulse) override {
-    for (Index left = problem_.rounds(spec_.rows, spec_.columns); left > 0; --left)
+private:
+  const Problem& problem_;
+  Perturbation perturbation_;
+  std::vector<Index> names_;
+};
+
+template <class Moves> class Dspdc final : public Algorithm {
+public:
+  Dspdc(Moves moves, std::unique_ptr<Bilinear> bilinear, const DspdcSpec& spec, CVec x, CVec y,
+        std::uint64_t seed)
+      : moves_(std::move(moves)), bilinear_(std::move(bilinear)), spec_(spec), random_(seed),
+        rows_(moves_.samples(), spec.rows), columns_(moves_.blocks(), spec.columns), x_(moves_.start_x(x)),
+        y_(moves_.start_y(y)), y_change_(spec.rows * moves_.width()) {
+    moves_.perturbation().begin(x_, y_);
+  }
+
+  void epoch(Pulse& pulse) override { // iterations in which each could have moved once
+    const Index a = (moves_.samples() + spec_.rows - 1) / spec_.rows,
+                b = (moves_.blocks() + spec_.columns - 1) / spec_.columns;
+    for (Index left = std::max(a, b); left > 0; --left)
       if (pulse.beat(iterate())) return;
-    if (perturbation_.due()) perturbation_.recentre(x_, y_);
+    if (moves_.perturbation().due()) moves_.perturbation().recentre(x_, y_);
   }
   void locate(Point& point) override {
     point.x = x_;
     point.y = y_;
-    complete(problem_, point);
+    moves_.locate(point);
   }
-  void resync(const Point& point) override {
-    if (!problem_.has_intercept()) return bilinear_->reset(point);
-    Point own = point; // the point has its best intercept
-    own.x = x_;
-    own.margins = margins_with(point, x_.back());
-    bilinear_->reset(own);
-  }
+  void resync(const Point& point) override { bilinear_->reset(moves_.own(point, x_)); }
 
   std::vector<Index> draw(Index count) override { // m rows, then q columns, for each
     std::vector<Index> drawn;
@@ -75,33 +108,54 @@ public:
 private:
   Index iterate() {
     const auto rows = rows_.draw(random_);
-    const CVec s = problem_.loss.weights();
-    const Real firm = Real(y_.size()) / spec_.sigma;
+    const Index k = moves_.width();
+    const Real firm = Real(moves_.samples()) / spec_.sigma;
     Index cost = 0;
+    read_.resize(std::size_t(k));
+    next_.resize(std::size_t(k));
     for (std::size_t t = 0; t < rows.size(); ++t) {
       const Index i = rows[t];
-      const Real next = perturbation_.maximise(i, bilinear_->margin(i), y_[i], firm);
+      bilinear_->margin(i, read_.data());
       cost += bilinear_->read_cost(true, i);
-      y_change_[t] = s[i] * (next - std::exchange(y_[i], next));
+      moves_.maximise(i, read_.data(), y_.data() + i * k, firm, next_.data());
+      for (Index c = 0; c < k; ++c)
+        y_change_[Index(t) * k + c] =
+            moves_.weights()[i] * (next_[c] - std::exchange(y_[i * k + c], next_[c]));
     }
     cost += bilinear_->moved_y(rows, y_change_);
     const auto columns = columns_.draw(random_);
-    for (std::size_t t = 0; t < columns.size(); ++t) {
-      const Index j = columns[t];
-      const Real next = perturbation_.minimise(j, bilinear_->slope(j), x_[j], spec_.tau);
-      cost += bilinear_->read_cost(false, j);
-      x_change_[t] = next - std::exchange(x_[j], next);
+    features_.clear();
+    x_change_.clear();
+    for (const Index block : columns) {
+      const auto features = moves_.features(block);
+      const auto size = features.size() * std::size_t(k);
+      read_.resize(size);
+      next_.resize(size);
+      own_.clear();
+      for (std::size_t t = 0; t < features.size(); ++t) {
+        bilinear_->slope(features[t], read_.data() + Index(t) * k);
+        cost += bilinear_->read_cost(false, features[t]);
+        own_.insert(own_.end(), x_.begin() + features[t] * k, x_.begin() + (features[t] + 1) * k);
+      }
+      moves_.minimise(block, read_, own_, spec_.tau, next_);
+      for (std::size_t t = 0; t < features.size(); ++t) {
+        features_.push_back(features[t]);
+        for (Index c = 0; c < k; ++c) {
+          const Real to = next_[Index(t) * k + c];
+          x_change_.push_back(to - std::exchange(x_[features[t] * k + c], to));
+        }
+      }
     }
-    return cost + bilinear_->moved_x(columns, x_change_);
+    return cost + bilinear_->moved_x(features_, x_change_);
   }
 
-  const Problem& problem_;
+  Moves moves_;
   std::unique_ptr<Bilinear> bilinear_;
   DspdcSpec spec_;
-  Perturbation perturbation_;
   Random random_;
   Subset rows_, columns_;
-  std::vector<Real> x_, y_, y_change_, x_change_;
+  std::vector<Real> x_, y_, y_change_, x_change_, read_, next_, own_;
+  std::vector<Index> features_;
 };
 
 } // namespace southwell

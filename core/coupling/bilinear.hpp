@@ -4,10 +4,11 @@
 //     slope(j)  = <A^j, s o ye>,   ye = y + (n/m - 1) dy   y has last moved by dy
 //
 // Three ways to keep them, by what is cheap: the slopes, when few rows move for many columns; the margins,
-// when few columns move for many rows; or two short vectors between the factors of A = U V.
+// when few columns move for many rows; or two short vectors between the factors of A = U V. Each y_i and x_j
+// may be a row of `width` numbers.
 #pragma once
 #include "core/design/any_fibers.hpp"
-#include "core/problem.hpp"
+#include "core/question.hpp"
 #include <memory>
 
 namespace southwell {
@@ -16,8 +17,8 @@ class Bilinear {
 public:
   virtual ~Bilinear() = default;
   virtual void reset(const Point& point) = 0; // fresh products; who has moved last stays known
-  virtual Real margin(Index i) const = 0;
-  virtual Real slope(Index j) const = 0;
+  virtual void margin(Index i, Real* out) const = 0;
+  virtual void slope(Index j, Real* out) const = 0;
   // These have moved, s_i y_i by change_i or x_j by change_j. Returns the entries touched.
   virtual Index moved_y(std::span<const Index> rows, CVec change) = 0;
   virtual Index moved_x(std::span<const Index> columns, CVec change) = 0;
@@ -25,24 +26,26 @@ public:
 };
 
 // One product is kept, by walking the fibers of whoever moves: z = A'(s o y) with the rows, m = A x with the
-// columns. The other side is kept as a vector, extrapolated, and read with the same fibers.
+// columns. The other side is kept as it is, extrapolated, and read with the same fibers.
 class KeptProduct final : public Bilinear {
 public:
   // `walked` are the rows, or the columns.
-  KeptProduct(std::unique_ptr<AnyFibers> walked, bool rows, CVec weights, Real theta, Real stretch)
-      : fibers_(std::move(walked)), rows_(rows), weights_(weights),
+  KeptProduct(std::unique_ptr<AnyFibers> walked, bool rows, CVec weights, Real theta, Real stretch,
+              Index width = 1)
+      : fibers_(std::move(walked)), rows_(rows), width_(width), weights_(weights),
         beyond_product_(rows ? stretch - 1 : theta), beyond_other_(rows ? theta : stretch - 1),
-        last_(fibers_->length()) {}
+        last_(fibers_->length(), width) {}
 
   void reset(const Point& point) override {
     product_ = rows_ ? point.slopes : point.margins;
     other_ = rows_ ? point.x : point.y;
     if (!rows_)
-      for (std::size_t i = 0; i < other_.size(); ++i) other_[i] *= weights_[i];
-    for (const auto& [k, excess] : moved_) other_[k] += excess;
+      for (std::size_t i = 0; i < other_.size(); ++i) other_[i] *= weights_[i / std::size_t(width_)];
+    for (std::size_t t = 0; t < moved_.size(); ++t)
+      for (Index c = 0; c < width_; ++c) other_[moved_[t] * width_ + c] += excess_[Index(t) * width_ + c];
   }
-  Real margin(Index i) const override { return rows_ ? along(i) : kept(i); }
-  Real slope(Index j) const override { return rows_ ? kept(j) : along(j); }
+  void margin(Index i, Real* out) const override { rows_ ? along(i, out) : kept(i, out); }
+  void slope(Index j, Real* out) const override { rows_ ? kept(j, out) : along(j, out); }
   Index moved_y(std::span<const Index> rows, CVec change) override {
     return rows_ ? walk(rows, change) : note(rows, change);
   }
@@ -52,37 +55,50 @@ public:
   Index read_cost(bool margins, Index k) const override { return margins == rows_ ? fibers_->size(k) : 1; }
 
 private:
-  Real along(Index k) const { return fibers_->dot(k, other_); }
-  Real kept(Index k) const { return product_[k] + beyond_product_ * last_.values[k]; }
+  void along(Index k, Real* out) const {
+    width_ == 1 ? void(*out = fibers_->dot(k, other_)) : fibers_->dot(k, other_.data(), width_, out);
+  }
+  void kept(Index k, Real* out) const {
+    for (Index e = k * width_; e < (k + 1) * width_; ++e)
+      *out++ = product_[e] + beyond_product_ * last_.values[e];
+  }
   Index walk(std::span<const Index> which, CVec change) {
-    for (const std::uint32_t k : last_.changed) last_.values[k] = 0;
+    for (const std::uint32_t k : last_.changed) std::fill_n(last_.values.begin() + k * width_, width_, 0.0);
     last_.settle();
     Index cost = 0;
-    for (std::size_t t = 0; t < which.size(); ++t)
-      if (change[t] != 0) {
-        fibers_->add(which[t], change[t], last_);
-        cost += fibers_->size(which[t]);
-      }
-    for (const std::uint32_t k : last_.changed) product_[k] += last_.values[k];
+    for (std::size_t t = 0; t < which.size(); ++t) {
+      const Real* by = change.data() + Index(t) * width_;
+      if (std::all_of(by, by + width_, [](Real v) { return v == 0; })) continue;
+      fibers_->add(which[t], by, width_, last_);
+      cost += fibers_->size(which[t]);
+    }
+    for (const std::uint32_t k : last_.changed)
+      for (Index e = k * width_; e < (k + 1) * width_; ++e) product_[e] += last_.values[e];
     return cost;
   }
   Index note(std::span<const Index> which, CVec change) {
-    for (const auto& [k, excess] : moved_) other_[k] -= excess;
-    moved_.clear();
-    for (std::size_t t = 0; t < which.size(); ++t) {
-      moved_.emplace_back(which[t], beyond_other_ * change[t]);
-      other_[which[t]] += (1 + beyond_other_) * change[t];
-    }
+    for (std::size_t t = 0; t < moved_.size(); ++t)
+      for (Index c = 0; c < width_; ++c) other_[moved_[t] * width_ + c] -= excess_[Index(t) * width_ + c];
+    moved_.assign(which.begin(), which.end());
+    excess_.assign(change.begin(), change.end());
+    for (std::size_t t = 0; t < which.size(); ++t)
+      for (Index c = 0; c < width_; ++c) {
+        Real& by = excess_[Index(t) * width_ + c];
+        other_[which[t] * width_ + c] += (1 + beyond_other_) * by;
+        by *= beyond_other_;
+      }
     return Index(which.size());
   }
 
   std::unique_ptr<AnyFibers> fibers_;
   bool rows_;
+  Index width_;
   CVec weights_;
   Real beyond_product_, beyond_other_;
-  std::vector<Real> product_, other_;         // the kept product; x, or s o y, extrapolated
-  Ripple last_;                               // how the product has last moved,
-  std::vector<std::pair<Index, Real>> moved_; // and by how much the others are ahead
+  std::vector<Real> product_, other_; // the kept product; x, or s o y, extrapolated
+  Ripple last_;                       // how the product has last moved,
+  std::vector<Index> moved_;          // and who of the others is ahead,
+  std::vector<Real> excess_;          // by how much
 };
 
 // A = U V: U'(s o y) and V x are kept, and both extrapolated (algorithm 2 of the paper).
@@ -107,8 +123,8 @@ public:
     vxe_ = vx_;
     for (std::size_t k = 0; k < width; ++k) vxe_[k] += ahead[k];
   }
-  Real margin(Index i) const override { return u_->dot(i, vxe_); }
-  Real slope(Index j) const override { return v_->dot(j, uye_); }
+  void margin(Index i, Real* out) const override { *out = u_->dot(i, vxe_); }
+  void slope(Index j, Real* out) const override { *out = v_->dot(j, uye_); }
   Index moved_y(std::span<const Index> rows, CVec change) override {
     return moved(*u_, rows, change, stretch_ - 1, uy_, uye_);
   }

@@ -2,19 +2,20 @@
 // axes, or along two factors, and would otherwise be compiled for every pair of layouts.
 #pragma once
 #include "core/concepts.hpp"
+#include "core/design/wide.hpp"
 #include <algorithm>
 #include <vector>
 
 namespace southwell {
 
-// Numbers that change a few at a time, and which of them did.
+// Numbers, or rows of `width` of them, that change a few at a time, and which of them did.
 struct Ripple {
   std::vector<Real> values;
   std::vector<std::uint32_t> seen; // the round in which a number last changed
   std::vector<std::uint32_t> changed;
   std::uint32_t round = 1;
 
-  explicit Ripple(Index n) : values(n), seen(n) {}
+  explicit Ripple(Index n, Index width = 1) : values(n * width), seen(n) {}
   void settle() { // forget which changed
     changed.clear();
     if (++round == 0) {
@@ -39,6 +40,10 @@ public:
   // to += factor * (fiber k), noting which change, or not
   virtual void add(Index k, Real factor, Ripple& to) const = 0;
   virtual void add(Index k, Real factor, Vec to) const = 0;
+  // the same with a row of `width` numbers at each position
+  virtual void dot(Index k, const Real* table, Index width, Real* out) const = 0; // out = , not +=
+  virtual void add(Index k, const Real* factors, Index width, Real* table) const = 0;
+  virtual void add(Index k, const Real* factors, Index width, Ripple& to) const = 0;
   // positions and values of fiber k, in the place of what was there
   virtual void copy(Index k, std::vector<Index>& positions, std::vector<Real>& values) const = 0;
 
@@ -71,6 +76,29 @@ public:
   void add(Index k, Real factor, Vec to) const override {
     design_.fiber(k).add_to(to, factor);
     if (frames(k)) design_.common().add_to(to, factor * design_.gamma(k));
+  }
+  void dot(Index k, const Real* table, Index width, Real* out) const override {
+    std::fill_n(out, width, 0.0);
+    dot_wide(design_.fiber(k), table, width, out);
+    if (!frames(k)) return;
+    std::vector<Real> along(static_cast<std::size_t>(width));
+    dot_wide(design_.common(), table, width, along.data());
+    for (Index c = 0; c < width; ++c) out[c] += design_.gamma(k) * along[c];
+  }
+  void add(Index k, const Real* factors, Index width, Real* table) const override {
+    add_wide(design_.fiber(k), factors, width, table);
+    if (!frames(k)) return;
+    std::vector<Real> framed(factors, factors + width);
+    for (Real& factor : framed) factor *= design_.gamma(k);
+    add_wide(design_.common(), framed.data(), width, table);
+  }
+  void add(Index k, const Real* factors, Index width, Ripple& to) const override {
+    if (width == 1) return add(k, *factors, to);
+    visit(k, [&](Index i, Real a) {
+      Real* row = to.values.data() + i * width;
+      for (Index c = 0; c < width; ++c) row[c] += a * factors[c];
+      to.mark(i);
+    });
   }
   void copy(Index k, std::vector<Index>& positions, std::vector<Real>& values) const override {
     positions.clear();

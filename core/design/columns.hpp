@@ -89,7 +89,7 @@ public:
     return none ? 0 : visit([](const auto& store) { return store.count(); });
   }
   Index entries() const {
-    return visit([](const auto& store) { return store.entries(); });
+    return count() == 0 ? 0 : visit([](const auto& store) { return store.entries(); });
   }
   Index size(Index k) const {
     return visit([&](const auto& store) { return store.size(k); });

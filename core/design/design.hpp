@@ -12,10 +12,13 @@ public:
   virtual ~Design() = default;
   virtual Index rows() const = 0;
   virtual Index cols() const = 0;
-  virtual Index stored() const = 0;                                   // entries: the cost of a product
-  virtual void apply(CVec x, Vec out) const = 0;                      // out = A x
-  virtual void adjoint(CVec u, Vec out) const = 0;                    // out = A'u
-  virtual void adjoint(CVec weights, CVec u, Vec out) const = 0;      // out = A'(weights o u)
+  virtual Index stored() const = 0;                              // entries: the cost of a product
+  virtual void apply(CVec x, Vec out) const = 0;                 // out = A x
+  virtual void adjoint(CVec u, Vec out) const = 0;               // out = A'u
+  virtual void adjoint(CVec weights, CVec u, Vec out) const = 0; // out = A'(weights o u)
+  // The same for `width` vectors at once: x and out hold a row of them for each column or row of A.
+  virtual void apply(CVec x, Index width, Vec out) const = 0;
+  virtual void adjoint(CVec u, Index width, Vec out) const = 0;
   virtual void column_squared_norms(CVec weights, Vec out) const = 0; // out_j = sum_i weights_i A_ij^2
   virtual void row_squared_norms(Vec out) const = 0;                  // out_i = sum_j A_ij^2
   // Column j is what is stored of it plus a constant: its shift, or 1 for the intercept, which stores

@@ -32,6 +32,16 @@ public:
     u_.adjoint(weights, u, between);
     v_.adjoint(between, out);
   }
+  void apply(CVec x, Index width, Vec out) const override {
+    std::vector<Real> between(inner() * width);
+    v_.apply(x, width, between);
+    u_.apply(between, width, out);
+  }
+  void adjoint(CVec u, Index width, Vec out) const override {
+    std::vector<Real> between(inner() * width);
+    u_.adjoint(u, width, between);
+    v_.adjoint(between, width, out);
+  }
   // ||A^j||^2 = (V^j)'(U'SU) V^j, one inner coordinate at a time: k^2 (n + d) at most.
   void column_squared_norms(CVec weights, Vec out) const override {
     std::fill(out.begin(), out.end(), 0.0);

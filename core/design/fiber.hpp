@@ -106,8 +106,13 @@ public:
     else
       for (Index k = 0; k < size; ++k) out[k] = Real(values_[positions[k]]) + shift_;
   }
+  void copy_stretch(Index from, Index count, Real* out) const { // positions from, ..., from + count - 1
+    for (Index k = 0; k < count; ++k)
+      out[k] = Real(values_[from + k]) + (shifts_ ? shifts_[from + k] : shift_);
+  }
   const Value* values() const { return values_; }
   Real shift() const { return shift_; } // of a column
+  bool plain() const { return shift_ == 0 && !shifts_; }
   template <class H> Real sum(H&& h) const {
     return shifts_ ? unrolled(length_, [&](Index k) { return h(k, Real(values_[k]) + shifts_[k]); })
                    : unrolled(length_, [&](Index k) { return h(k, Real(values_[k]) + shift_); });
@@ -127,6 +132,8 @@ public:
   static SparseFiber empty() { return {nullptr, nullptr, 0}; }
 
   Index size() const { return size_; }
+  const Value* values() const { return values_; }
+  const Position* positions() const { return positions_; }
   void prefetch() const {
     SOUTHWELL_PREFETCH(values_);
     SOUTHWELL_PREFETCH(positions_);

@@ -13,6 +13,7 @@
 #include "core/design/design.hpp"
 #include "core/design/fiber.hpp"
 #include "core/design/gather.hpp"
+#include "core/design/panels.hpp"
 #include "core/support/helpers.hpp"
 #include "core/support/math.hpp"
 #include <algorithm>
@@ -98,6 +99,15 @@ public:
       for (std::size_t i = 0; i < u.size(); ++i) weighted[i] = weights[i] * u[i];
       dots(weighted, out);
     }
+  }
+
+  void apply(CVec x, Index width, Vec out) const override {
+    if (width == 1) return apply(x, out);
+    axis == Axis::rows ? wide_dots(x, width, out) : wide_combine(x, width, out);
+  }
+  void adjoint(CVec u, Index width, Vec out) const override {
+    if (width == 1) return adjoint(u, out);
+    axis == Axis::rows ? wide_combine(u, width, out) : wide_dots(u, width, out);
   }
 
   void column_squared_norms(CVec weights, Vec out) const override {
@@ -247,6 +257,41 @@ private:
     for (Index k = 0; k < coordinates(); ++k) along += coefficient(k) * gamma(k);
     if (along != 0) common().add_to(out, along);
   }
+  void wide_dots(CVec v, Index width, Vec out) const {
+    std::vector<Real> along(shifted() ? std::size_t(width) : 0);
+    if (shifted()) dot_wide(common(), v.data(), width, along.data());
+    divide(stored() * width, [&](int part, int parts) {
+      const Index from = coordinates() * part / parts, to = coordinates() * (part + 1) / parts,
+                  last = std::min(to, stored_.count());
+      for (Index k = from; k < to; ++k)
+        for (Index c = 0; c < width; ++c) out[k * width + c] = shifted() ? gamma(k) * along[c] : 0;
+      if constexpr (Stored::dense)
+        dots_of_dense(stored_, from, last, stored_.length(), v.data(), width, out.data());
+      else
+        for (Index k = from; k < last; ++k) dot_wide(stored_[k], v.data(), width, out.data() + k * width);
+    });
+  }
+  void wide_combine(CVec c, Index width, Vec out) const {
+    if constexpr (Stored::dense) {
+      divide(stored() * width, [&](int part, int parts) {
+        const Index from = positions() * part / parts, to = positions() * (part + 1) / parts;
+        std::fill(out.begin() + from * width, out.begin() + to * width, 0.0);
+        add_dense(stored_, stored_.count(), from, std::min(to, stored_.length()), c.data(), width,
+                  out.data());
+      });
+    } else {
+      sum_fibers(out, [&](Index k, Real* own) {
+        const Real* by = c.data() + k * width;
+        if (std::any_of(by, by + width, [](Real v) { return v != 0; })) add_wide(stored_[k], by, width, own);
+      });
+    }
+    if (!shifted()) return;
+    std::vector<Real> along(static_cast<std::size_t>(width));
+    for (Index k = 0; k < coordinates(); ++k)
+      for (Index t = 0; t < width; ++t) along[t] += c[k * width + t] * gamma(k);
+    add_wide(common(), along.data(), width, out.data());
+  }
+
   Stored stored_;
   std::vector<Real> shifts_;
   bool intercept_;

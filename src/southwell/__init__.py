@@ -5,6 +5,7 @@ from importlib import import_module
 from . import losses, methods, penalties, plots, rules
 from ._data import Centred, Factorised
 from ._threads import get_num_threads, set_num_threads
+from .block_problem import BlockProblem
 from .lambda_max import lambda_max
 from .path import Path, path
 from .problem import Problem
@@ -17,6 +18,7 @@ from .status import Status
 __version__ = "0.1.0"
 
 __all__ = [
+    "BlockProblem",
     "Centred",
     "ConvergenceWarning",
     "Factorised",
@@ -35,6 +37,7 @@ __all__ = [
     "load",
     "losses",
     "methods",
+    "metric",
     "path",
     "penalties",
     "plots",
@@ -50,6 +53,7 @@ __all__ = [
 _ESTIMATORS = (
     "ElasticNet",
     "ElasticNetCV",
+    "GroupLasso",
     "HuberRegressor",
     "Lasso",
     "LassoCV",
@@ -57,6 +61,8 @@ _ESTIMATORS = (
     "LinearSVR",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "MultiTaskElasticNet",
+    "MultiTaskLasso",
     "PoissonRegressor",
     "QuantileRegressor",
     "Ridge",
@@ -68,7 +74,7 @@ __all__ += _ESTIMATORS
 
 
 def __getattr__(name: str):  # imported when asked for: scikit-learn takes a while
-    if name in ("estimators", "features", "graph", "model_files"):
+    if name in ("estimators", "features", "graph", "metric", "model_files"):
         return import_module(f".{name}", __name__)
     if name == "load":
         return import_module(".model_files", __name__).load

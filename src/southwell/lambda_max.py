@@ -7,8 +7,9 @@ import warnings
 import numpy as np
 
 from . import _core
+from .block_problem import BlockProblem
 from .losses import Loss
-from .penalties import ElasticNet
+from .penalties import ElasticNet, Groups
 from .problem import Problem
 from .solve import solve
 
@@ -21,7 +22,8 @@ def lambda_max(
     Parameters
     ----------
     A, b, loss, intercept, sample_weight
-        As in ``solve``; A may be a ``Problem``, whose own penalty does not matter.
+        As in ``solve``; A may be a ``Problem``, whose own penalty does not matter, or a ``BlockProblem``, of whose
+        penalty the strength of ``Groups``, else the l1, is what is looked for.
     weights : array of shape (n_features,), optional
         Penalty weights; coefficients with weight 0 are fitted freely first.
 
@@ -39,6 +41,8 @@ def lambda_max(
     2.0
     """
     penalty = ElasticNet(l1=1.0, weights=weights)
+    if isinstance(A, BlockProblem):
+        return _of_blocks(A, weights)
     if isinstance(A, Problem):
         if b is not None or sample_weight is not None or intercept is not False or loss != "squared":
             raise TypeError("A Problem already holds b, loss, intercept and sample_weight; give weights at most.")
@@ -60,3 +64,17 @@ def lambda_max(
         y = _core.null_dual(null.core())
     slopes = np.abs(null.ready_layout().adjoint(null.weights * y))[: null.n_features]
     return float((slopes[~free] / weights[~free]).max(initial=0.0))
+
+
+def _of_blocks(problem: BlockProblem, weights) -> float:
+    """The strength of groups, or the l1, at which all is zero; the rest of the penalty stays as it is."""
+    if weights is not None:
+        raise TypeError("The penalty of a BlockProblem has its own weights.")
+    slopes = np.abs(_core.null_model(problem.core())[2][: problem.n_features * problem.width])
+    penalty, table = problem.penalty, slopes.reshape(problem.n_features, problem.width)
+    if not isinstance(penalty, Groups):
+        each = 1.0 if penalty.weights is None else np.broadcast_to(penalty.weights, (problem.n_features,))[:, None]
+        return float((table / each).max())
+    group_of = penalty.group_of(problem.n_features)
+    squares = np.bincount(group_of, (np.maximum(table - penalty.l1, 0.0) ** 2).sum(axis=1))
+    return float((np.sqrt(squares) / penalty.factors(np.bincount(group_of))).max())

@@ -169,6 +169,112 @@ class Poisson(Loss):
     name: ClassVar[str] = "poisson"
 
 
+class ClassLoss(Loss):
+    """Base of losses over several classes: a sample has a margin for each, and its target is the number of its own.
+
+    Tables of margins have shape (n_samples, n_classes)."""
+
+    targets = "classes"  # type: ignore[assignment]
+    smooth = True  # type: ignore[assignment]
+    core = None  # type: ignore[assignment]
+
+    @property
+    def _parameter(self) -> float:
+        return next((getattr(self, f.name) for f in fields(self)), 0.0)  # type: ignore[arg-type]
+
+    def over(self, labels: np.ndarray, width: int, weights: np.ndarray) -> _core.WideLoss:
+        """The compiled loss over all samples."""
+        return _core.class_loss(self.name, self._parameter, width, labels, weights)
+
+    @property
+    def smoothness(self) -> float:
+        """A bound on the second derivative, 1/gamma."""
+        return self.over(np.zeros(1, np.int64), 2, np.ones(1)).smoothness
+
+    def value(self, m, b):
+        """phi(m; b), a number for each sample."""
+        table, labels = self._table(m, b)
+        return _core.over_classes(self.name, self._parameter, table.shape[1], labels, table.ravel(), False)
+
+    def derivative(self, m, b):
+        """phi'(m; b), a row for each sample."""
+        table, labels = self._table(m, b)
+        return self.over(labels, table.shape[1], np.ones(labels.size)).derivative(table.ravel()).reshape(table.shape)
+
+    def second_derivative(self, m, b):
+        """phi''(m; b), a matrix for each sample."""
+        table, labels = self._table(m, b)
+        loss, k = self.over(labels, table.shape[1], np.ones(labels.size)), table.shape[1]
+        y = loss.derivative(table.ravel())
+        columns = [loss.bend(y, np.tile(unit, labels.size)).reshape(table.shape) for unit in np.eye(k)]
+        return np.stack(columns, axis=2)
+
+    def conjugate(self, y, b):
+        """phi*(y; b), a number for each sample; infinity outside its domain."""
+        table, labels = self._table(y, b)
+        return _core.over_classes(self.name, self._parameter, table.shape[1], labels, table.ravel(), True)
+
+    def prox_conjugate(self, v, step, b):
+        """argmin over y of phi*(y; b) + ||y - v||^2 / (2 step), a row for each sample."""
+        return self.maximise(np.zeros_like(np.asarray(v, dtype=np.float64)), v, 1.0 / step, b)
+
+    def maximise(self, m, y0, q, b):
+        """argmax over y of <y, m> - phi*(y; b) - (q/2) ||y - y0||^2: one dual block step for each sample."""
+        (table, labels), (centre, _) = self._table(m, b), self._table(y0, b)
+        loss = self.over(labels, table.shape[1], np.ones(labels.size))
+        return loss.maximise(table.ravel(), centre.ravel(), float(q)).reshape(table.shape)
+
+    @staticmethod
+    def _table(given, b) -> tuple[np.ndarray, np.ndarray]:
+        table = np.require(np.atleast_2d(np.asarray(given, dtype=np.float64)), requirements="CA")
+        given = np.atleast_1d(np.asarray(b))
+        whole = given.dtype.kind == "f" and (given % 1 == 0).all() and (np.abs(given) < 2**31).all()
+        if given.dtype.kind not in "iub" and not whole:
+            raise ValueError(f"b must be class numbers 0, 1, ...; got {given.dtype}: {given[:3].tolist()}.")
+        labels = np.require(given, np.int64, "CA")
+        if table.ndim != 2 or labels.shape != (table.shape[0],):
+            raise ValueError(
+                f"There must be a row of margins for each class number; got {table.shape} and {labels.shape}."
+            )
+        if labels.size and (labels.min() < 0 or labels.max() >= table.shape[1]):
+            raise ValueError(
+                f"Class numbers go from 0 to {table.shape[1] - 1} here; got {labels.min()} to {labels.max()}."
+            )
+        return table, labels
+
+
+@dataclass(frozen=True)
+class Softmax(ClassLoss):
+    """log sum_c exp(m_c) - m_b: the multinomial logistic loss, b = 0, ..., n_classes - 1.
+
+    Of two classes it is the logistic loss of the difference of their margins.
+
+    Examples
+    --------
+    >>> import southwell as sw
+    >>> sw.losses.Softmax().value([[0.0, 0.0, 0.0]], [1]).round(4)
+    array([1.0986])
+    """
+
+    name: ClassVar[str] = "softmax"
+
+
+@dataclass(frozen=True)
+class MulticlassHinge(ClassLoss):
+    """The hinge over classes of Crammer and Singer, its corners rounded: zero where the margin of the sample's own
+    class is ahead of all others by 1.
+
+    With p a probability vector, max over p of ``<p - e_b, m + 1 - e_b> - (corner/2) ||p - e_b||^2``. Of two classes it
+    is the smooth hinge of the difference of their margins with twice the corner.
+    """
+
+    corner: float = 1.0
+    name: ClassVar[str] = "multiclass_hinge"
+
+    def __post_init__(self):
+        object.__setattr__(self, "corner", positive("corner", self.corner))
+
+
 ALL: dict[str, type[Loss]] = {
     loss.name: loss
     for loss in (
@@ -176,8 +282,11 @@ ALL: dict[str, type[Loss]] = {
         SquaredEpsilonInsensitive, Poisson,
     )
 }  # fmt: skip
+"""Those of one margin."""
+
+OF_CLASSES: dict[str, type[ClassLoss]] = {loss.name: loss for loss in (Softmax, MulticlassHinge)}
 
 
 def get(given: str | Loss) -> Loss:
     """A loss from its name or itself."""
-    return resolve("loss", given, ALL, Loss)
+    return resolve("loss", given, ALL | OF_CLASSES, Loss)

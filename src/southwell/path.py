@@ -159,6 +159,11 @@ def path(
     begun = time.perf_counter()
     if not isinstance(problem, Problem):
         raise TypeError(f"path takes a Problem, such as Problem(A, b, loss); got {type(problem).__name__}.")
+    if problem.blocks:
+        raise TypeError(
+            "path does not take problems of blocks. Solve for one strength after the other with "
+            "problem.with_penalty(...) and warm_start, from lambda_max(problem) down."
+        )
     settings = Settings.checked(tol, max_epochs, max_seconds, None, seed, False, n_threads)
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; got {type(callback).__name__}.")

@@ -70,6 +70,32 @@ class ElasticNet(Penalty):
     def bounded(self) -> bool:
         return self.lower is not None or self.upper is not None
 
+    @property
+    def absent(self) -> bool:
+        """Does it leave every coefficient free?"""
+        return self.l1 == 0 and self.l2 == 0 and not self.bounded
+
+    @property
+    def least_l2(self) -> float:
+        """The smallest l2 of a coefficient."""
+        return self.l2 * (1.0 if self.weights is None else float(np.min(self.weights)))
+
+    def over_blocks(self, n_features: int, width: int) -> _core.Groups:
+        """The same over ``width`` coefficients a feature."""
+        if self.bounded:
+            raise ValueError(
+                "Bounds are for problems with one coefficient a feature; this one has several, or groups. Leave "
+                "lower and upper away."
+            )
+        weights = self._array("weights", self.weights, n_features, finite=True)
+        weights = weights if weights.size else np.ones(n_features)
+        if weights.min() <= 0:
+            raise ValueError(
+                f"With several coefficients a feature, penalty weights must be > 0; got {weights.min()}. Every "
+                "feature must be held by something: give it a small weight."
+            )
+        return _compiled(n_features, width, np.arange(n_features), weights, 0.0, self.l1, self.l2)
+
     def value(self, x: np.ndarray) -> float:
         """What these coefficients cost, the bounds apart."""
         weighed = x if self.weights is None else self.weights * x
@@ -77,7 +103,7 @@ class ElasticNet(Penalty):
         return float(self.l1 * np.abs(weighed).sum() + square)
 
     @staticmethod
-    def _array(name: str, given, size: int, finite: bool = False) -> np.ndarray:
+    def _array(name: str, given, size: int, finite: bool = False, each: str = "feature") -> np.ndarray:
         if given is None:
             return np.empty(0)
         try:
@@ -85,7 +111,163 @@ class ElasticNet(Penalty):
         except (TypeError, ValueError):
             raise TypeError(f"{name} must be numbers; got {given!r}.") from None
         if values.ndim > 1 or (values.ndim == 1 and values.size != size):
-            raise ValueError(f"{name} must be one number or {size} (one a feature); got shape {values.shape}.")
+            raise ValueError(f"{name} must be one number or {size} (one a {each}); got shape {values.shape}.")
         if np.isnan(values).any() or (finite and not np.isfinite(values).all()):
             raise ValueError(f"{name} contains NaN{' or infinity' if finite else ''}.")
         return np.ascontiguousarray(np.broadcast_to(values, (size,)))
+
+
+@dataclass(frozen=True, eq=False)
+class Groups(Penalty):
+    """``sum_g w_g strength ||X_g|| + l1 ||X||_1 + (l2/2) ||X||^2`` over groups g of features.
+
+    Whole groups are zero or not: the group lasso; with an l1, the sparse group lasso, whose groups have zeros inside;
+    with an l2, elastic. Where a feature has several coefficients, one for each task or class, they are in its group
+    all together: with ``groups=None``, a group for each feature, whole rows of the coefficient matrix are zero (L2,1).
+
+    Parameters
+    ----------
+    strength, l1, l2 : float
+        >= 0, beside a loss that is a (weighted) mean over samples.
+    groups : None, array of shape (n_features,) or list of arrays
+        A label for each feature; or the features of each group, every feature in exactly one. None: each its own.
+    weights : array of shape (n_groups,) or "size", optional
+        Factors w_g > 0, in the order of the groups (of sorted labels); "size" takes the root of their sizes. Default:
+        all 1.
+
+    Examples
+    --------
+    >>> import numpy as np, southwell as sw
+    >>> rng = np.random.default_rng(0)
+    >>> A = rng.normal(size=(100, 6))
+    >>> b = A[:, 2] + A[:, 3]
+    >>> r = sw.solve(A, b, penalty=sw.penalties.Groups(0.5, groups=[[0, 1], [2, 3], [4, 5]]))
+    >>> (r.x != 0).tolist()
+    [False, False, True, True, False, False]
+    """
+
+    strength: float = 0.0
+    l1: float = 0.0
+    l2: float = 0.0
+    groups: object = None
+    weights: np.ndarray | str | None = None
+    bounded = False
+
+    def __post_init__(self):
+        for name in ("strength", "l1", "l2"):
+            object.__setattr__(self, name, positive(name, getattr(self, name), zero=True))
+
+    @property
+    def absent(self) -> bool:
+        return self.strength == 0 and self.l1 == 0 and self.l2 == 0
+
+    @property
+    def least_l2(self) -> float:
+        return self.l2
+
+    def group_of(self, n_features: int) -> np.ndarray:
+        """The number of each feature's group."""
+        if self.groups is None:
+            return np.arange(n_features)
+        if isinstance(self.groups, str | bytes) or not np.iterable(self.groups):
+            raise TypeError(
+                f"groups must be a label for each of the {n_features} features, or lists of features; got "
+                f"{self.groups!r}."
+            )
+        if isinstance(self.groups, np.ndarray) and self.groups.dtype.kind in "iufbU":
+            return _from_labels(self.groups, n_features)
+        given = list(self.groups)
+        listed = [np.iterable(one) and not isinstance(one, str | bytes) for one in given]
+        if any(listed) and not listed[0]:
+            raise ValueError(f"groups must be labels or lists of features, not both; got {self.groups!r}.")
+        return _from_lists(given, n_features) if any(listed) else _from_labels(given, n_features)
+
+    def over_blocks(self, n_features: int, width: int) -> _core.Groups:
+        """The compiled penalty over ``width`` coefficients a feature, its groups checked."""
+        group_of = self.group_of(n_features)
+        sizes = np.bincount(group_of)
+        weights = self.factors(sizes)
+        if self.absent:
+            raise ValueError("Groups needs a penalty: strength, l1 or l2 > 0.")
+        return _compiled(n_features, width, group_of, weights, self.strength, 0.0, 0.0, self.l1, self.l2)
+
+    def factors(self, sizes: np.ndarray) -> np.ndarray:
+        """The weight of each group."""
+        if isinstance(self.weights, str):
+            if self.weights != "size":
+                raise ValueError(f"weights must be 'size' or {sizes.size} numbers, one a group; got {self.weights!r}.")
+            return np.sqrt(sizes)
+        weights = ElasticNet._array("weights", self.weights, sizes.size, finite=True, each="group")
+        weights = weights if weights.size else np.ones(sizes.size)
+        if weights.min() <= 0:
+            raise ValueError(
+                f"Group weights must be > 0; got {weights.min()}. Every group must be held by something: give it "
+                "a small weight."
+            )
+        return weights
+
+    def value(self, x: np.ndarray) -> float:
+        """What these coefficients cost."""
+        group_of = self.group_of(x.shape[0])
+        squares = np.bincount(group_of, (x**2).reshape(x.shape[0], -1).sum(axis=1))
+        by_group = self.factors(np.bincount(group_of)) @ np.sqrt(squares)
+        return float(self.strength * by_group + self.l1 * np.abs(x).sum() + self.l2 / 2 * (x**2).sum())
+
+
+def _from_labels(given, n_features: int) -> np.ndarray:
+    words = [isinstance(label, str) for label in given] if isinstance(given, list) else [False]
+    if any(words) and not all(words):
+        raise TypeError("groups must be labels of one kind: make them all strings, or all numbers.")
+    labels = np.asarray(given)
+    if labels.shape != (n_features,):
+        raise ValueError(
+            f"groups must be a label for each of the {n_features} features, or lists of features; got shape "
+            f"{labels.shape}."
+        )
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError("groups contains NaN or infinity; every feature needs a label.")
+    if labels.dtype.kind == "O" and len({type(label) for label in labels}) > 1:
+        raise TypeError("groups must be labels of one kind: make them all strings, or all numbers.")
+    if labels.dtype.kind == "O" and labels[0] is None:
+        raise TypeError("groups must have a label for every feature; got None.")
+    return np.unique(labels, return_inverse=True)[1].reshape(-1)
+
+
+def _from_lists(given, n_features: int) -> np.ndarray:
+    group_of = np.full(n_features, -1)
+    for g, members in enumerate(given):
+        features = np.asarray(members)
+        if features.ndim != 1 or features.dtype.kind not in "iu" or features.size == 0:
+            raise ValueError(f"Group {g} must be a list of features, at least one; got {members!r}.")
+        if features.min() < 0 or features.max() >= n_features:
+            raise ValueError(
+                f"Group {g} has feature {features[(features < 0) | (features >= n_features)][0]}; there are 0 to "
+                f"{n_features - 1}."
+            )
+        taken = features[group_of[features] >= 0]
+        twice = taken if taken.size else np.flatnonzero(np.bincount(features) > 1)
+        if twice.size:
+            raise ValueError(
+                f"Feature {twice[0]} is in more than one group, or twice in group {g}. Groups must not overlap: repeat "
+                "the column once for each group it is in (latent overlapping group lasso), or leave it in one."
+            )
+        group_of[features] = g
+    if (group_of < 0).any():
+        missing = np.flatnonzero(group_of < 0)
+        raise ValueError(
+            f"{missing.size} features are in no group, the first is {missing[0]}. Every feature must be in one; a "
+            "group of its own is a plain lasso on it."
+        )
+    return group_of
+
+
+def _compiled(n_features: int, width: int, group_of: np.ndarray, weights: np.ndarray, *factors: float) -> _core.Groups:
+    """Of factors, the first three (strength, l1, l2) count by weight; further ones are added to the last two, plain."""
+    strength, l1, l2, more_l1, more_l2 = (*factors, 0.0, 0.0)[:5]
+    with np.errstate(over="ignore"):
+        each = [weights * strength, weights * l1 + more_l1, weights * l2 + more_l2]
+    if not all(np.isfinite(values).all() for values in each):
+        raise ValueError(f"The strength times the weights overflows: the largest weight is {weights.max()}.")
+    order = np.argsort(group_of, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(group_of))])
+    return _core.Groups(width, order.tolist(), starts.tolist(), *(values.tolist() for values in each), n_features)

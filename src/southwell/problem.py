@@ -9,7 +9,7 @@ import numpy as np
 from . import _core, _data, losses
 from ._names import finite, flag
 from .losses import Loss
-from .penalties import ElasticNet
+from .penalties import ElasticNet, Groups
 
 
 class Certificate(NamedTuple):
@@ -18,12 +18,6 @@ class Certificate(NamedTuple):
     primal: float
     dual: float
     gap: float
-
-
-def _checked(penalty) -> ElasticNet:
-    if not isinstance(penalty, ElasticNet):
-        raise TypeError(f"penalty must be a southwell penalty such as ElasticNet; got {type(penalty).__name__}.")
-    return penalty
 
 
 class Problem:
@@ -55,22 +49,22 @@ class Problem:
     def __init__(self, A, b, loss: str | Loss = "squared", penalty: ElasticNet | None = None, *,
                  intercept: bool = False, sample_weight=None):  # fmt: skip
         self.loss = losses.get(loss)
-        self.penalty = ElasticNet() if penalty is None else _checked(penalty)
+        self.penalty = self._checked_penalty(penalty)
         centre = A if isinstance(A, _data.Centred) else None
         self.data = self._read(A if centre is None else centre.A, centre is not None)
         self.n_samples, self.n_features = self.data.shape
         self.intercept = flag("intercept", intercept)
         self.weights = _data.weights(sample_weight, self.n_samples)
-        self.targets = _data.targets(b, self.loss.targets, self.n_samples, self.weights, self.loss.name)
-        self.core_penalty = self.penalty.core(self.n_features)
+        self.targets = self._checked_targets(b)
+        self.core_penalty = self._compile_penalty(self.penalty)
         means = None if centre is None else self._means(centre.means)
         # With an intercept, centring only renames it: (a - means)'x + c = a'x + (c - means'x). But it makes columns
         # with large means well conditioned, so the core gets centred columns wherever that costs nothing a move.
         frame = means
         if self.intercept:
             if self.data.shifts_are_free:
-                frame = self._means(None)
-            elif self.loss.name != "squared":
+                frame = self._means(None) if self._centres_dense() else None
+            elif not self._centres():
                 frame = None
         self.shifts = None if frame is None else -frame
         zero = np.zeros(self.n_features)
@@ -83,6 +77,65 @@ class Problem:
         if getattr(self, "_frozen", False):
             raise AttributeError(f"A Problem does not change; to set {name}, make another (see with_penalty).")
         super().__setattr__(name, value)
+
+    # What a problem of blocks does in its own way.
+
+    blocks = False
+    width = 1  # coefficients a feature has
+
+    def _checked_penalty(self, penalty):
+        if isinstance(self.loss, losses.ClassLoss):
+            raise TypeError(f"The {self.loss.name} loss has a margin for each class: state it as a BlockProblem.")
+        if penalty is not None and not isinstance(penalty, ElasticNet):
+            advice = " Groups make a BlockProblem." if isinstance(penalty, Groups) else ""
+            raise TypeError(
+                f"penalty must be a southwell penalty such as ElasticNet; got {type(penalty).__name__}.{advice}"
+            )
+        return ElasticNet() if penalty is None else penalty
+
+    def _compile_penalty(self, penalty):
+        return penalty.core(self.n_features)
+
+    def _checked_targets(self, b) -> np.ndarray:
+        return _data.targets(b, self.loss.targets, self.n_samples, self.weights, self.loss.name)
+
+    def _centres(self) -> bool:
+        """Are sparse columns centred, where there is an intercept?"""
+        return self.loss.name == "squared"
+
+    def _centres_dense(self) -> bool:
+        return True
+
+    @property
+    def inner_size(self) -> int:
+        """Numbers the core holds for x and the intercept."""
+        return self.n_features + self.intercept
+
+    @property
+    def dual_size(self) -> int:
+        return self.n_samples
+
+    @property
+    def n_blocks(self) -> int:
+        """Coordinates that move as one: coefficients or groups, and an intercept."""
+        return self.inner_size
+
+    def features_in(self, blocks: int) -> int:
+        """How many features so many blocks may have."""
+        return blocks
+
+    def loss_at(self, inner: np.ndarray) -> float:
+        """The loss over all samples that count."""
+        margins, used = self.ready_layout().apply(inner), self.weights > 0
+        return float(self.loss.value(margins[used], self.targets[used]) @ self.weights[used])
+
+    def coefficients(self, x, name: str) -> np.ndarray:
+        """Coefficients as users hold them, checked."""
+        return _data.vector(x, name, self.n_features)
+
+    def dual_shape(self, y: np.ndarray) -> np.ndarray:
+        """A dual point as users hold it."""
+        return y
 
     @staticmethod
     def _read(A, centred: bool) -> _data.Matrix | _data.Product:
@@ -115,11 +168,12 @@ class Problem:
         >>> result.x.round(2)
         array([0.7, 1.7, 2.7])
         """
-        return self._alike(penalty=penalty, core_penalty=_checked(penalty).core(self.n_features))
+        checked = self._checked_penalty(penalty)
+        return self._alike(penalty=checked, core_penalty=self._compile_penalty(checked))
 
     def with_targets(self, b) -> Problem:
         """The same data, loss and penalty with other targets; checks and layouts are shared, as among many classes."""
-        return self._alike(targets=_data.targets(b, self.loss.targets, self.n_samples, self.weights, self.loss.name))
+        return self._alike(targets=self._checked_targets(b))
 
     def _alike(self, **changes) -> Problem:
         """This problem but for what changes; all that is kept is shared."""

@@ -128,7 +128,7 @@ class Result:
             f"  objective  {self.primal:.9g}   (optimum is at least {self.dual:.9g})\n"
             f"  gap        {self.gap:.3g} = {self.relative_gap:.3g} of the zero model's objective "
             f"(asked: {self.tol:.3g})\n"
-            f"  nonzeros   {self.nonzeros} of {self.x.shape[-1]}\n"
+            f"  nonzeros   {self.nonzeros} of {np.prod(self.x.shape)}\n"
             f"  work       {self.epochs} epochs, {self.seconds:.3g} s\n"
             f"  method     {self.method}"
         )
@@ -150,7 +150,9 @@ class Result:
 
 def history_arrays(records: list[tuple], seconds_before: float) -> dict[str, np.ndarray]:
     """Columns by name; ``seconds_before`` were spent before the first epoch."""
-    columns = dict(zip(HISTORY_FIELDS, zip(*records, strict=True), strict=True))
+    columns = dict(
+        zip(HISTORY_FIELDS, zip(*records, strict=True) if records else [()] * len(HISTORY_FIELDS), strict=True)
+    )
     history = {k: np.array(v, dtype=np.int64 if k in _INTEGERS else np.float64) for k, v in columns.items()}
     history["seconds"] += seconds_before
     return history

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from . import _core, _data, _threads, methods
+from . import _core, _threads, methods
 from ._names import count, finite, flag, positive
+from .block_problem import BlockProblem, is_block_problem
 from .losses import Loss
 from .methods import Method, Prepared, Start
 from .penalties import ElasticNet
@@ -179,7 +180,8 @@ def _stated(A, b, loss, l1, l2, penalty, intercept, sample_weight) -> Problem:
         return A
     if b is None:
         raise TypeError("solve(A, b, ...) needs targets b.")
-    return Problem(A, b, loss, one_penalty(l1, l2, penalty), intercept=intercept, sample_weight=sample_weight)
+    kind = BlockProblem if is_block_problem(b, loss, penalty) else Problem
+    return kind(A, b, loss, one_penalty(l1, l2, penalty), intercept=intercept, sample_weight=sample_weight)
 
 
 def one_penalty(l1, l2, penalty: ElasticNet | None) -> ElasticNet:
@@ -195,6 +197,12 @@ def able(method: Method, problem: Problem) -> Method:
         raise ValueError(
             f"{type(method).__name__} walks rows or columns of A, which factorised data does not have. Use one of "
             f"{names}; or give U @ V, if it fits in memory."
+        )
+    if problem.blocks and not method.takes_blocks:
+        names = ", ".join(sorted(name for name, known in methods.ALL.items() if known.takes_blocks))
+        raise ValueError(
+            f"{type(method).__name__} is not made for problems that have blocks of coefficients (several targets or "
+            f"classes, or groups). Use one of {names}; for targets or classes one by one, solve_many or 'ovr'."
         )
     return method
 
@@ -240,7 +248,8 @@ class _Reporter:
 def _result(problem: Problem, outcome: dict, tol: float, prepared: Prepared, before: float) -> Result:
     x, intercept = problem.from_inner(outcome["x"])
     return Result(
-        x=x, intercept=intercept, y=outcome["y"], primal=outcome["primal"], dual=outcome["dual"], gap=outcome["gap"],
+        x=x, intercept=intercept, y=problem.dual_shape(outcome["y"]),
+        primal=outcome["primal"], dual=outcome["dual"], gap=outcome["gap"],
         scale=outcome["scale"], tol=tol, status=Status[outcome["status"]], epochs=outcome["epochs"],
         seconds=outcome["seconds"] + before, setup=prepared.setup,
         method=_told(prepared.description, outcome["efforts"]),
@@ -312,7 +321,7 @@ def shortcoming_of_many(statuses: Sequence[Status], gaps: Sequence[float], tol: 
 def _without_minimiser(result: Result) -> bool:
     """Without a penalty, a logistic model that puts every sample on its side is the better the larger it is."""
     problem = result.problem
-    if problem.loss.name != "logistic" or problem.penalty.l1 > 0 or problem.penalty.l2 > 0 or problem.penalty.bounded:
+    if problem.loss.name != "logistic" or not problem.penalty.absent:
         return False
     margins = problem.ready_layout().apply(problem.to_inner(result.x, result.intercept))
     return bool((margins * problem.targets)[problem.weights > 0].min() > 0)
@@ -320,25 +329,22 @@ def _without_minimiser(result: Result) -> bool:
 
 def start_of(problem: Problem, given) -> Start:
     """Where to begin; nowhere, if the zero model has a smaller loss than what is given."""
-    nowhere = Start(np.zeros(problem.n_features + problem.intercept))
+    nowhere = Start(np.zeros(problem.inner_size))
     if given is None:
         return nowhere
     start = _given_start(problem, given)
-    margins = problem.ready_layout().apply(start.x)
-    used = problem.weights > 0
-    margins, targets, weights = margins[used], problem.targets[used], problem.weights[used]
-    there, here = (problem.loss.value(m, targets) @ weights for m in (margins, 0.0 * margins))
-    return start if there <= here else nowhere
+    return start if problem.loss_at(start.x) <= problem.loss_at(nowhere.x) else nowhere
 
 
 def _given_start(problem: Problem, given) -> Start:
     if isinstance(given, Result):
-        x = (
-            given.x.toarray().ravel() if sp.issparse(given.x) else given.x
-        )  # of estimators of many classes, who keep no y
-        y = given.y if np.size(given.y) == problem.n_samples and given.y is not None else None
-        return Start(problem.to_inner(_data.vector(x, "warm_start.x", problem.n_features), given.intercept), y)
+        x = given.x
+        if sp.issparse(x):  # of estimators of many classes, who keep rows, and no y
+            x = x.toarray().T if problem.blocks and problem.table else x.toarray().ravel()
+        y = np.ravel(given.y) if given.y is not None and np.size(given.y) == problem.dual_size else None
+        return Start(problem.to_inner(problem.coefficients(x, "warm_start.x"), given.intercept), y)
     pair = isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) > 0
     x, intercept = given if pair else (given, 0.0)
-    x = _data.vector(x, "warm_start", problem.n_features)
-    return Start(problem.to_inner(x, finite("the intercept of warm_start", intercept)))
+    if not problem.blocks:
+        intercept = finite("the intercept of warm_start", intercept)
+    return Start(problem.to_inner(problem.coefficients(x, "warm_start"), intercept))

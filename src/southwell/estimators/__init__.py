@@ -5,9 +5,11 @@ from .elastic_net import ElasticNet, Lasso
 from .elastic_net_cv import ElasticNetCV, LassoCV
 from .general import SparseLinearClassifier, SparseLinearRegressor
 from .general_cv import SparseLinearClassifierCV
+from .group_lasso import GroupLasso
 from .huber import HuberRegressor
 from .logistic import LogisticRegression
 from .logistic_cv import LogisticRegressionCV
+from .multi_task import MultiTaskElasticNet, MultiTaskLasso
 from .poisson import PoissonRegressor
 from .quantile import QuantileRegressor
 from .ridge import Ridge
@@ -18,6 +20,7 @@ __all__ = [
     "ConvergenceWarning",
     "ElasticNet",
     "ElasticNetCV",
+    "GroupLasso",
     "HuberRegressor",
     "Lasso",
     "LassoCV",
@@ -25,6 +28,8 @@ __all__ = [
     "LinearSVR",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "MultiTaskElasticNet",
+    "MultiTaskLasso",
     "PoissonRegressor",
     "QuantileRegressor",
     "Ridge",

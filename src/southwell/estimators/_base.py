@@ -96,11 +96,12 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         total = float(data.X.shape[0] if data.weights is None else data.weights.sum())
         strengths = [self._strengths(total, k) for k in range(data.targets.count)]
         first = self._state(data.X, data.targets(0), data.weights)
+        data.shape = first.width, first.n_features  # of an answer
 
         def problem(k: int) -> Problem:
             with translated():
                 own = first if k == 0 else first.with_targets(data.targets(k))
-            return own.with_penalty(replace(own.penalty, l1=strengths[k].l1, l2=strengths[k].l2))
+            return self._penalised(own, strengths[k])
 
         results = self._solve(problem, data, hooks)
         self._tell(results, [strength.unit for strength in strengths])
@@ -114,6 +115,9 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         with translated():
             return Problem(X, target, self._loss(), net, intercept=intercept, sample_weight=weights)
 
+    def _penalised(self, problem: Problem, strengths: Strengths) -> Problem:
+        return problem.with_penalty(replace(problem.penalty, l1=strengths.l1, l2=strengths.l2))
+
     def _solve(self, problem: Callable[[int], Problem], data: Bunch, hooks: Hooks) -> list[Result]:
         """The answers, light enough to be kept; warns of what is wrong with them."""
         number, settings, warned = data.targets.count, self._settings(), []
@@ -121,7 +125,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
 
         def told(k: int, progress: Progress) -> bool:
             line.round(k if number > 1 else None, progress)
-            coef, intercepts = progress.x[None, :], np.array([progress.intercept])
+            coef, intercepts = rows_of(progress.x), np.atleast_1d(progress.intercept)
             return hooks.round(k, (lambda: data.told | self._shaped(coef, intercepts, data)) if number == 1 else None)
 
         def keep(result: Result) -> Result:
@@ -131,7 +135,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
 
         with ProgressLine(type(self).__name__, getattr(self, "verbose", 0)) as line:
             results, error = solve_each(
-                problem, number, methods.get(self.method), self._before(number, data.X.shape[1]), settings,
+                problem, number, methods.get(self.method), self._before(number, data.shape), settings,
                 time.perf_counter(), told if line.wanted or hooks.active else None, keep,
             )  # fmt: skip
         if error is not None:
@@ -148,12 +152,12 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
             self.tol, self._max_epochs(), None, None, self._seed(), True, threads(getattr(self, "n_jobs", None))
         )
 
-    def _before(self, targets: int, features: int) -> list:
+    def _before(self, targets: int, shape: tuple[int, int]) -> list:
         """Where to begin: at the last answers, if asked and if they fit."""
         last = getattr(self, "_results", []) if flag("warm_start", getattr(self, "warm_start", False)) else []
-        if len(last) != targets or any(result.x.shape[-1] != features for result in last):
+        if len(last) != targets or any(rows_of(result.x).shape != shape for result in last):
             return [None] * targets
-        return last if self.fit_intercept else [replace(result, intercept=0.0) for result in last]
+        return last if self.fit_intercept else [replace(result, intercept=0.0 * result.intercept) for result in last]
 
     def _max_epochs(self) -> int:
         limit = getattr(self, "max_iter", None)
@@ -175,9 +179,9 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         self.result_ = results[0] if len(results) == 1 else results
 
     def _keep(self, results: list[Result], data: Bunch) -> None:
-        rows = [result.x for result in results]
-        coef = sp.csr_matrix(sp.vstack(rows)) if sp.issparse(rows[0]) else np.array(rows)
-        shaped = self._shaped(coef, np.array([result.intercept for result in results]), data)
+        rows = [rows_of(result.x) for result in results]
+        coef = sp.csr_matrix(sp.vstack(rows)) if sp.issparse(rows[0]) else np.concatenate(rows)
+        shaped = self._shaped(coef, np.concatenate([np.atleast_1d(result.intercept) for result in results]), data)
         for name, value in (data.told | shaped).items():
             setattr(self, name, value)
 
@@ -201,7 +205,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         rows = [result.y for result in self._results]
         if rows[0] is None:
             raise AttributeError("With sparse_coef=True dual points, as long as there are samples, are not kept.")
-        return rows[0] if len(rows) == 1 else np.array(rows)
+        return rows_of(rows[0])[0] if len(rows) == 1 and rows[0].ndim == 1 else np.concatenate([*map(rows_of, rows)])
 
     @property
     def support_(self) -> np.ndarray:
@@ -242,7 +246,14 @@ def _light(result: Result, sparse: bool) -> Result:
     if not sparse:
         return replace(result, problem=None)
     nothing = Screened(np.zeros(0, bool), np.zeros(0, bool))
-    return replace(result, problem=None, x=sp.csr_array(result.x[None, :]), y=None, screened=nothing)
+    return replace(result, problem=None, x=sp.csr_array(rows_of(result.x)), y=None, screened=nothing)
+
+
+def rows_of(x):
+    """A row for each target or class; the solver has a column for each, or a vector."""
+    if sp.issparse(x):
+        return x
+    return x[None, :] if x.ndim == 1 else x.T
 
 
 # What is A and b to ``solve`` is X and y to estimators.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit, log_expit
+from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.utils.metaestimators import available_if
 
 
@@ -11,22 +11,30 @@ class Probabilities:
     """Mixed into classifiers whose loss is the logistic one."""
 
     def predict_proba(self, X) -> np.ndarray:
-        """The probability of each class; of several, those of one against the rest, scaled to sum to one. Of several
-        labels, the probability of each."""
+        """The probability of each class; of several, those of one against the rest, scaled to sum to one, or, where
+        they were fitted together, their softmax. Of several labels, the probability of each."""
         margins = self.decision_function(X)
         if margins.ndim == 1:
             return np.column_stack([expit(-margins), expit(margins)])
+        if self._softmax():
+            return softmax(margins, axis=1)
         likely = expit(margins)
         if self.multilabel_:
             return likely
         totals = likely.sum(axis=1, keepdims=True)
         return np.where(totals > 0, likely / np.where(totals > 0, totals, 1.0), 1.0 / likely.shape[1])
 
+    def _softmax(self) -> bool:
+        """Were several classes fitted together?"""
+        return getattr(self, "together_", False)
+
     def predict_log_proba(self, X) -> np.ndarray:
         """The logarithms of ``predict_proba``."""
         margins = self.decision_function(X)
         if margins.ndim == 1:
             return np.column_stack([log_expit(-margins), log_expit(margins)])
+        if self._softmax():
+            return log_softmax(margins, axis=1)
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
@@ -41,5 +49,6 @@ def _of_the_logistic_loss(classifier) -> bool:
 class ProbabilitiesIfLogistic:
     """The same for classifiers of any loss."""
 
+    _softmax = Probabilities._softmax
     predict_proba = available_if(_of_the_logistic_loss)(Probabilities.predict_proba)
     predict_log_proba = available_if(_of_the_logistic_loss)(Probabilities.predict_log_proba)

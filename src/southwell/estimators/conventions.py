@@ -15,11 +15,12 @@ from typing import NamedTuple
 
 
 class Strengths(NamedTuple):
-    """l1 and l2, and by what our objective is multiplied to give the other library's."""
+    """l1, l2 and the strength of groups, and by what our objective is multiplied to give the other library's."""
 
     l1: float
     l2: float
     unit: float = 1.0
+    group: float = 0.0
 
 
 def from_alpha(alpha: float, l1_ratio: float) -> Strengths:

@@ -80,7 +80,7 @@ class HuberRegressor(LinearRegressor):
     def _fit_all(self, data: Bunch) -> None:
         hooks = Hooks(self, data, 1)
         search = _Search(self, data, self._settings())
-        before = self._before(1, data.X.shape[1])[0]
+        before = self._before(1, (1, data.X.shape[1]))[0]
         scale = self.scale_ if before is not None else search.scale_of(data.y - search.centre())
         best, tol = np.inf, search.settings.tol
         rounds = stalled = 0

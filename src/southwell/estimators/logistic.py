@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.utils import Bunch
 
 from .. import losses
-from .._names import positive
+from .._names import flag, positive
+from ..block_problem import BlockProblem
+from ..penalties import ElasticNet
+from ..problem import Problem
+from ..solve_many import Targets
+from ._base import translated
 from ._classifier import LinearClassifier
 from ._parameters import l1_share, one_of
 from ._probabilities import Probabilities
@@ -16,8 +22,9 @@ class LogisticRegression(Probabilities, LinearClassifier):
     """Logistic regression with an L1, L2 or elastic penalty, or none, proven.
 
     Minimises ``penalty(w) + C sum_i log(1 + exp(-y_i (x_i'w + c)))``, with a penalty of ``||w||_1``, ``||w||^2 / 2`` or
-    a mixture of both. Several classes are fitted one against the rest. The intercept is never penalised; liblinear
-    penalises it, so there results differ.
+    a mixture of both. Several classes are fitted one against the rest, or all together, as scikit-learn does: with
+    ``multi_class="multinomial"`` the loss is the softmax's. The intercept is never penalised; liblinear penalises it,
+    so there results differ.
 
     Parameters
     ----------
@@ -27,8 +34,9 @@ class LogisticRegression(Probabilities, LinearClassifier):
     l1_ratio : float, optional
         The share of L1; where it is given it says more than "l2", the default.
     class_weight : dict, "balanced" or None
-    multi_class : {"ovr"}
-        How several classes are treated.
+    multi_class : {"ovr", "multinomial", "auto"}
+        How three or more classes are treated: each against the rest, or all together in one problem, which "auto"
+        takes. The latter needs a penalty, and memory for n_samples times n_classes numbers.
     sparse_coef : bool
         Store ``coef_`` as a sparse matrix, and keep no dual points: for thousands of classes.
     fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
@@ -80,9 +88,38 @@ class LogisticRegression(Probabilities, LinearClassifier):
     def _loss(self) -> losses.Loss:
         return losses.Logistic()
 
+    def _data(self, X, y, sample_weight, params: dict | None = None) -> Bunch:
+        data = super()._data(X, y, sample_weight, params)
+        data.told["together_"] = data.targets(0).dtype.kind == "i"
+        return data
+
+    def _classes(self, y, weights):
+        classes, targets, weights = super()._classes(y, weights)
+        one_of("multi_class", self.multi_class, ("ovr", "multinomial", "auto"))
+        if self.multi_class == "ovr" or classes.size == 2:
+            return classes, targets, weights
+        numbers = np.searchsorted(classes, np.where(np.isin(y, classes), y, classes[0]))
+        return classes, Targets(lambda k: numbers, 1), weights
+
+    def _state(self, X, target: np.ndarray, weights: np.ndarray | None) -> Problem:
+        if target.dtype.kind != "i":
+            return super()._state(X, target, weights)
+        total = float(X.shape[0] if weights is None else weights.sum())
+        strengths = self._strengths(total)
+        if strengths.l1 == 0 and strengths.l2 == 0:
+            raise ValueError(
+                f"multi_class={self.multi_class!r} needs a penalty; got penalty={self.penalty!r}, C={self.C!r}. Take a "
+                "large C, or multi_class='ovr'."
+            )
+        net = ElasticNet(l1=strengths.l1, l2=strengths.l2)
+        with translated():
+            return BlockProblem(
+                X, target, losses.Softmax(), net, intercept=flag("fit_intercept", self.fit_intercept),
+                sample_weight=weights,
+            )  # fmt: skip
+
     def _strengths(self, total: float, target: int = 0) -> Strengths:
         one_of("penalty", self.penalty, ("l2", "l1", "elasticnet", None))
-        one_of("multi_class", self.multi_class, ("ovr", "auto"))
         ratio = l1_share(self.penalty, self.l1_ratio)
         C = np.inf if isinstance(self.C, float) and np.isposinf(self.C) else positive("C", self.C)
         if self.penalty is None or np.isposinf(C):

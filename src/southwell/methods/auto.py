@@ -10,7 +10,9 @@ import numpy as np
 from .. import _core
 from .._names import positive, unknown
 from ..problem import Problem
+from . import blocks
 from .base import Method, Prepared, Start
+from .coordinate_descent import CoordinateDescent
 from .dspdc import DSPDC
 from .full_gradient import FISTA
 from .side import anchors_needed, anchors_pay, dual_start, firmness
@@ -37,6 +39,7 @@ class Auto(Method):
     softness: float = 1.0
     name: ClassVar[str] = "auto"
     takes_factors: ClassVar[bool] = True
+    takes_blocks: ClassVar[bool] = True
 
     def __post_init__(self):
         for field, known in (("schedule", ("fixed", "timed")), ("movers", ("auto", "primal", "dual"))):
@@ -45,6 +48,8 @@ class Auto(Method):
         positive("softness", self.softness)
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
+        if problem.blocks:
+            return self._prepare_blocks(problem, start, seed)
         if problem.factorised:
             return (FISTA() if problem.loss.smooth else DSPDC()).prepare(problem, start, seed)
         movers = self._movers(problem)
@@ -60,6 +65,13 @@ class Auto(Method):
             expected=_primal_price(problem), by_square=_dual_price(problem), seed=seed, timed=self.schedule == "timed",
         )  # fmt: skip
         return Prepared(algorithm, "auto")
+
+    def _prepare_blocks(self, problem: Problem, start: Start, seed: int) -> Prepared:
+        if problem.loss.smooth:
+            return blocks.newton(problem, start)
+        if problem.intercept or problem.penalty.least_l2 == 0:
+            return DSPDC().prepare(problem, start, seed)
+        return CoordinateDescent(side="dual").prepare(problem, start, seed)
 
     def _movers(self, problem: Problem) -> list[str]:
         if self.movers != "auto":

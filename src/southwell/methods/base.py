@@ -38,6 +38,7 @@ class Method(ABC):
 
     name: ClassVar[str]
     takes_factors: ClassVar[bool] = False  # can it do without rows and columns of A?
+    takes_blocks: ClassVar[bool] = False  # can its coordinates be blocks?
 
     @abstractmethod
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:

@@ -51,9 +51,7 @@ def row_norms(problem: Problem) -> np.ndarray:
 
 def strong_convexity(problem: Problem) -> float:
     """Of the whole penalty: 0 with an intercept or an unpenalised coefficient."""
-    weights = problem.penalty.weights
-    least = 1.0 if weights is None else float(np.min(weights))
-    return 0.0 if problem.intercept else problem.penalty.l2 * least
+    return 0.0 if problem.intercept else problem.penalty.least_l2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,5 +141,5 @@ def _natural_smoothing(problem: Problem) -> float:
     """How far a margin must move for phi' to change by one, on the scale of the targets."""
     if problem.loss.targets == "signs":
         return 0.3
-    spread = float(problem.weights @ np.abs(problem.targets - problem.weights @ problem.targets))
+    spread = float(np.mean(problem.weights @ np.abs(problem.targets - problem.weights @ problem.targets)))
     return 0.3 * spread if problem.loss.targets == "real" and spread > 0 else 0.3

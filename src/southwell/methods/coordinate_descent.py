@@ -9,6 +9,7 @@ from .. import _core, rules
 from .._names import flag, unknown
 from ..problem import Problem
 from ..rules import Rule
+from . import blocks
 from .base import Method, Prepared, Start
 from .side import (
     anchors_needed,
@@ -100,11 +101,15 @@ class CoordinateDescent(Descent):
     along both axes. Where the coupling is linear (the squared loss on the primal side, l1 = 0 without bounds on the
     dual) they keep the columns of inner products of coordinates that moved, in at most 256 MiB (or one column, if that
     is more).
+
+    Blocks move in turn ("cyclic", "shuffled" or "uniform"): groups by proximal steps, or, with l2 > 0 and no intercept,
+    the dual blocks of samples.
     """
 
     shrinking: bool = True
     proximal: bool = True
     name: ClassVar[str] = "coordinate_descent"
+    takes_blocks: ClassVar[bool] = True
 
     def __post_init__(self):
         super().__post_init__()
@@ -112,6 +117,8 @@ class CoordinateDescent(Descent):
         flag("proximal", self.proximal)
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
+        if problem.blocks:
+            return blocks.descent(self, problem, start, seed)
         side = self._side(problem)
         automatic = isinstance(self.rule, str) and self.rule == "auto"
         rule = rules.get({"primal": "cyclic", "dual": "shuffled"}[side] if automatic else self.rule)

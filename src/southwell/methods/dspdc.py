@@ -10,9 +10,9 @@ import numpy as np
 from .. import _core
 from .._names import at_most, count, positive, unknown
 from ..problem import Problem
+from . import blocks, side
 from .base import Prepared, Start
 from .conditioning import Conditioning, Perturbed
-from .side import dual_start, with_null_intercept
 from .spdc import by_hand, given_steps
 
 
@@ -26,9 +26,9 @@ class DSPDC(Perturbed):
     Parameters
     ----------
     rows, columns : int or "auto"
-        How many dual and primal coordinates an iteration moves: m and q of the paper. "auto" takes 32 of each on
-        factorised data: theory asks for as many of one as of the other, and a few at a time keep the overhead small.
-        On stored data it takes one row and as many columns as cost little beside it.
+        How many dual and primal coordinates, or blocks of them, an iteration moves: m and q of the paper. "auto" takes
+        32 of each on factorised data: theory asks for as many of one as of the other, and a few at a time keep the
+        overhead small. On stored data it takes one row and as many columns as cost little beside it.
     aim : {"gap", "point"}
         Whose theorem sets theta: theorem 2 promises a falling gap, theorem 1 a falling distance to the solution.
     scale : {"auto", "safe", "usual"} or float
@@ -55,6 +55,7 @@ class DSPDC(Perturbed):
     theta: float | None = None
     name: ClassVar[str] = "dspdc"
     takes_factors: ClassVar[bool] = True
+    takes_blocks: ClassVar[bool] = True
 
     def __post_init__(self):
         super().__post_init__()
@@ -70,7 +71,7 @@ class DSPDC(Perturbed):
         given_steps(self, ("tau", "sigma", "theta"))
 
     def _sizes(self, problem: Problem) -> tuple[int, int]:
-        n, d = problem.n_samples, problem.n_features + problem.intercept
+        n, d = problem.n_samples, problem.n_blocks
         if problem.factorised:
             rows, columns = min(32, n), min(32, d)
         else:
@@ -78,38 +79,41 @@ class DSPDC(Perturbed):
         rows = rows if _auto(self.rows) else at_most("rows", self.rows, n, "samples")
         if _auto(self.columns):
             return rows, columns
-        return rows, at_most("columns", self.columns, d, "coefficients, an intercept included")
+        return rows, at_most("columns", self.columns, d, "coefficients or blocks, an intercept included")
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
-        start = with_null_intercept(problem, start)
+        start = (blocks if problem.blocks else side).with_null_intercept(problem, start)
         rows, columns = self._sizes(problem)
         conditioning = self._conditioning(problem)
-        d = problem.n_features + problem.intercept
+        d = problem.n_blocks
         scale = self._scale(problem, conditioning, rows, columns)
         steps, epochs = dspdc_steps(conditioning, d, rows, columns, scale, self.aim == "gap")
         spec = _core.Dspdc(**by_hand(self, steps), rows=rows, columns=columns, **self._recentring(conditioning, epochs))
         by_columns = rows * d > columns * problem.n_samples  # then keeping A x is cheaper
+        perturbed = ", perturbed" if conditioning.dx or conditioning.dy else ""
+        if problem.blocks:
+            algorithm = blocks.saddle(problem, spec, by_columns, start, seed)
+            return Prepared(algorithm, f"DSPDC, {rows} rows and {columns} blocks{perturbed}")
         if problem.factorised:
             kept, core = "between the factors", problem.core()
             parts = problem.keep("factors", lambda: problem.data.factor_layouts(problem.intercept))
         else:
             kept, core = "A x" if by_columns else "A'y", problem.core(by_columns)
             parts = (None, problem.layout(True)) if by_columns else (problem.layout(False), None)
-        algorithm = _core.dspdc(core, spec, *parts, start.x, dual_start(problem, start), seed)
-        perturbed = ", perturbed" if conditioning.dx or conditioning.dy else ""
+        algorithm = _core.dspdc(core, spec, *parts, start.x, side.dual_start(problem, start), seed)
         return Prepared(algorithm, f"DSPDC, {rows} rows and {columns} columns, {kept} kept{perturbed}")
 
     def _scale(self, problem: Problem, at: Conditioning, rows: int, columns: int) -> float:
         if not isinstance(self.scale, str):
             return self.scale
-        usual = rows * columns / (problem.n_features + problem.intercept) * at.largest**2
+        usual = rows * columns / problem.n_blocks * at.largest**2
         if self.scale == "usual" or (self.scale == "auto" and problem.factorised):
             return usual
         if problem.factorised:
             raise ValueError(
                 "scale='safe' needs the entries of A; with factorised data take scale='usual' or a number."
             )
-        return max(safe_scale(problem, rows, columns), usual * 1e-12)
+        return max(safe_scale(problem, rows, problem.features_in(columns)), usual * 1e-12)
 
 
 def _auto(given: object) -> bool:

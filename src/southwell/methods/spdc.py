@@ -10,6 +10,7 @@ import numpy as np
 from .. import _core
 from .._names import at_most, count, positive, unknown
 from ..problem import Problem
+from . import blocks
 from .base import Prepared, Start
 from .conditioning import Conditioning, Perturbed
 from .side import dual_start, refuse_shifted_rows, with_null_intercept
@@ -49,7 +50,7 @@ class SPDC(Perturbed):
     -----
     An iteration costs the stored entries of its rows, whatever the number of features: the others drift under a
     constant slope, and catch up in closed form when a row next meets them (section 4 of the paper; here with bounds
-    and weights too).
+    and weights too). On blocks it moves all of them in every iteration.
 
     References
     ----------
@@ -64,6 +65,7 @@ class SPDC(Perturbed):
     sigma: float | None = None
     theta: float | None = None
     name: ClassVar[str] = "spdc"
+    takes_blocks: ClassVar[bool] = True
 
     def __post_init__(self):
         super().__post_init__()
@@ -76,6 +78,8 @@ class SPDC(Perturbed):
         given_steps(self, ("tau", "sigma", "theta"))
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
+        if problem.blocks:
+            return self._prepare_blocks(problem, start, seed)
         start = with_null_intercept(problem, start)
         refuse_shifted_rows(problem, self)
         at_most("batch", self.batch, problem.n_samples, "samples")
@@ -89,6 +93,21 @@ class SPDC(Perturbed):
         algorithm = _core.incremental(problem.core(False), spec, start.x, dual_start(problem, start), seed)
         perturbed = ", perturbed" if conditioning.dx or conditioning.dy else ""
         return Prepared(algorithm, f"SPDC, batches of {self.batch}, {self.sampling} sampling{perturbed}")
+
+    def _prepare_blocks(self, problem: Problem, start: Start, seed: int) -> Prepared:
+        """All blocks of x at a time: DSPDC with every block, by the steps of SPDC."""
+        if self.sampling != "uniform":
+            raise ValueError(f"On blocks rows are drawn uniformly; got sampling={self.sampling!r}.")
+        at_most("batch", self.batch, problem.n_samples, "samples")
+        start = blocks.with_null_intercept(problem, start)
+        conditioning = self._conditioning(problem)
+        steps, epochs = spdc_steps(conditioning, self.batch, False)
+        steps = by_hand(self, steps)
+        steps["sigma"] *= problem.n_samples  # the paper of DSPDC counts it by the sample
+        spec = _core.Dspdc(**steps, rows=self.batch, columns=problem.n_blocks, **self._recentring(conditioning, epochs))
+        perturbed = ", perturbed" if conditioning.dx or conditioning.dy else ""
+        algorithm = blocks.saddle(problem, spec, False, start, seed)
+        return Prepared(algorithm, f"SPDC on blocks, batches of {self.batch}{perturbed}")
 
 
 def spdc_steps(at: Conditioning, batch: int, weighted: bool) -> tuple[dict[str, float], float]:

@@ -16,6 +16,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__, estimators
+from ..estimators._base import rows_of
 from ..result import Result
 from ..status import Status
 from .archive import Refused, read, write
@@ -123,13 +124,16 @@ def _check(model) -> None:
         x, y = result.x, result.y
         if not (isinstance(x, np.ndarray) or sp.issparse(x)) or not (y is None or isinstance(y, np.ndarray)):
             raise Refused("its results are not vectors")
-        numbers = (result.intercept, result.primal, result.dual, result.gap, result.scale, result.tol, result.seconds)
+        numbers = (result.primal, result.dual, result.gap, result.scale, result.tol, result.seconds)
         if not all(isinstance(number, float) for number in numbers) or type(result.epochs) is not int:
             raise Refused("its results are not numbers")
+        own = np.asarray(result.intercept)
+        if x.ndim not in (1, 2) or own.dtype.kind != "f" or own.size != rows_of(x).shape[0]:
+            raise Refused("its results have no intercept")
         if not isinstance(result.status, Status) or type(result.method) is not str or type(result.history) is not dict:
             raise Refused("its results are not whole")
     rows = 1 if coef.ndim == 1 else coef.shape[0]
-    if type(features) is not int or coef.shape[-1] != features or rows != len(results):
+    if type(features) is not int or coef.shape[-1] != features or rows != sum(rows_of(r.x).shape[0] for r in results):
         raise Refused("its coefficients are not as many as its features")
     if np.ndim(intercept) > 1 or np.size(intercept) not in (1, rows) or np.asarray(intercept).dtype.kind != "f":
         raise Refused("its intercepts are not as many as its problems")

@@ -20,7 +20,8 @@ from .archive import KINDS, Refused
 PLAIN = (type(None), bool, int, float, str)
 PARTS = {
     part.__name__: part
-    for part in (Result, Effort, Screened, *losses.ALL.values(), *methods.ALL.values(), *rules.ALL.values())
+    for known in (losses.ALL, losses.OF_CLASSES, methods.ALL, rules.ALL)
+    for part in (Result, Effort, Screened, *known.values())
 }
 
 

@@ -7,6 +7,7 @@ the order of coordinates is a sequence, so that a test can lead the core and its
 
 from .accelerated import accelerated_dual, accelerated_primal
 from .active_sets import ActiveSets, active_sets
+from .blocks import block_certificate, block_coordinate_descent, block_objective, blocks_of
 from .bounded import level
 from .certificate import best_shift, brackets, certificate
 from .coordinate_descent import dual_coordinate_ascent, primal_coordinate_descent
@@ -26,6 +27,10 @@ __all__ = [
     "accelerated_primal",
     "active_sets",
     "best_shift",
+    "block_certificate",
+    "block_coordinate_descent",
+    "block_objective",
+    "blocks_of",
     "brackets",
     "certificate",
     "dgpd",

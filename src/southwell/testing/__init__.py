@@ -10,9 +10,10 @@ Each check raises ``AssertionError`` with the law that is broken and a point whe
 alone, and compare with brute force (bisection, golden section, dense products, counting), never with another formula.
 """
 
+from .blocks import check_block_loss, check_block_penalty
 from .designs import check_design
 from .losses import check_loss
 from .penalties import check_penalty
 from .rules import check_rule
 
-__all__ = ["check_design", "check_loss", "check_penalty", "check_rule"]
+__all__ = ["check_block_loss", "check_block_penalty", "check_design", "check_loss", "check_penalty", "check_rule"]

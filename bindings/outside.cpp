@@ -1,0 +1,141 @@
+// A problem and an algorithm that live in Python, such as those over matrices: the one loop drives them too.
+#include "bindings/bound.hpp"
+#include <algorithm>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/tuple.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace southwell {
+
+namespace {
+
+// Calls into Python. What goes wrong there is kept, and ends the work.
+class Voice {
+public:
+  Voice(nb::object self, Failure failure) : self_(std::move(self)), failure_(std::move(failure)) {}
+  ~Voice() {
+    nb::gil_scoped_acquire acquire;
+    self_.reset();
+  }
+  template <class Answer> auto call(const char* name, Answer&& answer, auto&&... arguments) const {
+    nb::gil_scoped_acquire acquire;
+    try {
+      return answer(self_.attr(name)(nb::cast(arguments)...));
+    } catch (nb::python_error& raised) {
+      *failure_ = nb::borrow(raised.value());
+    } catch (std::exception& wrong) {
+      *failure_ = nb::module_::import_("builtins").attr("TypeError")(wrong.what());
+    }
+    throw Abandoned();
+  }
+
+private:
+  nb::object self_;
+  Failure failure_;
+};
+
+// P, D and all that comes with them, as they were when the algorithm was last located.
+struct Located {
+  Real primal = infinity, dual = -infinity, terms = 0;
+  Index nonzeros = 0;
+};
+
+class Outside final : public Question {
+public:
+  Outside(std::shared_ptr<Voice> voice, Index primal, Index dual)
+      : voice_(std::move(voice)), primal_(primal), dual_(dual) {
+    stored_ = voice_->call("stored", [](nb::object told) { return nb::cast<Index>(told); });
+    const auto [scale, rounding] =
+        voice_->call("unit", [](nb::object told) { return nb::cast<std::tuple<Real, Real>>(told); });
+    unit_ = {scale, rounding};
+  }
+  Located located;
+
+  Index primal_size() const override { return primal_; }
+  Index dual_size() const override { return dual_; }
+  Index stored() const override { return stored_; }
+  Real value(const Point&) const override { return located.primal; }
+  Real terms(const Point&) const override { return located.terms; }
+  Index nonzeros(CVec) const override { return located.nonzeros; }
+  Unit unit(Point&) const override { return unit_; }
+  std::unique_ptr<Bound> bound(std::function<bool()>) const override {
+    struct Told final : Bound { // its y is feasible as it is
+      explicit Told(const Located& at) : at(at) {}
+      Real dual_value(const Point& point) override {
+        y_ = point.y;
+        return at.dual;
+      }
+      CVec y() const override { return y_; }
+      Real scale() const override { return 1; }
+      CVec slopes() const override { return {}; }
+      const Located& at;
+      CVec y_;
+    };
+    return std::make_unique<Told>(located);
+  }
+
+private:
+  std::shared_ptr<Voice> voice_;
+  Index primal_, dual_, stored_;
+  Unit unit_;
+};
+
+struct BoundOutside final : BoundQuestion {
+  Outside core;
+  BoundOutside(std::shared_ptr<Voice> voice, Index primal, Index dual)
+      : core(std::move(voice), primal, dual) {}
+  const Question& question() const override { return core; }
+};
+
+class OutsideAlgorithm final : public Algorithm {
+public:
+  OutsideAlgorithm(std::shared_ptr<Voice> voice, Located& located)
+      : voice_(std::move(voice)), located_(located) {}
+
+  void epoch(Pulse& pulse) override {
+    const std::function<bool(Index)> beat = [&](Index work) { // now and then others may want to have a say
+      return pulse.beat(std::max<Index>(work, 0)) || pulse.look();
+    };
+    voice_->call("epoch", [](nb::object) {}, beat);
+  }
+  void locate(Point& point) override {
+    using Told = std::tuple<Array<Real>, Array<Real>, Real, Real, Real, Index>;
+    voice_->call("locate", [&](nb::object told) {
+      const auto [x, y, primal, dual, terms, nonzeros] = nb::cast<Told>(told);
+      const CVec at = sized(x, Index(point.x.size())), proof = sized(y, Index(point.y.size()));
+      std::copy(at.begin(), at.end(), point.x.begin());
+      std::copy(proof.begin(), proof.end(), point.y.begin());
+      located_ = {primal, dual, terms, nonzeros};
+    });
+  }
+  void resync(const Point&) override {
+    voice_->call("resync", [](nb::object) {});
+  }
+
+private:
+  std::shared_ptr<Voice> voice_;
+  Located& located_;
+};
+
+BoundAlgorithm outside(nb::object algorithm, Index primal, Index dual) {
+  BoundAlgorithm result;
+  const auto voice = std::make_shared<Voice>(algorithm, result.failure);
+  try {
+    auto* question = new BoundOutside(voice, primal, dual);
+    result.problem_object = nb::cast(question, nb::rv_policy::take_ownership);
+    result.algorithm = std::make_unique<OutsideAlgorithm>(voice, question->core.located);
+  } catch (const Abandoned&) { raise_failure(result); }
+  return result;
+}
+
+} // namespace
+
+void def_outside(nb::module_& m) {
+  nb::class_<BoundOutside, BoundQuestion>(m, "Outside", "A problem that lives in Python.");
+  m.def("outside", &outside, "algorithm"_a, "primal_size"_a, "dual_size"_a,
+        "An algorithm written in Python, with unit(), stored(), epoch(beat), locate() and resync().");
+}
+
+} // namespace southwell

@@ -1,0 +1,304 @@
+// Problems of blocks: losses over several margins, penalties of groups, and the methods that move them.
+#include "bindings/bound.hpp"
+#include "bindings/parts.hpp"
+#include "core/algorithms/block_descent.hpp"
+#include "core/algorithms/block_moves.hpp"
+#include "core/algorithms/block_newton.hpp"
+#include "core/rules/all.hpp"
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace southwell {
+
+namespace {
+
+// A wide loss and the arrays it looks into: labels of classes, or k targets a sample.
+struct BoundWideLoss {
+  nb::object targets_object, weights_object;
+  std::unique_ptr<WideLoss> loss;
+};
+
+// `work(loss)` with a loss over classes, by name.
+template <class Work> auto with_class_loss(const std::string& name, Real parameter, Work&& work) {
+  if (name == "softmax") return work(Softmax{});
+  if (name == "multiclass_hinge") return work(MulticlassHinge{parameter});
+  throw std::invalid_argument("unknown loss '" + name + "'");
+}
+std::span<const Index> checked(const Array<Index>& labels, Index width) {
+  const std::span<const Index> given(labels.data(), labels.shape(0));
+  for (const Index label : given)
+    if (label < 0 || label >= width) throw std::invalid_argument("a label out of range");
+  return given;
+}
+BoundWideLoss class_loss(const std::string& name, Real parameter, Index width, Array<Index> labels,
+                         Array<Real> weights) {
+  sized(weights, Index(labels.shape(0)));
+  const auto given = checked(labels, width);
+  return {nb::cast(labels), nb::cast(weights),
+          with_class_loss(name, parameter, [&]<class L>(L loss) -> std::unique_ptr<WideLoss> {
+            return std::make_unique<ClassLoss<L>>(loss, width, given, view(weights));
+          })};
+}
+// phi or phi* of each sample.
+Output over_classes(const std::string& name, Real parameter, Index width, Array<Index> labels,
+                    Array<Real> table, bool conjugate) {
+  const auto given = checked(labels, width);
+  sized(table, Index(given.size()) * width);
+  return filled(Index(given.size()), [&](Vec out) {
+    with_class_loss(name, parameter, [&](auto loss) {
+      for (Index i = 0; i < Index(out.size()); ++i) {
+        const Real* row = table.data() + i * width;
+        out[i] = conjugate ? loss.conjugate(row, 1, width, given[i]) : loss.value(row, width, given[i]);
+      }
+    });
+  });
+}
+BoundWideLoss task_loss(const AnyLoss& loss, Index width, Array<Real> targets, Array<Real> weights) {
+  sized(targets, Index(weights.shape(0)) * width);
+  return {nb::cast(targets), nb::cast(weights),
+          std::make_unique<TaskLoss>(loss, width, view(targets), view(weights))};
+}
+
+struct BoundWideProblem final : BoundQuestion {
+  nb::object layout_object, loss_object, penalty_object;
+  WideProblem core;
+
+  BoundWideProblem(nb::object layout, nb::object loss, nb::object penalty)
+      : layout_object(layout), loss_object(loss), penalty_object(penalty),
+        core(nb::cast<const BoundLayout&>(layout).design(), *nb::cast<const BoundWideLoss&>(loss).loss,
+             nb::cast<const Groups&>(penalty)) {
+    if (core.loss.samples() != core.design.rows() || core.penalty.width() != core.width() ||
+        core.penalty.penalised() > core.design.cols() || core.penalty.penalised() + 1 < core.design.cols())
+      throw std::invalid_argument("parts of different sizes");
+  }
+  const Question& question() const override { return core; }
+  const AnyLayout& layout() const { return nb::cast<const BoundLayout&>(layout_object).layout; }
+};
+
+Groups make_groups(Index width, std::vector<Index> members, std::vector<Index> starts,
+                   const std::vector<Real>& strength, const std::vector<Real>& l1,
+                   const std::vector<Real>& l2, Index features) {
+  std::vector<BlockPenalty> blocks;
+  bool sound = starts.size() == strength.size() + 1 && l1.size() == strength.size() &&
+               l2.size() == strength.size() && Index(members.size()) == features && starts.front() == 0 &&
+               starts.back() == features && width > 0;
+  for (std::size_t g = 0; sound && g + 1 < starts.size(); ++g) sound = starts[g] < starts[g + 1];
+  for (const Index j : members) sound = sound && j >= 0 && j < features;
+  if (!sound) throw std::invalid_argument("groups that do not fit");
+  for (std::size_t g = 0; g < strength.size(); ++g) blocks.push_back({strength[g], l1[g], l2[g]});
+  return Groups(width, std::move(members), std::move(starts), std::move(blocks), features);
+}
+
+const WideProblem& wide(nb::handle problem) { return nb::cast<const BoundWideProblem&>(problem).core; }
+
+BoundAlgorithm block_newton(nb::object problem, Array<Real> x) {
+  BoundAlgorithm result{problem, nb::none(), nullptr};
+  const CVec start = sized(x, wide(problem).primal_size());
+  nb::gil_scoped_release release;
+  result.algorithm = std::make_unique<BlockNewton>(wide(problem), start);
+  return result;
+}
+
+const AnyLayout& layout_of(nb::handle layout) { return nb::cast<const BoundLayout&>(layout).layout; }
+
+// `first` are the rows (slopes are kept), or none and `second` the columns (margins are kept).
+BoundAlgorithm block_dspdc(nb::object problem, const DspdcSpec& spec, nb::object first, nb::object second,
+                           Array<Real> x, Array<Real> y, std::uint64_t seed) {
+  const WideProblem& core = wide(problem);
+  sized(x, core.primal_size());
+  sized(y, core.dual_size());
+  BlockMoves moves(core, spec);
+  if (spec.rows < 1 || spec.rows > moves.samples() || spec.columns < 1 || spec.columns > moves.blocks())
+    throw std::invalid_argument("blocks of the wrong size");
+  const bool rows = second.is_none();
+  auto bilinear = std::make_unique<KeptProduct>(
+      rows ? whole_fibers<Axis::rows>(layout_of(first)) : whole_fibers<Axis::columns>(layout_of(second)),
+      rows, core.loss.weights(), spec.theta, Real(moves.samples()) / Real(spec.rows), core.width());
+  BoundAlgorithm result{problem, nb::make_tuple(first, second), nullptr};
+  nb::gil_scoped_release release;
+  result.algorithm = std::make_unique<Dspdc<BlockMoves>>(std::move(moves), std::move(bilinear), spec, view(x),
+                                                         view(y), seed);
+  return result;
+}
+
+// Groups in turn along the columns, or samples in turn along the rows; `start` is x or y.
+BoundAlgorithm block_descent(nb::object problem, bool primal, const std::string& rule, nb::object layout,
+                             Array<Real> start, Real least_l2, std::uint64_t seed) {
+  const WideProblem& core = wide(problem);
+  const Index turns = primal ? core.penalty.count() + core.has_intercept() : core.design.rows();
+  const CVec from = sized(start, primal ? core.primal_size() : core.dual_size());
+  const RuleSpec spec{rule, Score::none, 0, 0, {}, 1, 0, {}};
+  BoundAlgorithm result{problem, layout, nullptr};
+  nb::gil_scoped_release release;
+  if (primal)
+    result.algorithm = std::make_unique<BlockDescent>(core, whole_fibers<Axis::columns>(layout_of(layout)),
+                                                      make_rule(spec, turns, seed), from);
+  else
+    result.algorithm = std::make_unique<BlockAscent>(core, whole_fibers<Axis::rows>(layout_of(layout)),
+                                                     make_rule(spec, turns, seed), from, least_l2);
+  return result;
+}
+
+// The certificate of any pair; without y, of phi' at x's margins.
+nb::tuple certify(nb::object problem, Array<Real> x, std::optional<Array<Real>> y) {
+  const WideProblem& core = wide(problem);
+  Certificate proof;
+  {
+    nb::gil_scoped_release release;
+    Point point(core);
+    const CVec given = sized(x, core.primal_size());
+    point.x.assign(given.begin(), given.end());
+    core.design.apply(point.x, core.width(), point.margins);
+    if (y) {
+      const CVec dual = sized(*y, core.dual_size());
+      point.y.assign(dual.begin(), dual.end());
+      core.loss.into_domain(point.y);
+    } else {
+      core.loss.derivative(point.margins, point.y);
+    }
+    core.slopes(point.y, point.slopes);
+    proof = Certifier(core)(point);
+  }
+  return nb::make_tuple(proof.primal, proof.dual, proof.gap());
+}
+
+// y = phi' of the best model without penalised coefficients, and its intercept.
+nb::tuple null_model(nb::object problem) {
+  const WideProblem& core = wide(problem);
+  Point point(core);
+  core.finish(point);
+  return nb::make_tuple(to_numpy(point.y), to_numpy(point.x), to_numpy(point.slopes));
+}
+
+} // namespace
+
+void def_wide(nb::module_& m) {
+  using M = Array<Real>;
+  const auto whole = [](const BoundWideLoss& l, const M& table) {
+    return sized(table, l.loss->samples() * l.loss->width());
+  };
+  nb::class_<BlockPenalty>(m, "BlockPenalty", "strength ||x|| + l1 ||x||_1 + (l2/2) ||x||^2 on one block.")
+      .def(nb::init<Real, Real, Real>(), "strength"_a, "l1"_a, "l2"_a)
+      .def(
+          "value", [](const BlockPenalty& g, M x) { return g.value(view(x)); }, "x"_a)
+      .def(
+          "prox",
+          [](const BlockPenalty& g, M v, Real step) {
+            return filled(Index(v.shape(0)), [&](Vec out) {
+              std::copy_n(v.data(), v.shape(0), out.begin());
+              g.prox(out, step);
+            });
+          },
+          "v"_a, "step"_a)
+      .def(
+          "conjugate", [](const BlockPenalty& g, M v) { return g.conjugate(view(v)); }, "v"_a)
+      .def(
+          "conjugate_gradient",
+          [](const BlockPenalty& g, M v) {
+            return filled(Index(v.shape(0)), [&](Vec out) {
+              std::copy_n(v.data(), v.shape(0), out.begin());
+              g.conjugate_gradient(out);
+            });
+          },
+          "v"_a)
+      .def("feasible_scale", [](const BlockPenalty& g, M v) { return g.feasible_scale(view(v)); }, "v"_a);
+  nb::class_<Groups>(m, "Groups", "Penalties of a partition of the features.")
+      .def(
+          "__init__",
+          [](Groups* self, Index width, std::vector<Index> members, std::vector<Index> starts,
+             const std::vector<Real>& strength, const std::vector<Real>& l1, const std::vector<Real>& l2,
+             Index features) {
+            new (self)
+                Groups(make_groups(width, std::move(members), std::move(starts), strength, l1, l2, features));
+          },
+          "width"_a, "members"_a, "starts"_a, "strength"_a, "l1"_a, "l2"_a, "features"_a)
+      .def(
+          "feasible_scales", // of the block of each group
+          [](const Groups& self, M z) {
+            const CVec slopes = sized(z, self.penalised() * self.width());
+            return filled(self.count(), [&](Vec out) {
+              std::vector<Real> buffer;
+              for (Index g = 0; g < self.count(); ++g)
+                out[g] = self[g].feasible_scale(self.block(slopes, g, buffer));
+            });
+          },
+          "slopes"_a);
+  nb::class_<BoundWideLoss>(m, "WideLoss", "A loss over several margins a sample, for all samples.")
+      .def(
+          "value", [=](const BoundWideLoss& l, M margins) { return l.loss->value(whole(l, margins)); }, "m"_a)
+      .def(
+          "derivative",
+          [=](const BoundWideLoss& l, M margins) {
+            const CVec at = whole(l, margins);
+            return filled(Index(at.size()), [&](Vec y) { l.loss->derivative(at, y); });
+          },
+          "m"_a)
+      .def(
+          "conjugate",
+          [=](const BoundWideLoss& l, M y, Real scale) { return l.loss->conjugate(whole(l, y), scale); },
+          "y"_a, "scale"_a = 1.0)
+      .def(
+          "bend", // s_i H_i v_i where the derivative is y_i
+          [=](const BoundWideLoss& l, M y, M v) {
+            const CVec at = whole(l, y), by = whole(l, v);
+            return filled(Index(at.size()), [&](Vec out) {
+              std::vector<Real> h(out.size());
+              l.loss->curvature(at, h);
+              l.loss->bend(h, by, out);
+            });
+          },
+          "y"_a, "v"_a)
+      .def(
+          "maximise",
+          [=](const BoundWideLoss& l, M margins, M y0, Real q) {
+            const CVec at = whole(l, margins), centre = whole(l, y0);
+            return filled(Index(at.size()), [&](Vec y) {
+              const Index k = l.loss->width();
+              for (Index i = 0; i < l.loss->samples(); ++i)
+                l.loss->maximise(i, at.data() + i * k, centre.data() + i * k, q, y.data() + i * k);
+            });
+          },
+          "m"_a, "y0"_a, "q"_a)
+      .def(
+          "balance",
+          [=](const BoundWideLoss& l, M y) {
+            const CVec at = whole(l, y);
+            return filled(Index(at.size()), [&](Vec out) {
+              std::copy(at.begin(), at.end(), out.begin());
+              l.loss->balance(out);
+            });
+          },
+          "y"_a)
+      .def(
+          "into_domain",
+          [=](const BoundWideLoss& l, M y) {
+            const CVec at = whole(l, y);
+            return filled(Index(at.size()), [&](Vec out) {
+              std::copy(at.begin(), at.end(), out.begin());
+              l.loss->into_domain(out);
+            });
+          },
+          "y"_a)
+      .def_prop_ro("smoothness", [](const BoundWideLoss& l) { return l.loss->smoothness(); })
+      .def_prop_ro("smooth", [](const BoundWideLoss& l) { return l.loss->smooth(); });
+  m.def("class_loss", &class_loss, "name"_a, "parameter"_a, "width"_a, "labels"_a, "weights"_a);
+  m.def("over_classes", &over_classes, "name"_a, "parameter"_a, "width"_a, "labels"_a, "table"_a,
+        "conjugate"_a);
+  m.def("task_loss", &task_loss, "loss"_a, "width"_a, "targets"_a, "weights"_a);
+  nb::class_<BoundWideProblem, BoundQuestion>(m, "WideProblem", "Design, wide loss and groups.")
+      .def(nb::init<nb::object, nb::object, nb::object>(), "layout"_a, "loss"_a, "penalty"_a);
+  m.def("block_newton", &block_newton, "problem"_a, "x"_a);
+  m.def("block_dspdc", &block_dspdc, "problem"_a, "spec"_a, "first"_a.none(), "second"_a.none(), "x"_a, "y"_a,
+        "seed"_a);
+  m.def("block_descent", &block_descent, "problem"_a, "primal"_a, "rule"_a, "layout"_a, "start"_a,
+        "least_l2"_a, "seed"_a);
+  m.def("wide_certify", &certify, "problem"_a, "x"_a, "y"_a.none());
+  m.def("null_model", &null_model, "problem"_a);
+}
+
+} // namespace southwell

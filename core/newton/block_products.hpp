@@ -1,0 +1,108 @@
+// Products with the columns of a working set, k numbers wide; the last "column" may be the intercept's, all
+// ones. Where the set is everything, the design itself is asked.
+#pragma once
+#include "core/newton/working_columns.hpp"
+#include "core/wide_problem.hpp"
+
+namespace southwell {
+
+class BlockProducts {
+public:
+  BlockProducts(const WideProblem& problem, const WorkingColumns& columns, bool whole)
+      : problem_(problem), columns_(columns), whole_(whole) {}
+
+  Index slots() const { return whole_ ? problem_.penalty.penalised() : columns_.count(); }
+  Index size() const { return (slots() + problem_.has_intercept()) * problem_.width(); }
+  Index entries() const { return whole_ ? problem_.design.stored() : columns_.entries(); }
+
+  // out = A u
+  void forward(CVec u, Vec out) const {
+    const Index k = problem_.width();
+    if (whole_) return problem_.design.apply(u, k, out);
+    std::fill(out.begin(), out.end(), 0.0);
+    if (problem_.has_intercept())
+      for (std::size_t i = 0; i < out.size(); ++i) out[i] = u[std::size_t(slots() * k) + i % std::size_t(k)];
+    if (slots() == 0) return;
+    columns_.visit([&](const auto& store) {
+      if constexpr (requires { store[0].plain(); })
+        if (k > 1)
+          return divide(entries() * k, [&](int part, int parts) {
+            const Index n = problem_.design.rows();
+            add_dense(store, slots(), n * part / parts, n * (part + 1) / parts, u.data(), k, out.data());
+          });
+      for (Index s = 0; s < slots(); ++s)
+        if (!zero(u, s)) add_wide(store[s], u.data() + s * k, k, out.data());
+    });
+  }
+  // out = A'r; of slots whose mark is 0, if there are marks, nothing is told
+  void backward(CVec r, std::span<const char> marks, Vec out) const {
+    const Index k = problem_.width();
+    if (whole_) return problem_.design.adjoint(r, k, out);
+    std::fill(out.begin(), out.end(), 0.0);
+    if (problem_.has_intercept())
+      for (std::size_t i = 0; i < r.size(); ++i) out[std::size_t(slots() * k) + i % std::size_t(k)] += r[i];
+    if (slots() == 0) return;
+    columns_.visit([&](const auto& store) {
+      divide(entries() * k, [&](int part, int parts) {
+        const Index from = slots() * part / parts, to = slots() * (part + 1) / parts;
+        if constexpr (requires { store[0].plain(); })
+          if (k > 1 && marks.empty())
+            return dots_of_dense(store, from, to, problem_.design.rows(), r.data(), k, out.data());
+        for (Index s = from; s < to; ++s)
+          if (marks.empty() || marks[s]) dot_wide(store[s], r.data(), k, out.data() + s * k);
+      });
+    });
+  }
+  // out = the diagonal of A'(H (x) A), H being diag(h), or what is left of it where margins compete. Of a
+  // whole design about: the squares of a column, times the mean curvature of a margin.
+  void diagonal(CVec h, Vec out) const {
+    const Index k = problem_.width(), n = problem_.design.rows();
+    std::vector<Real> bare(h.begin(), h.end()), means(static_cast<std::size_t>(k));
+    for (Index i = 0; i < n; ++i) {
+      Real total = 0;
+      for (Index c = 0; c < (problem_.loss.coupled() ? k : 0); ++c) total += h[i * k + c];
+      for (Index c = 0; c < k; ++c) {
+        if (total > 0) bare[i * k + c] -= h[i * k + c] * h[i * k + c] / total;
+        means[c] += bare[i * k + c];
+      }
+    }
+    if (!whole_) return squares(bare, out);
+    if (norms_.empty()) {
+      norms_.resize(std::size_t(problem_.design.cols()));
+      problem_.design.column_squared_norms(problem_.loss.weights(), norms_);
+    }
+    for (std::size_t e = 0; e < out.size(); ++e)
+      out[e] = norms_[e / std::size_t(k)] * means[e % std::size_t(k)];
+  }
+  // out_jc = sum_i a_ij^2 h_ic, of gathered columns
+  void squares(CVec h, Vec out) const {
+    const Index k = problem_.width();
+    std::fill(out.begin(), out.end(), 0.0);
+    if (problem_.has_intercept())
+      for (std::size_t i = 0; i < h.size(); ++i) out[std::size_t(slots() * k) + i % std::size_t(k)] += h[i];
+    if (slots() == 0) return;
+    columns_.visit([&](const auto& store) {
+      divide(entries() * k, [&](int part, int parts) {
+        for (Index s = slots() * part / parts; s < slots() * (part + 1) / parts; ++s) {
+          Real* own = out.data() + s * k;
+          store[s].visit([&](Index i, Real a) {
+            for (Index c = 0; c < k; ++c) own[c] += a * a * h[i * k + c];
+          });
+        }
+      });
+    });
+  }
+
+private:
+  bool zero(CVec u, Index s) const {
+    const Index k = problem_.width();
+    return std::all_of(u.begin() + s * k, u.begin() + (s + 1) * k, [](Real v) { return v == 0; });
+  }
+
+  const WideProblem& problem_;
+  const WorkingColumns& columns_;
+  bool whole_;
+  mutable std::vector<Real> norms_; // of all columns, squared
+};
+
+} // namespace southwell

@@ -1,0 +1,70 @@
+// What block coordinate sweeps and Newton steps on a model share.
+#pragma once
+#include "core/newton/manifold.hpp"
+#include <utility>
+
+namespace southwell {
+
+// About the gap of the problem restricted to some blocks, with slopes scaled to be feasible there; `value` is
+// P.
+inline Real restricted_gap(std::span<const BlockAt> blocks, CVec x, CVec z, Real value) {
+  Real scale = 1, total = 0;
+  for (const BlockAt& block : blocks)
+    if (block.g.l2 == 0) scale = std::min(scale, block.g.feasible_scale(block.of(z)));
+  for (const BlockAt& block : blocks) {
+    const CVec own = block.of(x), slope = block.of(z);
+    Real along = 0;
+    for (Index e = 0; e < block.size; ++e) along += scale * slope[e] * own[e];
+    total += std::max(block.g.value(own) + block.g.conjugate(slope, scale) + along, 0.0);
+  }
+  return total + (1 - scale) * (1 - scale) * std::abs(value);
+}
+
+// A proximal step of a block; `change` is by how much it moves. Where nothing but l1 and l2 hold a single
+// feature, each of its numbers has a curvature of its own. Returns what the step is worth, about: 0 if
+// there is none.
+inline Real propose(const BlockAt& block, Index k, Vec u, CVec slope, Real steep, CVec diagonal,
+                    std::vector<Real>& change) {
+  const Vec own = block.of(u);
+  const bool apart = block.g.strength == 0 && block.size == k;
+  change.resize(std::size_t(block.size));
+  if (!(steep > 0)) { // empty columns: only the penalty speaks
+    Real moved = 0;
+    for (Index e = 0; e < block.size; ++e) moved += std::abs(change[e] = -std::exchange(own[e], 0.0));
+    return moved;
+  }
+  for (Index e = 0; e < block.size; ++e) {
+    const Real own_steep = apart ? std::max(diagonal[e], 1e-12 * steep) : steep;
+    change[e] = own[e] - slope[e] / own_steep;
+    if (apart) change[e] = soft(change[e], block.g.l1 / own_steep) / (1 + block.g.l2 / own_steep);
+  }
+  if (!apart) block.g.prox(change, 1 / steep);
+  Real moved = 0;
+  for (Index e = 0; e < block.size; ++e) {
+    const Real to = change[e];
+    change[e] = to - own[e];
+    moved += (apart ? diagonal[e] : steep) * change[e] * change[e];
+    own[e] = to;
+  }
+  return moved;
+}
+
+// As far along d as the model with its penalty falls, stopping at zero what would pass it; d and its image
+// then are that step. False: it falls nowhere.
+template <class Product> bool shorten(const Manifold& manifold, CVec z, Product&& product, Vec d, Vec image) {
+  const Real here = manifold.penalty(std::vector<Real>(d.size()));
+  const std::vector<Real> whole(d.begin(), d.end()), bent(image.begin(), image.end());
+  for (Real part = 1; part > 1e-4; part /= 2) {
+    for (std::size_t e = 0; e < d.size(); ++e) {
+      d[e] = part * whole[e];
+      image[e] = part * bent[e];
+    }
+    if (!manifold.keep_signs(d)) product(d, image);
+    Real change = manifold.penalty(d) - here;
+    for (std::size_t e = 0; e < d.size(); ++e) change += d[e] * (z[e] + image[e] / 2);
+    if (change <= 1e-15 * std::abs(here)) return true;
+  }
+  return false;
+}
+
+} // namespace southwell

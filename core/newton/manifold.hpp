@@ -1,0 +1,157 @@
+// Newton where the penalty is smooth: on blocks that are not zero and, where there is an l1, their entries
+// that are not. What is solved for there is
+//
+//     (Q + l2 + (strength/||u||)(I - u u'/||u||^2)) d = -(z + l2 u + strength u/||u|| + l1 sign u),
+//
+// by conjugate gradients, Q being the curvature of the loss, known by its products alone.
+#pragma once
+#include "core/penalties/groups.hpp"
+#include <vector>
+
+namespace southwell {
+
+// Where a block of numbers lies in a longer vector.
+struct BlockAt {
+  Index first, size;
+  BlockPenalty g;
+  CVec of(CVec v) const { return v.subspan(std::size_t(first), std::size_t(size)); }
+  Vec of(Vec v) const { return v.subspan(std::size_t(first), std::size_t(size)); }
+};
+
+class Manifold {
+public:
+  // `free`: numbers after the blocks that no penalty holds.
+  Manifold(std::span<const BlockAt> blocks, CVec u, Index free)
+      : blocks_(blocks), u_(u), inside_(u.size()), norms_(blocks.size()), free_(free) {
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      norms_[b] = norm(blocks[b].of(u), [](Real v) { return v; });
+      const BlockPenalty& g = blocks[b].g;
+      if (norms_[b] == 0 && (g.strength > 0 || g.l1 > 0)) continue;
+      for (Index e = blocks[b].first; e < blocks[b].first + blocks[b].size; ++e)
+        inside_[e] = g.l1 == 0 || u[e] != 0;
+    }
+    std::fill(inside_.end() - free, inside_.end(), 1);
+  }
+  bool inside(Index e) const { return inside_[e]; }
+  bool active(std::size_t b) const { // has it any part in this?
+    for (Index e = blocks_[b].first; e < blocks_[b].first + blocks_[b].size; ++e)
+      if (inside_[e]) return true;
+    return false;
+  }
+
+  // d, and its image Q d. `product(v, out)` is Q v; `diagonal` is about that of Q. `spend()` is asked each
+  // step; true: leave it.
+  template <class Product, class Spend>
+  void solve(CVec z, CVec diagonal, Product&& product, Spend&& spend, Real part, Index most, Vec d,
+             Vec image) const {
+    const std::size_t size = u_.size();
+    std::vector<Real> residual(size), direction(size), loss_image(size), whole(size), scale(size);
+    std::fill(d.begin(), d.end(), 0.0);
+    std::fill(image.begin(), image.end(), 0.0);
+    gradient(z, residual);
+    for (Real& v : residual) v = -v;
+    scales(diagonal, scale);
+    Real rho = 0;
+    for (std::size_t e = 0; e < size; ++e)
+      if (inside_[e]) rho += residual[e] * (direction[e] = residual[e] / scale[e]);
+    const Real goal = part * part * rho;
+    for (Index step = 0; step < most && rho > goal && rho > 0; ++step) {
+      product(direction, loss_image);
+      if (spend()) return;
+      whole = loss_image;
+      add_penalty(direction, whole);
+      Real bent = 0, next = 0;
+      for (std::size_t e = 0; e < size; ++e) bent += inside_[e] ? direction[e] * whole[e] : 0;
+      if (!(bent > 0)) return;
+      const Real by = rho / bent;
+      for (std::size_t e = 0; e < size; ++e) {
+        if (!inside_[e]) continue;
+        d[e] += by * direction[e];
+        residual[e] -= by * whole[e];
+        next += residual[e] * residual[e] / scale[e];
+      }
+      for (std::size_t e = 0; e < size; ++e) image[e] += by * loss_image[e];
+      const Real kept = next / rho;
+      for (std::size_t e = 0; e < size; ++e)
+        if (inside_[e]) direction[e] = residual[e] / scale[e] + kept * direction[e];
+      rho = next;
+      if (std::vector<Real> end(d.begin(), d.end()); step >= 10 && !keep_signs(end))
+        return; // what passes zero stops there
+    }
+  }
+  // Of d only what leaves signs as they are: numbers and blocks that would pass zero stop there. True if that
+  // is all of it.
+  bool keep_signs(Vec d) const {
+    bool all = true;
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      const BlockAt& block = blocks_[b];
+      if (block.g.strength > 0 && norms_[b] > 0) {
+        Real along = 0;
+        for (Index e = block.first; e < block.first + block.size; ++e) along += u_[e] * (u_[e] + d[e]);
+        if (along <= 0) {
+          for (Index e = block.first; e < block.first + block.size; ++e) d[e] = -u_[e];
+          all = false;
+          continue;
+        }
+      }
+      if (block.g.l1 == 0) continue;
+      for (Index e = block.first; e < block.first + block.size; ++e)
+        if (inside_[e] && u_[e] * (u_[e] + d[e]) < 0) {
+          d[e] = -u_[e];
+          all = false;
+        }
+    }
+    return all;
+  }
+  Real penalty(CVec d) const { // at u + d
+    std::vector<Real> buffer;
+    Real total = 0;
+    for (const BlockAt& block : blocks_) {
+      buffer.assign(std::size_t(block.size), 0.0);
+      for (Index t = 0; t < block.size; ++t) buffer[t] = u_[block.first + t] + d[block.first + t];
+      total += block.g.value(buffer);
+    }
+    return total;
+  }
+
+private:
+  void gradient(CVec z, Vec out) const {
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      const auto& [first, size, g] = blocks_[b];
+      const Real round = norms_[b] > 0 ? g.strength / norms_[b] : 0;
+      for (Index e = first; e < first + size; ++e)
+        if (inside_[e]) out[e] = z[e] + (g.l2 + round) * u_[e] + (u_[e] > 0 ? g.l1 : u_[e] < 0 ? -g.l1 : 0);
+    }
+    for (std::size_t e = u_.size() - std::size_t(free_); e < u_.size(); ++e) out[e] = z[e];
+  }
+  void add_penalty(CVec v, Vec out) const {
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      const auto& [first, size, g] = blocks_[b];
+      const Real round = norms_[b] > 0 ? g.strength / norms_[b] : 0;
+      Real along = 0;
+      if (round > 0)
+        for (Index e = first; e < first + size; ++e) along += inside_[e] ? u_[e] * v[e] : 0;
+      along *= round / std::max(norms_[b] * norms_[b], 1e-300);
+      for (Index e = first; e < first + size; ++e) out[e] += (g.l2 + round) * v[e] - along * u_[e];
+    }
+  }
+  void scales(CVec diagonal, Vec out) const { // of an approximate inverse
+    Real most = 0;
+    for (const Real v : diagonal) most = std::max(most, v);
+    const Real least = most > 0 ? 1e-30 * most : 1; // columns may be of very different sizes
+    for (std::size_t e = 0; e < out.size(); ++e) out[e] = std::max(diagonal[e], least);
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      const auto& [first, size, g] = blocks_[b];
+      const Real more = g.l2 + (norms_[b] > 0 && size > 1 ? g.strength / norms_[b] : 0);
+      for (Index e = first; e < first + size; ++e) out[e] += more;
+    }
+  }
+
+  std::span<const BlockAt> blocks_;
+  CVec u_;
+  std::vector<char> inside_;
+  std::vector<Real> norms_;
+  Index free_;
+};
+
+} // namespace southwell

@@ -1,0 +1,154 @@
+// g(x) = strength ||x|| + l1 ||x||_1 + (l2/2) ||x||^2 on a block of numbers: group lasso, sparse group lasso,
+// rows of a coefficient matrix, all with the elastic part. Their sum over a partition of the features, each
+// with k coefficients, is `Groups`.
+#pragma once
+#include "core/support/math.hpp"
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace southwell {
+
+// The norm of of(v_1), of(v_2), ...; in units of the largest where squares would overflow or vanish.
+template <class Of> Real norm(CVec v, Of&& of) {
+  Real square = 0;
+  for (const Real u : v) {
+    const Real at = of(u);
+    square += at * at;
+  }
+  if (square > 1e-280 && square < 1e280) return std::sqrt(square);
+  Real most = 0;
+  for (const Real u : v) most = std::max(most, std::abs(of(u)));
+  if (!(most > 0) || !std::isfinite(most)) return most;
+  square = 0;
+  for (const Real u : v) {
+    const Real at = of(u) / most;
+    square += at * at;
+  }
+  return most * std::sqrt(square);
+}
+
+struct BlockPenalty {
+  Real strength, l1, l2;
+
+  Real value(CVec x) const {
+    Real sum = 0;
+    for (const Real v : x) sum += std::abs(v);
+    const Real size = norm(x, [](Real v) { return v; });
+    return strength * size + l1 * sum + (l2 > 0 ? l2 / 2 * size * size : 0);
+  }
+  // ||soft(v, l1)||, whose excess over `strength` is what breaks the optimality of x = 0
+  Real pull(CVec v, Real scale = 1) const {
+    return norm(v, [&](Real u) { return std::max(std::abs(scale * u) - l1, 0.0); });
+  }
+  // argmin_x  g(x) + ||x - v||^2 / (2 step), in place
+  void prox(Vec v, Real step) const {
+    for (Real& u : v) u = soft(u, step * l1);
+    const Real size = norm(v, [](Real u) { return u; });
+    const Real factor = size > step * strength ? (1 - step * strength / size) / (1 + step * l2) : 0;
+    for (Real& u : v) u *= factor;
+  }
+  // argmax_x  <v, x> - g(x), in place; needs l2 > 0
+  void conjugate_gradient(Vec v) const {
+    const Real size = pull(v), factor = size > strength ? (1 - strength / size) / l2 : 0;
+    for (Real& u : v) u = factor * soft(u, l1);
+  }
+  Real conjugate(CVec v, Real scale = 1) const {
+    const Real excess = pull(v, scale) - strength;
+    if (l2 > 0) return excess > 0 ? excess * excess / (2 * l2) : 0;
+    // pull adds rounding of its own, of the size of v
+    return excess > 1e-12 * (strength + l1) ? infinity : 0;
+  }
+  // The largest t <= 1 with t v in dom g*, l2 not counted: ||soft(t v, l1)|| <= strength. That is convex and
+  // rises in t, so Newton from the right comes down to the root and never falls short of it.
+  Real feasible_scale(CVec v) const {
+    Real size = pull(v);
+    if (!(size > strength)) return 1;
+    if (!(size > 1e-140 && size < 1e140)) { // in other units, or squares would overflow or vanish
+      std::vector<Real> scaled(v.begin(), v.end());
+      for (Real& u : scaled) u /= size;
+      return BlockPenalty{strength / size, l1 / size, l2}.feasible_scale(scaled);
+    }
+    if (strength == 0) {
+      Real most = 0;
+      for (const Real u : v) most = std::max(most, std::abs(u));
+      return l1 / most;
+    }
+    Real t = 1;
+    for (int step = 0; step < 100 && size > strength * (1 + 1e-15); ++step) {
+      Real slope = 0;
+      for (const Real u : v) slope += std::max(std::abs(t * u) - l1, 0.0) * std::abs(u);
+      const Real next = t - (size - strength) * (size / slope);
+      if (!(next < t && next > 0)) break;
+      t = next;
+      size = pull(v, t);
+    }
+    return t;
+  }
+};
+
+class Groups {
+public:
+  // `members` lists the features group by group; group g owns those from starts[g] to starts[g + 1].
+  Groups(Index width, std::vector<Index> members, std::vector<Index> starts, std::vector<BlockPenalty> blocks,
+         Index features)
+      : width_(width), members_(std::move(members)), starts_(std::move(starts)), blocks_(std::move(blocks)),
+        group_of_(std::size_t(features)) {
+    for (Index g = 0; g < count(); ++g)
+      for (const Index j : of(g)) group_of_[j] = g;
+  }
+
+  Index width() const { return width_; }
+  Index count() const { return Index(blocks_.size()); }
+  Index penalised() const { return Index(group_of_.size()); } // features; an intercept beyond is free
+  Index group_of(Index j) const { return group_of_[j]; }
+  std::span<const Index> of(Index g) const {
+    return {members_.data() + starts_[g], std::size_t(starts_[g + 1] - starts_[g])};
+  }
+  const BlockPenalty& operator[](Index g) const { return blocks_[g]; }
+  Index size(Index g) const { return (starts_[g + 1] - starts_[g]) * width_; }
+  Index largest() const {
+    Index most = 0;
+    for (Index g = 0; g < count(); ++g) most = std::max(most, size(g));
+    return most;
+  }
+  // The block of group g: where it lies in a row, as it is; else gathered into `buffer`.
+  CVec block(CVec x, Index g, std::vector<Real>& buffer) const {
+    const auto features = of(g);
+    if (features.back() - features.front() + 1 == Index(features.size()))
+      return x.subspan(std::size_t(features.front() * width_), std::size_t(size(g)));
+    buffer.clear();
+    for (const Index j : features)
+      buffer.insert(buffer.end(), x.begin() + j * width_, x.begin() + (j + 1) * width_);
+    return buffer;
+  }
+  void put(CVec block, Index g, Vec x) const {
+    for (std::size_t t = 0; t < of(g).size(); ++t)
+      std::copy_n(block.begin() + std::ptrdiff_t(t) * width_, width_, x.begin() + of(g)[t] * width_);
+  }
+  // sum_g of something of the group's penalty and its block
+  template <class Term> Real sum(CVec x, Term&& term) const {
+    std::vector<Real> buffer;
+    Real total = 0;
+    for (Index g = 0; g < count(); ++g) total += term(blocks_[g], block(x, g, buffer));
+    return total;
+  }
+  Real value(CVec x) const {
+    return sum(x, [](const BlockPenalty& g, CVec block) { return g.value(block); });
+  }
+  bool smooth() const { // is there only l2?
+    return std::all_of(blocks_.begin(), blocks_.end(),
+                       [](const BlockPenalty& g) { return g.strength == 0 && g.l1 == 0; });
+  }
+  bool strong() const { // is there some everywhere?
+    return std::all_of(blocks_.begin(), blocks_.end(), [](const BlockPenalty& g) { return g.l2 > 0; });
+  }
+
+private:
+  Index width_;
+  std::vector<Index> members_, starts_;
+  std::vector<BlockPenalty> blocks_;
+  std::vector<Index> group_of_;
+};
+
+} // namespace southwell

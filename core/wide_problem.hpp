@@ -1,0 +1,243 @@
+// What is asked where each sample has k margins and each feature k coefficients, a row of X for each:
+//
+//   P(X) = sum_i s_i phi_i(a_i'X) + sum_g g_g(X_g),           M = A X           (margins)
+//   D(Y) = - sum_i s_i phi_i*(y_i) - sum_g g_g*(-Z_g),        Z = A'(s o Y)     (slopes)
+//
+// over a partition of the features into groups g. The intercept, k free numbers, is the last row of X.
+#pragma once
+#include "core/penalties/groups.hpp"
+#include "core/support/cholesky.hpp"
+#include "core/wide_loss.hpp"
+
+namespace southwell {
+
+struct WideProblem final : Question {
+  const Design& design;
+  const WideLoss& loss;
+  const Groups& penalty;
+
+  WideProblem(const Design& design, const WideLoss& loss, const Groups& penalty)
+      : design(design), loss(loss), penalty(penalty) {}
+
+  Index width() const { return loss.width(); }
+  bool has_intercept() const { return penalty.penalised() < design.cols(); }
+
+  Index primal_size() const override { return design.cols() * width(); }
+  Index dual_size() const override { return design.rows() * width(); }
+  Index stored() const override { return design.stored(); }
+  Real value(const Point& point) const override { return loss.value(point.margins) + penalty.value(point.x); }
+  Real terms(const Point& point) const override { return loss.size(point.margins, point.y); }
+  Index nonzeros(CVec x) const override {
+    return penalised_size() - std::count(x.begin(), x.begin() + penalised_size(), 0.0);
+  }
+  Unit unit(Point& point) const override {
+    const Real plain = loss.value(point.margins), trivial = dual_at_zero();
+    if (has_intercept()) solve_intercept(point);
+    return {std::max(loss.value(point.margins) - trivial, 0.0),
+            1e-15 * (std::abs(plain) + std::abs(trivial))};
+  }
+  std::unique_ptr<Bound> bound(std::function<bool()>) const override;
+
+  Index penalised_size() const { return penalty.penalised() * width(); }
+  Real dual_at_zero() const { return -loss.conjugate(std::vector<Real>(std::size_t(dual_size())), 0); }
+  void slopes(CVec y, Vec z) const { // Z = A'(s o Y)
+    std::vector<Real> weighted(y.begin(), y.end());
+    weigh(weighted);
+    design.adjoint(weighted, width(), z);
+  }
+  void weigh(Vec y) const { // by samples
+    for (Index i = 0; i < design.rows(); ++i)
+      for (Index c = 0; c < width(); ++c) y[i * width() + c] *= loss.weights()[i];
+  }
+
+  // The best intercept for margins without one; they then have it. Newton in k dimensions.
+  void solve_intercept(Point& point) const {
+    const Index k = width();
+    Vec own = Vec(point.x).subspan(std::size_t(penalised_size()));
+    std::vector<Real> best(point.margins), trial(best.size()), y(best.size()), h(best.size());
+    const auto shifted = [&](CVec by, Vec out) {
+      for (std::size_t i = 0; i < out.size(); ++i) out[i] = point.margins[i] + by[i % std::size_t(k)];
+    };
+    if (loss.best_shifts(point.margins, own)) {
+      for (std::size_t i = 0; i < trial.size(); ++i) point.margins[i] += own[i % std::size_t(k)];
+      return;
+    }
+    std::vector<Real> at(own.begin(), own.end()), next(at);
+    shifted(at, best);
+    Real value = loss.value(best);
+    if (const Real zero = loss.value(point.margins); !(value <= zero)) { // it came with a bad one
+      std::fill(at.begin(), at.end(), 0.0);
+      best = point.margins;
+      value = zero;
+    }
+    Real last = infinity;
+    for (int step = 0; step < 50; ++step) {
+      loss.derivative(best, y);
+      const std::vector<Real> slope = column_sums(y, true);
+      Real size = 0, worst = 0;
+      for (Index c = 0; c < k; ++c) worst = std::max(worst, std::abs(slope[c]));
+      for (std::size_t i = 0; i < y.size(); ++i) size += loss.weights()[i / std::size_t(k)] * std::abs(y[i]);
+      // Down to rounding, which the sum over many samples has its share of.
+      if (!(worst > 1e-16 * size) || (worst <= 1e-12 * size && worst > 0.1 * last)) break;
+      last = worst;
+      loss.curvature(y, h);
+      const std::vector<Real> move = newton_shift(h, slope);
+      Real promised = 0;
+      for (Index c = 0; c < k; ++c) promised += move[c] * slope[c];
+      Real part = 1, now = infinity;
+      for (; part > 1e-10; part /= 2) {
+        for (Index c = 0; c < k; ++c) next[c] = at[c] + part * move[c];
+        shifted(next, trial);
+        now = loss.value(trial);
+        if (now <= value + 0.1 * part * promised + 1e-14 * std::abs(value)) break;
+        if (-promised <= 1e-10 * std::abs(value) && now <= value + 1e-10 * std::abs(value)) break; // rounding
+      }
+      if (part <= 1e-10) break;
+      const bool moved = next != at;
+      at = next;
+      best.swap(trial);
+      value = std::min(now, value);
+      if (!moved || (loss.quadratic() && step > 0)) break;
+    }
+    if (loss.coupled()) { // a constant added to all k changes nothing
+      const Real mean = std::accumulate(at.begin(), at.end(), 0.0) / Real(k);
+      for (Real& c : at) c -= mean;
+    }
+    std::copy(at.begin(), at.end(), own.begin());
+    shifted(at, trial);
+    point.margins = trial;
+  }
+  // sum_i [s_i] y_i
+  std::vector<Real> column_sums(CVec table, bool weighted) const {
+    const Index k = width();
+    std::vector<Real> sums(static_cast<std::size_t>(k));
+    for (Index i = 0; i < design.rows(); ++i)
+      for (Index c = 0; c < k; ++c) sums[c] += (weighted ? loss.weights()[i] : 1) * table[i * k + c];
+    return sums;
+  }
+
+  // Fresh products of a point from both halves, for the methods that have them.
+  void complete(Point& point) const {
+    compute_margins(point);
+    if (has_intercept()) solve_intercept(point);
+    slopes(point.y, point.slopes);
+  }
+  // From its primal half: Y = phi'(M).
+  void complete_from_primal(Point& point) const {
+    compute_margins(point);
+    finish(point);
+  }
+  // The same where the margins, without an intercept, are there.
+  void finish(Point& point) const {
+    if (has_intercept()) solve_intercept(point);
+    loss.derivative(point.margins, point.y);
+    if (has_intercept()) loss.balance(point.y);
+    slopes(point.y, point.slopes);
+  }
+
+private:
+  void compute_margins(Point& point) const { // M = A X, without an intercept
+    const auto free = point.x.begin() + penalised_size();
+    const std::vector<Real> own(free, point.x.end());
+    std::fill(free, point.x.end(), 0.0);
+    design.apply(point.x, width(), point.margins);
+    std::copy(own.begin(), own.end(), free);
+  }
+  // -H^-1 slope for H = sum_i s_i H_i, whose null space the slope does not meet: through its factor, or, of
+  // very many classes, with its diagonal alone.
+  std::vector<Real> newton_shift(CVec h, CVec slope) const {
+    const auto k = std::size_t(width());
+    std::vector<Real> move(slope.begin(), slope.end()), diagonal(k);
+    for (std::size_t i = 0; i < h.size(); ++i) diagonal[i % k] += h[i];
+    const Real most = *std::max_element(diagonal.begin(), diagonal.end()),
+               floor = most > 0 ? 1e-10 * most : 1;
+    for (Real& v : move) v = -v;
+    if (!loss.coupled() || k > 500) {
+      for (std::size_t c = 0; c < k; ++c) move[c] /= diagonal[c] + floor;
+      return move;
+    }
+    std::vector<Real> matrix(k * k);
+    for (Index i = 0; i < design.rows(); ++i) {
+      const Real* own = h.data() + std::size_t(i) * k;
+      const Real total = std::reduce(own, own + k);
+      if (!(total > 0)) continue;
+      for (std::size_t a = 0; a < k; ++a)
+        if (own[a] > 0) kernels::add(own, -own[a] / total, matrix.data() + a * k, Index(a) + 1);
+    }
+    Cholesky factor;
+    for (std::size_t a = 0; a < k; ++a) {
+      matrix[a * k + a] += diagonal[a] + floor;
+      if (!factor.append(matrix.data() + a * k)) { // the diagonal is an upper bound
+        for (std::size_t c = 0; c < k; ++c) move[c] /= diagonal[c] + floor;
+        return move;
+      }
+    }
+    factor.solve(move.data());
+    return move;
+  }
+};
+
+// Any dual table can be made feasible: it is balanced where there is an intercept, and scaled towards 0 where
+// l2 = 0 and slopes are beyond their groups' reach. Where l2 is tiny, scaling as if it were 0 is tried too.
+class WideFeasible final : public Bound {
+public:
+  explicit WideFeasible(const WideProblem& problem) : problem_(problem) {}
+
+  Real dual_value(const Point& point) override {
+    y_ = point.y;
+    z_ = point.slopes;
+    if (problem_.has_intercept()) balance();
+    const Real tight = least_scale(true);
+    scale_ = least_scale(false);
+    Real best = value(scale_);
+    if (tight < scale_)
+      if (const Real other = value(tight); other > best) {
+        best = other;
+        scale_ = tight;
+      }
+    if (!std::isfinite(best)) { // overflow: the trivial bound always holds
+      scale_ = 0;
+      std::fill(y_.begin(), y_.end(), 0.0);
+      best = problem_.dual_at_zero();
+    }
+    return best;
+  }
+  CVec y() const override { return y_; }
+  Real scale() const override { return scale_; }
+  CVec slopes() const override { return z_; }
+
+private:
+  void balance() {
+    const Index free = problem_.penalised_size();
+    Real off = 0, size = 0;
+    for (Index c = 0; c < problem_.width(); ++c) off = std::max(off, std::abs(z_[free + c]));
+    for (std::size_t i = 0; i < y_.size(); ++i)
+      size += problem_.loss.weights()[i / std::size_t(problem_.width())] * std::abs(y_[i]);
+    if (!(off > 1e-15 * size)) return;
+    problem_.loss.balance(y_);
+    problem_.slopes(y_, z_);
+  }
+  Real least_scale(bool all) const { // of groups without l2, or of all
+    Real scale = 1;
+    std::vector<Real> buffer;
+    for (Index g = 0; g < problem_.penalty.count(); ++g)
+      if (all || problem_.penalty[g].l2 == 0)
+        scale = std::min(scale, problem_.penalty[g].feasible_scale(problem_.penalty.block(z_, g, buffer)));
+    return scale;
+  }
+  Real value(Real scale) const {
+    const Real conjugates = problem_.penalty.sum(
+        z_, [&](const BlockPenalty& g, CVec block) { return g.conjugate(block, scale); });
+    return -(problem_.loss.conjugate(y_, scale) + conjugates);
+  }
+
+  const WideProblem& problem_;
+  std::vector<Real> y_, z_;
+  Real scale_ = 1;
+};
+
+inline std::unique_ptr<Bound> WideProblem::bound(std::function<bool()>) const {
+  return std::make_unique<WideFeasible>(*this);
+}
+
+} // namespace southwell

@@ -1,0 +1,252 @@
+"""Problems whose coordinates are blocks: groups of features, tasks, classes."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from . import _core, _data, losses
+from .losses import ClassLoss, Loss
+from .penalties import ElasticNet, Groups
+from .problem import Certificate, Problem
+
+
+class BlockProblem(Problem):
+    """min over X of  sum_i s_i phi(a_i'X + c; b_i) + g(X),  X with a row for each feature.
+
+    Three things make blocks of coordinates: a loss over classes (``Softmax``, ``MulticlassHinge``), where X has a
+    column for each class; several targets under one loss, a column for each; and a penalty of ``Groups``.
+
+    Parameters
+    ----------
+    A : as for ``Problem``
+    b : array of shape (n_samples,) or (n_samples, n_tasks)
+        Class numbers 0, ..., n_classes - 1 for losses over classes; else targets of the loss, a column for each task.
+    loss : str or Loss
+    penalty : Groups or ElasticNet
+    intercept : bool
+        Adds c, a number for each column of X, never penalised.
+    sample_weight : array of shape (n_samples,), optional
+
+    Examples
+    --------
+    >>> import numpy as np, southwell as sw
+    >>> from sklearn.datasets import load_iris
+    >>> A, b = load_iris(return_X_y=True)
+    >>> problem = sw.BlockProblem(A, b, "softmax", sw.penalties.ElasticNet(l2=0.01), intercept=True)
+    >>> r = sw.solve(problem)
+    >>> r.x.shape, r.status
+    ((4, 3), Status.CONVERGED)
+    """
+
+    blocks = True
+
+    def __init__(self, A, b, loss: str | Loss = "squared", penalty: Groups | ElasticNet | None = None, *,
+                 intercept: bool = False, sample_weight=None):  # fmt: skip
+        super().__init__(A, b, loss, penalty, intercept=intercept, sample_weight=sample_weight)
+        if self.shifts is not None and not self.data.shifts_are_free:
+            raise ValueError(
+                "Problems of blocks do not take Centred sparse data. Pass A itself with intercept=True, which gives "
+                "the same coefficients."
+            )
+
+    def _checked_penalty(self, penalty):
+        if penalty is not None and not isinstance(penalty, ElasticNet | Groups):
+            raise TypeError(f"penalty must be a southwell penalty, Groups or ElasticNet; got {type(penalty).__name__}.")
+        if penalty is None or penalty.absent:
+            raise ValueError("Problems of blocks need a penalty: give l1 or l2 > 0, or Groups with a strength.")
+        return penalty
+
+    def _compile_penalty(self, penalty):
+        return penalty.over_blocks(self.n_features, self.width)
+
+    def with_targets(self, b) -> BlockProblem:
+        other = super().with_targets(b)
+        # There may be another number of them, and so of coefficients.
+        return other._alike(core_penalty=other._compile_penalty(other.penalty))
+
+    def _checked_targets(self, b) -> np.ndarray:
+        if isinstance(self.loss, ClassLoss):
+            return _class_numbers(b, self.n_samples, self.weights, self.loss.name)
+        if sp.issparse(b):
+            raise TypeError("b is a sparse matrix; give an array, b.toarray().")
+        try:
+            table = np.asarray(b)
+        except ValueError:
+            table = np.empty(0)  # of mixed shapes: it is refused in the same words as elsewhere
+        if table.ndim > 2:
+            raise ValueError(
+                f"b must have shape (n_samples,) or (n_samples, n_tasks), {self.n_samples} rows; got {table.shape}."
+            )
+        if table.ndim != 2:
+            return _data.targets(b, self.loss.targets, self.n_samples, self.weights, self.loss.name)
+        if table.shape[0] != self.n_samples or table.shape[1] == 0:
+            raise ValueError(
+                f"b must have a row for each of the {self.n_samples} samples and a column for each task; got shape "
+                f"{table.shape}."
+            )
+        columns = [
+            _data.targets(column, self.loss.targets, self.n_samples, self.weights, self.loss.name) for column in table.T
+        ]
+        return np.ascontiguousarray(np.stack(columns, axis=1))
+
+    def _centres(self) -> bool:
+        return self.data.shifts_are_free
+
+    def _centres_dense(self) -> bool:
+        """Conjugate gradients on all coefficients do as well without, and read A as it lies; but columns whose means
+        are far larger than their spread would drown in rounding."""
+        if self.penalty.l1 > 0 or getattr(self.penalty, "strength", 0.0) > 0:
+            return True
+        layout = self.data.ready_layout(None, False)
+        means = layout.adjoint(self.weights)
+        spread = layout.column_squared_norms(self.weights) - means**2
+        return not bool((means**2 <= 1e4 * spread).all())
+
+    @property
+    def width(self) -> int:
+        """Coefficients a feature has."""
+        if isinstance(self.loss, ClassLoss):
+            return int(self.targets.max()) + 1
+        return 1 if self.targets.ndim == 1 else self.targets.shape[1]
+
+    @property
+    def table(self) -> bool:
+        """Is X a matrix?"""
+        return isinstance(self.loss, ClassLoss) or self.targets.ndim == 2
+
+    def wide_loss(self) -> _core.WideLoss:
+        if isinstance(self.loss, ClassLoss):
+            return self.loss.over(self.targets, self.width, self.weights)
+        return _core.task_loss(self.loss.core, self.width, self.targets.ravel(), self.weights)
+
+    def core(self, by_columns: bool | None = None) -> _core.WideProblem:
+        layout = self.ready_layout() if by_columns is None else self.layout(by_columns)
+        return _core.WideProblem(layout, self.wide_loss(), self.core_penalty)
+
+    @property
+    def inner_size(self) -> int:
+        return (self.n_features + self.intercept) * self.width
+
+    @property
+    def dual_size(self) -> int:
+        return self.n_samples * self.width
+
+    @property
+    def n_blocks(self) -> int:
+        return self.group_sizes.size + self.intercept
+
+    @property
+    def group_sizes(self) -> np.ndarray:
+        if isinstance(self.penalty, Groups):
+            return np.bincount(self.penalty.group_of(self.n_features))
+        return np.ones(self.n_features, dtype=int)
+
+    def features_in(self, blocks: int) -> int:
+        largest = np.sort(self.group_sizes)[::-1]
+        return int(min(largest[:blocks].sum() + max(blocks - largest.size, 0), self.n_features + self.intercept))
+
+    def loss_at(self, inner: np.ndarray) -> float:
+        return self.wide_loss().value(self.ready_layout().apply_wide(inner, self.width))
+
+    def certify(self, x, y=None, intercept=0.0) -> Certificate:
+        """Primal value, dual value and gap of any ``x``, and of any ``y`` made feasible (default: phi'(A x))."""
+        inner = self.to_inner(self.coefficients(x, "x"), intercept)
+        dual = None if y is None else _numbers(y, "y", (self.n_samples, self.width), self.table).ravel()
+        return Certificate(*_core.wide_certify(self.core(), inner, dual))
+
+    def coefficients(self, x, name: str) -> np.ndarray:
+        return _numbers(x, name, (self.n_features, self.width), self.table)
+
+    def dual_shape(self, y: np.ndarray) -> np.ndarray:
+        return y.reshape(self.n_samples, self.width) if self.table else y
+
+    def to_inner(self, x: np.ndarray, intercept) -> np.ndarray:
+        table = x.reshape(self.n_features, self.width)
+        if not self.intercept:
+            if np.any(np.asarray(intercept) != 0):
+                raise ValueError(f"This problem has no intercept; got {intercept}. State it with intercept=True.")
+            return np.ascontiguousarray(table).ravel()
+        own = self._intercepts(intercept)
+        own = own if self._offset is None else own + self._offset @ table
+        return np.concatenate([table.ravel(), own])
+
+    def _intercepts(self, given) -> np.ndarray:
+        try:
+            own = np.asarray(given)
+        except ValueError:
+            own = np.empty((0, 0))
+        if own.dtype.kind not in "iufb" or own.shape not in ((), (self.width,)):
+            raise ValueError(f"intercept must be one number or {self.width}, one a column of X; got {given!r}.")
+        own = np.broadcast_to(own.astype(np.float64), (self.width,))
+        if not np.isfinite(own).all():
+            raise ValueError(f"intercept must be finite; got {given!r}.")
+        return own
+
+    def from_inner(self, inner: np.ndarray):
+        size = self.n_features * self.width
+        table = inner[:size].reshape(self.n_features, self.width).copy()
+        own = inner[size:].copy() if self.intercept else np.zeros(self.width)
+        if self._offset is not None:
+            own -= self._offset @ table
+        if isinstance(self.loss, ClassLoss):  # a constant in all of them changes nothing
+            own -= own.mean()
+        if self.table:
+            return table, own
+        return table.ravel(), float(own[0])
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self.__dict__["core_penalty"] = self._compile_penalty(self.penalty)
+
+
+def is_block_problem(b, loss: str | Loss, penalty) -> bool:
+    """Do these state a problem of blocks?"""
+    try:
+        shape = np.shape(b)
+    except ValueError:  # mixed shapes, which whoever looks at b will refuse
+        shape = ()
+    several = len(shape) > 1 and sorted(shape)[-2] > 1  # a single row or column is a vector
+    return isinstance(losses.get(loss), ClassLoss) or isinstance(penalty, Groups) or several
+
+
+def _class_numbers(b, size: int, weights: np.ndarray, loss: str) -> np.ndarray:
+    try:
+        given = np.asarray(b)
+    except ValueError:
+        raise ValueError(f"The {loss} loss takes one class for each sample; got lists of mixed shapes.") from None
+    given = given.ravel() if given.ndim == 2 and 1 in given.shape else given
+    if given.shape != (size,):
+        raise ValueError(f"The {loss} loss takes one class for each of the {size} samples; got shape {given.shape}.")
+    floats = given.dtype.kind == "f" and np.isfinite(given).all()
+    whole = given.dtype.kind in "iub" or (floats and (given % 1 == 0).all() and np.abs(given).max() < 2**31)
+    if not whole:
+        shown = ", ".join(str(value) for value in given[:3].tolist())
+        raise ValueError(
+            f"The {loss} loss takes class numbers 0, 1, ..., n_classes - 1; got {given.dtype}: {shown}, ... Number "
+            "them with np.unique(labels, return_inverse=True)[1]."
+        )
+    labels = given.astype(np.int64)
+    present = np.unique(labels[weights > 0])
+    if labels.min() < 0 or present.size < 2 or present.size <= labels.max():
+        shown = ", ".join(str(v) for v in present[:5]) + (", ..." if present.size > 5 else "")
+        raise ValueError(
+            f"The {loss} loss takes class numbers 0 to n_classes - 1, at least two, each with a sample of positive "
+            f"weight; got {shown}. Number them with np.unique(labels, return_inverse=True)[1]."
+        )
+    return labels
+
+
+def _numbers(given, name: str, shape: tuple[int, int], table: bool) -> np.ndarray:
+    wanted = shape if table else shape[:1]
+    try:
+        if np.iscomplexobj(given):
+            raise TypeError
+        values = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be real numbers; got {type(given).__name__}.") from None
+    if values.shape != wanted:
+        raise ValueError(f"{name} must have shape {wanted}; got {values.shape}.")
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name} contains NaN or infinity.")
+    return np.ascontiguousarray(values)

@@ -1,0 +1,117 @@
+"""Least squares for several targets that share their features."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from .._names import positive
+from ..penalties import Groups
+from ..solve_many import Targets
+from ._parameters import one_of, share
+from .conventions import Strengths
+from .group_lasso import GroupRegressor
+
+
+class MultiTaskElasticNet(GroupRegressor):
+    """Least squares for several targets at once: a feature is used for all of them or for none, proven.
+
+    Minimises ``1 / (2 n) ||Y - X W' - c||^2 + alpha l1_ratio sum_j ||W_j|| + (alpha / 2) (1 - l1_ratio) ||W||^2`` with
+    W_j the coefficients of feature j, as scikit-learn's class of the same name does.
+
+    Parameters
+    ----------
+    alpha : float
+        Strength of the penalty, > 0.
+    l1_ratio : float
+        The share of the norms of features in it, from 0 to 1.
+    copy_X, selection
+        For code written for scikit-learn; the method decides, and X is never changed.
+    fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
+        As for ``ElasticNet``.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_targets, n_features)
+    intercept_ : array of shape (n_targets,)
+    dual_coef_ : array of shape (n_targets, n_samples)
+    gap_, dual_gap_, status_, n_iter_, support_, sparse_coef_, result_
+        As for ``ElasticNet``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_linnerud
+    >>> from southwell import MultiTaskElasticNet
+    >>> X, Y = load_linnerud(return_X_y=True)
+    >>> model = MultiTaskElasticNet(alpha=0.5).fit(X, Y)
+    >>> model.coef_.shape, model.gap_ <= 1e-6
+    ((3, 3), True)
+    """
+
+    def __init__(self, alpha=1.0, *, l1_ratio=0.5, fit_intercept=True, copy_X=True, max_iter=10_000, tol=1e-6,
+                 warm_start=False, random_state=None, selection="cyclic", method="auto", n_jobs=None,
+                 verbose=0):  # fmt: skip
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.selection = selection
+        self.method = method
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _strengths(self, total: float, target: int = 0) -> Strengths:
+        one_of("selection", self.selection, ("cyclic", "random"))
+        alpha, ratio = positive("alpha", self.alpha), share("l1_ratio", self.l1_ratio)
+        return Strengths(0.0, alpha * (1.0 - ratio), 1.0, alpha * ratio)
+
+    def _groups(self, strengths: Strengths, features: int) -> Groups:
+        return Groups(strengths.group, strengths.l1, strengths.l2)
+
+    def _data(self, X, y, sample_weight, params: dict | None = None) -> Bunch:
+        data = super()._data(X, y, sample_weight, params)
+        if data.y.ndim == 1:
+            raise ValueError(
+                f"{type(self).__name__} takes y of shape (n_samples, n_targets); got shape {data.y.shape}. For one "
+                "target use ElasticNet or Lasso."
+            )
+        table = data.y
+        data.targets = Targets(lambda k: table, 1)
+        return data
+
+    def _shaped(self, coef, intercepts, data: Bunch) -> dict:
+        return {"coef_": coef.astype(data.X.dtype), "intercept_": np.asarray(intercepts).astype(data.X.dtype)}
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.single_output = False
+        return tags
+
+
+class MultiTaskLasso(MultiTaskElasticNet):
+    """Least squares for several targets at once, with norms of whole features as the penalty, proven.
+
+    Minimises ``1 / (2 n) ||Y - X W' - c||^2 + alpha sum_j ||W_j||``. Parameters and attributes are those of
+    ``MultiTaskElasticNet``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_linnerud
+    >>> from southwell import MultiTaskLasso
+    >>> X, Y = load_linnerud(return_X_y=True)
+    >>> model = MultiTaskLasso(alpha=50.0).fit(X, Y)
+    >>> (model.coef_ != 0).all(axis=0).tolist()
+    [False, True, True]
+    """
+
+    def __init__(self, alpha=1.0, *, fit_intercept=True, copy_X=True, max_iter=10_000, tol=1e-6, warm_start=False,
+                 random_state=None, selection="cyclic", method="auto", n_jobs=None, verbose=0):  # fmt: skip
+        super().__init__(
+            alpha, l1_ratio=1.0, fit_intercept=fit_intercept, copy_X=copy_X, max_iter=max_iter, tol=tol,
+            warm_start=warm_start, random_state=random_state, selection=selection, method=method, n_jobs=n_jobs,
+            verbose=verbose,
+        )  # fmt: skip

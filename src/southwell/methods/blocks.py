@@ -1,0 +1,86 @@
+"""How methods of single coordinates move blocks of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _core, rules
+from ..block_problem import BlockProblem
+from .base import Prepared, Start
+
+IN_TURN = ("cyclic", "shuffled", "uniform")
+
+
+def refuse_factors(problem: BlockProblem) -> None:
+    if problem.factorised:
+        raise ValueError("Problems of blocks do not take factorised data; give U @ V, if it fits in memory.")
+
+
+def smooth_or_refused(problem: BlockProblem) -> None:
+    """Primal steps on blocks need a gradient."""
+    if not problem.loss.smooth:
+        raise ValueError(
+            f"Moving blocks on the primal side needs a smooth loss; got {problem.loss.name}. Take a smooth relative "
+            "(smooth_hinge or squared_hinge for hinge, huber for quantile and epsilon_insensitive), DSPDC, or with "
+            "l2 > 0 and no intercept CoordinateDescent(side='dual')."
+        )
+
+
+def newton(problem: BlockProblem, start: Start) -> Prepared:
+    """Working sets of blocks, the default where the loss is smooth."""
+    refuse_factors(problem)
+    return Prepared(_core.block_newton(problem.core(), start.x), "auto, Newton on blocks")
+
+
+def descent(method, problem: BlockProblem, start: Start, seed: int) -> Prepared:
+    """Block coordinate descent: groups in turn, or samples (SDCA)."""
+    refuse_factors(problem)
+    side = method.side
+    if side == "auto":
+        side = "primal" if problem.loss.smooth and np.isfinite(problem.loss.smoothness) else "dual"
+    if side == "primal":
+        smooth_or_refused(problem)
+        if not np.isfinite(problem.loss.smoothness):
+            raise ValueError(
+                f"Block coordinate descent needs a bound on the loss's curvature; {problem.loss.name} has none. Use "
+                "method='auto'."
+            )
+    elif problem.intercept or problem.penalty.least_l2 == 0:
+        given = "an intercept" if problem.intercept else "l2 = 0"
+        raise ValueError(
+            f"Block coordinate descent on the dual side needs l2 > 0 and no intercept; this problem has {given}. Use "
+            "side='primal', DSPDC, or method='auto'."
+        )
+    automatic = isinstance(method.rule, str) and method.rule == "auto"
+    rule = rules.get({"primal": "cyclic", "dual": "shuffled"}[side] if automatic else method.rule)
+    if rule.name not in IN_TURN:
+        raise ValueError(f"Blocks move in turn: rule must be one of {', '.join(IN_TURN)}; got {rule.name}.")
+    if method.coupling == "gram":
+        raise ValueError("Block coordinate descent keeps margins or slopes; use coupling='auto'.")
+    primal = side == "primal"
+    algorithm = _core.block_descent(
+        problem.core(), primal, rule.name, problem.layout(primal), start.x if primal else dual_start(problem, start),
+        problem.penalty.least_l2, seed,
+    )  # fmt: skip
+    return Prepared(algorithm, f"block coordinate descent, {side} side, {rule.name}")
+
+
+def dual_start(problem: BlockProblem, start: Start) -> np.ndarray:
+    if start.y is not None:
+        return np.ascontiguousarray(start.y)
+    if not start.x.any():
+        return np.zeros(problem.dual_size)
+    return problem.wide_loss().derivative(problem.ready_layout().apply_wide(start.x, problem.width))
+
+
+def with_null_intercept(problem: BlockProblem, start: Start) -> Start:
+    if not problem.intercept or start.x.any() or start.y is not None:
+        return start
+    return Start(_core.null_model(problem.core())[1])
+
+
+def saddle(problem: BlockProblem, spec: _core.Dspdc, by_columns: bool, start: Start, seed: int) -> _core.Algorithm:
+    """DSPDC on blocks; with all of them, SPDC."""
+    refuse_factors(problem)
+    parts = (None, problem.layout(True)) if by_columns else (problem.layout(False), None)
+    return _core.block_dspdc(problem.core(by_columns), spec, *parts, start.x, dual_start(problem, start), seed)

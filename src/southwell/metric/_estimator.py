@@ -1,0 +1,211 @@
+"""What the metric learners share: how data come in, how a fit is run, how neighbours vote."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from .. import losses
+from .._names import count, positive
+from ..estimators._base import warn
+from ..estimators._parameters import one_of, threads
+from ..estimators._progress import ProgressLine
+from ..result import Result
+from ..solve import Settings
+from ..status import Status
+from ._memory import refuse_beyond
+from ._neighbours import triplets
+from ._risk import COPIES, MatrixRisk
+
+
+class LargeMargin(ClassifierMixin, TransformerMixin, BaseEstimator):
+    """Learns a metric for each task from the neighbours and impostors of its points, and lets neighbours vote."""
+
+    def _fit(self, learn) -> LargeMargin:
+        """What every ``fit`` does: one that fails leaves what the last one found."""
+        before = dict(vars(self))
+        try:
+            learn()
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+        return self
+
+    def _checked_parameters(self) -> Settings:
+        for name in ("n_neighbors", "n_impostors"):
+            count(name, getattr(self, name), 1)
+        count("refresh", self.refresh, 0)
+        positive("l2", self.l2)
+        if not (isinstance(self.scale, str) and self.scale == "auto"):
+            positive("scale", self.scale)
+        one_of("dtype", self.dtype, (None, "float32", "float64"))
+        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+        if not isinstance(self.verbose, bool | np.bool_):
+            count("verbose", self.verbose, 0)
+        count("max_iter", self.max_iter, 1)
+        return Settings.checked(self.tol, self.max_iter, self.max_seconds, None, seed, True, threads(self.n_jobs))
+
+    def _read(self, X, y) -> tuple[np.ndarray, np.ndarray]:
+        """Points in the precision asked for, and the place of each label in ``classes_``."""
+        X, y = validate_data(self, X, y, dtype=self._dtypes(), ensure_min_samples=2)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        return X, codes
+
+    def _dtypes(self):
+        return [np.float64, np.float32] if self.dtype is None else np.dtype(self.dtype)
+
+    def _refuse_few(self, codes: np.ndarray, place: str) -> None:
+        """A task must have two classes, and each of them enough points."""
+        sizes = np.bincount(codes, minlength=self.classes_.size)
+        seen = np.flatnonzero(sizes)
+        if seen.size < 2:
+            raise ValueError(
+                f"{place} has one class only, {told(self.classes_, seen[0])}: there is nobody to keep away. Give at "
+                "least two classes."
+            )
+        least = seen[sizes[seen].argmin()]
+        if sizes[least] <= self.n_neighbors:
+            lower = f"lower n_neighbors to {sizes[least] - 1}, " if sizes[least] > 1 else ""
+            raise ValueError(
+                f"{place} (n_samples = {codes.size}, n_features = {self.n_features_in_}) has {sizes[least]} of class "
+                f"{told(self.classes_, least)}; each needs n_neighbors={self.n_neighbors} others of its class. To go "
+                f"on, {lower}leave the class out, or bring more points."
+            )
+
+    def _learn(self, points, codes, starts, l2, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
+        """The metrics of all tasks, from X_0, ..., X_T of eq. (33), and X_0; in the units of the points."""
+        T, d = len(starts) - 1, points.shape[1]
+        blocks = 1 if T == 1 else T + 1
+        self._refuse_large(codes, starts, d, blocks)
+        points, exponent = _near_one(points)
+        begun, result, metrics, epochs = time.perf_counter(), None, [np.eye(d)] * T, 0
+        with ProgressLine(type(self).__name__, self.verbose) as line:
+            for turn in range(self.refresh + 1):
+                maps = [_map(M) for M in metrics]
+                data = triplets(points, codes, starts, maps, self.n_neighbors, self.n_impostors, self.n_jobs)
+                if turn == 0:
+                    self.scale_ = self._unit(data, exponent)
+                data.measured_in(float(np.ldexp(self.scale_, -exponent)))
+                centre = np.zeros((blocks, d, d))
+                centre[0] = np.eye(d)
+                risk = MatrixRisk(
+                    data, np.ones(data.n_samples), losses.SmoothHinge(self.corner), l2, centre=centre,
+                    linear=data.pull(), memory_limit=self.memory_limit,
+                )  # fmt: skip
+                left = max(settings.max_seconds - (time.perf_counter() - begun), 1e-9)
+                start = None if result is None else result.x
+                show = _teller(line, turn) if line.wanted else None
+                result = risk.run(replace(settings, max_seconds=left), self.method, self.rows, self.blocks, show, start)
+                epochs += result.epochs
+                metrics = [result.x[0]] if T == 1 else list(result.x[0] + result.x[1:])
+                if result.status is Status.MAX_SECONDS:
+                    break
+        self.n_iter_ = max(1, epochs)
+        self.n_triplets_ = data.n_samples
+        self._tell(result)
+        return np.array(metrics) / self.scale_**2, result.x[0] / self.scale_**2
+
+    def _tell(self, result: Result) -> None:
+        self.status_, self.gap_ = result.status, result.relative_gap
+        self.result_ = replace(result, problem=None)
+        if not result.status:
+            advice = "raise max_iter or max_seconds, or loosen tol"
+            if result.status is Status.DIVERGED:
+                advice = "look for outliers in X, give scale='auto', or raise l2"
+            warn(
+                f"{result.status.value} The gap is {self.gap_:.3g} of its scale; tol is {self.tol:.3g}. To go on, "
+                f"{advice}."
+            )
+
+    def _unit(self, data, exponent: int) -> float:
+        """``scale``, in the units of X; points come divided by 2^exponent."""
+        top = float(np.ldexp(float(np.abs(data.points).max()), exponent))
+        if self.scale == "auto":
+            scale = float(np.ldexp(data.unit(), exponent)) or top or 1.0  # neighbours may coincide, or all points
+            what = f"neighbours are {scale:.3g} apart"
+        else:
+            scale = float(self.scale)
+            what = f"scale is {scale:.3g}"
+        far = 1e37 if data.points.dtype == np.float32 else 1e150
+        if not 1 / far <= scale <= far:
+            raise ValueError(
+                f"Points must be between {1 / far:g} and {far:g} apart, or metrics leave the range of floating point "
+                f"numbers; {what}. Measure X in other units."
+            )
+        far = 1e15 if data.points.dtype == np.float32 else 1e60
+        if top > 0 and not 1 / far <= top / scale <= far:
+            raise ValueError(
+                f"Points must lie between {1 / far:g} and {far:g} times scale from their mean; the furthest is "
+                f"{top:.3g} away, and scale is {scale:.3g}. Look for outliers, or give scale='auto'."
+            )
+        return scale
+
+    def _refuse_large(self, codes: np.ndarray, starts: np.ndarray, d: int, blocks: int) -> None:
+        n_points, near, pairs, triplets = len(codes), self.n_neighbors, 0, 0
+        for first, last in pairwise(starts):
+            own = int(last - first)
+            far = min(self.n_impostors, own - int(np.bincount(codes[first:last]).max()))
+            pairs += own * (near + far)
+            triplets += own * near * far
+        needed = 8 * (COPIES * blocks * d * d + 5 * n_points * d + 12 * (triplets + pairs))
+        refuse_beyond(
+            self.memory_limit, needed, f"Learning {blocks} metrics of {d} features from {triplets} triplets",
+            "Reduce the features first, for example with PCA; lower n_impostors; or raise the limit.",
+        )  # fmt: skip
+
+    def _voters(self, points, codes) -> KNeighborsClassifier:
+        return KNeighborsClassifier(self.n_neighbors, n_jobs=self.n_jobs).fit(points, codes)
+
+    def _votes(self, voters: KNeighborsClassifier, points) -> np.ndarray:
+        """Shares of the votes, a column for each of ``classes_``."""
+        shares = np.zeros((len(points), self.classes_.size))
+        shares[:, voters.classes_] = voters.predict_proba(points)
+        return shares
+
+    def _points(self, X) -> np.ndarray:
+        return validate_data(self, X, dtype=self._dtypes(), reset=False)
+
+
+def factor(M: np.ndarray) -> np.ndarray:
+    """L of shape (rank, d) with L'L = M, the largest directions first."""
+    values, vectors = np.linalg.eigh(M)
+    kept = values > 1e-12 * max(values[-1], 0.0)
+    kept[-1] = True  # a metric of zero has one direction too: of length zero
+    return (np.sqrt(np.maximum(values[kept], 0.0))[:, None] * vectors[:, kept].T)[::-1]
+
+
+def told(names: np.ndarray, place: int) -> str:
+    """A label as its user wrote it."""
+    return repr(names[place : place + 1].tolist()[0])
+
+
+def _near_one(points: np.ndarray) -> tuple[np.ndarray, int]:
+    """Points and k: those given are 2^k times these, whose squares are far from the ends of the range."""
+    exponent = int(np.frexp(float(np.abs(points).max()))[1])
+    return np.ldexp(points, -exponent), exponent
+
+
+def _map(M: np.ndarray):
+    """To where Euclidean distances are those of M."""
+    if np.array_equal(M, np.eye(len(M))):
+        return lambda Z: Z
+    return lambda Z: Z @ factor(M).T.astype(Z.dtype)
+
+
+def _teller(line: ProgressLine, turn: int):
+    which = f"refresh {turn}, " if turn else ""
+
+    def show(progress) -> None:
+        line.show(f"{which}round {progress.epoch}, gap {progress.relative_gap:.1e}, {progress.seconds:.1f} s")
+
+    return show

@@ -1,0 +1,115 @@
+"""The methods over matrices by name: what they can do, and with which steps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .._names import at_most, count, unknown
+from ..methods.conditioning import Conditioning
+from ..methods.dspdc import dspdc_steps
+from ..methods.spdc import spdc_steps
+from ._dspdc import DSPDC
+from ._dual_fista import DualFISTA
+from ._fista import FISTA
+from ._sdca import SDCA
+from ._workers import ALONE, Workers
+
+NAMES = ("auto", "dspdc", "dual_fista", "fista", "sdca", "spdc")
+
+
+def made(risk, method: str, rows, blocks, workers, x, y, seed: int):
+    """The algorithm at its start; refuses by name what cannot work."""
+    if method not in NAMES:
+        raise unknown("method", method, NAMES)
+    name = chosen(risk, method, rows, blocks)
+    m = _size("rows", rows, risk.n_samples, "samples", method, name, ("dspdc", "spdc", "sdca"))
+    q = _size("blocks", blocks, risk.n_blocks, "blocks", method, name, ("dspdc",))
+    _refuse_losses(risk.loss, name)
+    risk.norms.refuse_overflow()
+    if name == "fista":
+        algorithm = FISTA(risk, workers, x, y)
+        algorithm.description = "FISTA, backtracking and restarts"
+        return algorithm
+    if name == "dual_fista":
+        algorithm = DualFISTA(risk, workers, x, y, _ascent_weights(risk, risk.n_samples, workers))
+        algorithm.description = "FISTA on the dual, restarts"
+        return algorithm
+    if m is None:
+        m = _rows(risk, q)
+    if name == "sdca":
+        algorithm = SDCA(risk, workers, x, y, seed, m, _ascent_weights(risk, m, workers))
+        algorithm.description = f"SDCA, batches of {m} samples"
+        return algorithm
+    if name == "spdc":
+        q = risk.n_blocks
+    elif q is None:
+        q = max(1, round(risk.n_blocks / 5))
+    algorithm = DSPDC(risk, workers, x, y, seed, m, q, **steps(risk, name, m, q, workers))
+    kept = "A x" if algorithm.by_blocks else "A'y"
+    algorithm.description = f"{name.upper()}, {m} samples and {q} blocks, {kept} kept"
+    return algorithm
+
+
+def chosen(risk, method: str, rows, blocks) -> str:
+    """Full gradients, which took the fewest eigendecompositions wherever measured. On the dual where samples are so few
+    that their matrices may be nearly at right angles: there the primal is flat, and phi' is slow to become a proof."""
+    if method != "auto":
+        return method
+    if rows is not None or blocks is not None:
+        raise ValueError("rows and blocks are for method='dspdc', 'spdc' or 'sdca'; with 'auto' leave them out.")
+    unknowns = risk.n_blocks * risk.size * (risk.size + 1) // 2
+    return "fista" if risk.loss.smooth and 50 * risk.n_samples > unknowns else "dual_fista"
+
+
+def steps(risk, name: str, m: int, q: int, workers: Workers = ALONE) -> dict[str, float]:
+    """In the units of _norms.py, where every block has l2 = 1."""
+    at = Conditioning(risk.n_samples, risk.norms.rows, 1.0, 1.0 / risk.loss.smoothness)
+    scale = risk.norms.block_bound(m, q, workers)
+    if name == "spdc":  # its R^2 stands for a bound on a batch, m R^2; a sharper one takes its place
+        at = replace(at, norms=np.array([np.sqrt(scale / m)]))
+        found = spdc_steps(at, m, False)[0]
+        weight = 1 / found["sigma"]
+    else:
+        found = dspdc_steps(at, risk.n_blocks, m, q, scale, gap=True)[0]
+        weight = at.n / found["sigma"]
+    return {"tau": float(found["tau"]), "weight": float(weight), "theta": float(found["theta"])}
+
+
+def _ascent_weights(risk, m: int, workers: Workers) -> np.ndarray:
+    """Of the proximal terms of m samples that ascend the dual together."""
+    overlap = risk.norms.overlap(m, workers)
+    return np.maximum(overlap * risk.norms.rows**2 / risk.n_samples, np.finfo(float).tiny)
+
+
+def _rows(risk, q) -> int:
+    """As large a part of the samples as of the blocks; but eigendecompositions are dear, so at least a fifth."""
+    part = 0.2 if q is None else max(q / risk.n_blocks, 0.2)
+    return max(1, round(part * risk.n_samples))
+
+
+def _size(name: str, given, most: int, what: str, method: str, chosen: str, takers: tuple[str, ...]) -> int | None:
+    if given is None:
+        return None
+    if chosen not in takers:
+        raise ValueError(
+            f"{name} is for method={' or '.join(map(repr, takers))}; got {name}={given!r} with {method!r}."
+        )
+    return at_most(name, count(name, given, 1), most, what)
+
+
+def _refuse_losses(loss, name: str) -> None:
+    if name == "fista" and not loss.smooth:
+        raise ValueError(
+            f"FISTA needs a smooth loss; {loss.name} is not. Use method='dual_fista' or 'sdca', or a smoothed loss."
+        )
+    if name in ("dspdc", "spdc") and not np.isfinite(loss.smoothness):
+        other = (
+            "method='fista'"
+            if loss.smooth
+            else "method='dual_fista' or 'sdca', or a smoothed loss such as SmoothHinge(0.1)"
+        )
+        raise ValueError(
+            f"{name.upper()} needs a loss whose second derivative is bounded; that of {loss.name} is not. Use {other}."
+        )

@@ -1,0 +1,141 @@
+"""How long the rows of a matrix problem are, and how much they overlap: what step sizes are made of.
+
+Row i is sqrt(n s_i) (D_i^1 / sqrt(l2_1), ..., D_i^p / sqrt(l2_p)): weights go to the rows, and blocks of different l2
+become blocks of l2 = 1 (the variables are sqrt(l2_j) X_j).
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import cached_property
+
+import numpy as np
+
+from ._workers import ALONE, Workers
+
+TINY = np.finfo(float).tiny ** 0.5
+
+
+class Norms:
+    """Of rows, of blocks, and of the whole; each measured when first asked for, and kept."""
+
+    def __init__(self, data, weights: np.ndarray, l2: np.ndarray):
+        self.data, self.l2 = data, l2
+        self.roots = np.sqrt(weights.size * weights)
+        self._spectral: dict[object, float] = {}
+        self._lock = threading.RLock()
+
+    def __getstate__(self) -> dict:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict) -> None:
+        vars(self).update(state, _lock=threading.RLock())
+
+    @cached_property
+    def _squares(self):
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = self.data.squares
+            scaled = squares.multiply(self.roots[:, None] ** 2).multiply(1 / self.l2[None, :]).tocsr()
+            total = np.sum(scaled.data)
+        if not np.isfinite(np.sum(squares.data)):
+            raise ValueError("The squares of D overflow. Scale D down.")
+        if not np.isfinite(total):
+            raise ValueError(
+                f"The squares of D divided by l2 overflow: the least l2 is {self.l2.min():.3g}, and D has norms up to "
+                f"{np.sqrt(squares.max()):.3g}. Raise l2, or scale D down."
+            )
+        return scaled
+
+    def refuse_overflow(self) -> None:
+        """Steps are made of squares: they must be numbers."""
+        self._squares  # noqa: B018
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """The norm of each row."""
+        squares = np.asarray(self._squares.sum(axis=1)).ravel()
+        return np.sqrt(squares)
+
+    def spectral(self, block: int | None = None, normalised: bool = False, workers: Workers = ALONE) -> float:
+        """||A||^2 of all blocks or of one; ``normalised``: of rows divided by their norms."""
+        key = (block, normalised)
+        with self._lock:  # solves of one problem in several threads measure once
+            if key not in self._spectral:
+                self._spectral[key] = self._measured(block, normalised, workers)
+            return self._spectral[key]
+
+    def _measured(self, block: int | None, normalised: bool, workers: Workers) -> float:
+        rows, blocks, scale = None, None, 1 / self.l2[:, None, None]
+        if block is not None:
+            blocks, scale = np.array([block]), scale[[block]]
+            rows = np.flatnonzero(self._squares[:, [block]].toarray().ravel())
+            rows = None if rows.size == self.roots.size else rows
+        roots = self.roots if rows is None else self.roots[rows]
+        if normalised:
+            roots = np.divide(roots, self.rows, out=np.zeros_like(roots), where=self.rows > 0)
+
+        # A power of two, so that no digit changes: the squares of squares stay numbers.
+        top = 2.0 ** np.frexp(float(self.rows.max()))[1]
+        if not normalised:
+            roots = roots / top
+
+        def squared(v: np.ndarray) -> np.ndarray:
+            stack = self.data.adjoint(roots * v, rows, blocks, workers=workers)
+            return roots * self.data.apply(scale * stack, rows, blocks, workers=workers)
+
+        found = top_eigenvalue(squared, roots.size) if roots.size else 0.0
+        return found if normalised else found * top**2
+
+    def block_bound(self, m: int, q: int, workers: Workers = ALONE) -> float:
+        """A bound on ||A[I, J]||^2 over all m samples and q blocks, Lambda of (27): the Frobenius norm by rows, or the
+        spectral norms of whole blocks."""
+        squares, p = self._squares, self.l2.size
+        by_row = np.minimum(self.rows**2, q * squares.max(axis=1).toarray().ravel())
+        bound = m * by_row.max()
+        whole, each = self._at_least(workers)
+        if whole < bound:  # else the norm is not less
+            bound = min(bound, self.spectral(workers=workers))
+        if q < p and np.sort(each)[-q:].sum() < bound:
+            bound = min(bound, np.sort([self.spectral(j, workers=workers) for j in range(p)])[-q:].sum())
+        return max(float(bound), TINY)
+
+    def _at_least(self, workers: Workers = ALONE) -> tuple[float, np.ndarray]:
+        """||sum_i a_i||^2 / n, which is at most ||A||^2, for the whole and for each block with its own samples: one
+        product says where the norms need not be measured."""
+        total = self.data.adjoint(self.roots, workers=workers) / np.sqrt(self.l2)[:, None, None]
+        squares = np.sum(total**2, axis=(1, 2))
+        members = np.maximum(np.diff(self._squares.tocsc().indptr), 1)
+        return float(squares.sum() / self.roots.size), squares / members
+
+    def overlap(self, m: int, workers: Workers = ALONE) -> float:
+        """beta of a mini-batch of m samples that ascends the dual together: between 1, for rows at right angles, and m,
+        for rows that agree (Takac, Bijral, Richtarik and Srebro 2013, with sigma^2 = ||A||^2 / n of rows of length
+        one)."""
+        n = self.roots.size
+        if m == 1 or n == 1:
+            return 1.0
+        share = min(max(self.spectral(normalised=True, workers=workers) - 1, 0.0) / (n - 1), 1.0)
+        return 1 + (m - 1) * share
+
+
+def top_eigenvalue(product, n: int, steps: int = 16) -> float:
+    """The largest eigenvalue of a positive semi-definite operator, by Lanczos, with its residual added: near it, and in
+    practice not below."""
+    v = np.random.default_rng(0).normal(size=n)
+    v /= np.linalg.norm(v)
+    basis, diagonal, beside = [v], [], []
+    for _ in range(min(steps, n)):
+        w = product(basis[-1])
+        diagonal.append(float(w @ basis[-1]))
+        for _ in range(2):  # twice is enough
+            for u in basis:
+                w = w - (w @ u) * u
+        rest = float(np.linalg.norm(w))
+        T = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
+        values, vectors = np.linalg.eigh(T)
+        top, residual = values[-1], rest * abs(vectors[-1, -1])
+        if residual <= 0.02 * top or rest <= 1e-12 * abs(top):
+            break
+        beside.append(rest)
+        basis.append(w / rest)
+    return float(top + residual)

@@ -1,0 +1,273 @@
+"""Matrix risk minimisation (Yu, Lin and Yang 2015, section 5.2)."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
+from .. import _core, _data
+from ..losses import Loss
+from ..methods import Prepared
+from ..problem import Certificate
+from ..result import Result
+from ..solve import ConvergenceWarning, Progress, Settings, drive, raise_with
+from ..status import Status
+from . import _cone, _methods, _statement
+from ._algorithm import BEYOND_NUMBERS
+from ._dense import Dense
+from ._low_rank import LowRank
+from ._memory import refuse_beyond
+from ._norms import Norms
+from ._penalty import ConePenalty
+from ._triplets import Triplets
+from ._workers import ALONE, Workers
+
+
+class MatrixRisk:
+    """Positive semi-definite matrices with the least risk, with a proof.
+
+    Minimises ``sum_i s_i phi(sum_j <D_i^j, X_j>; b_i) + sum_j (l2_j/2) ||X_j - centre_j||^2 + <linear_j, X_j>`` over
+    positive semi-definite ``X_1, ..., X_p``, with sample weights ``s`` that sum to one.
+
+    Parameters
+    ----------
+    D : array of shape (n_samples, n_blocks, d, d) or (n_samples, d, d), or LowRank
+        Symmetric matrices, float32 or float64; or terms ``c u u'``, whose outer products are never stored. Not copied:
+        do not change it while the problem or its results are in use.
+    b : array of shape (n_samples,)
+        Targets: -1 and +1 for logistic and hinge losses, >= 0 for Poisson.
+    loss : str or Loss
+        Any of ``southwell.losses``.
+    l2 : float or array of shape (n_blocks,)
+        Greater than zero.
+    centre, linear : arrays of shape (n_blocks, d, d) or (d, d), optional
+        Symmetric; default: zero.
+    sample_weight : array of shape (n_samples,), optional
+        Only ratios matter.
+    memory_limit : float, optional
+        Bytes that a solve may need beside D; default: three quarters of what is free.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from southwell.metric import LowRank, MatrixRisk
+    >>> rng = np.random.default_rng(0)
+    >>> u = rng.normal(size=(50, 3))
+    >>> risk = MatrixRisk(LowRank(u), (u @ [1.0, 0.0, 2.0]) ** 2, l2=1e-4)
+    >>> r = risk.solve(tol=1e-8)
+    >>> r.x.shape, r.status
+    ((1, 3, 3), Status.CONVERGED)
+    >>> bool(np.allclose(r.x[0], np.outer([1, 0, 2], [1, 0, 2]), atol=0.01))
+    True
+    """
+
+    intercept: ClassVar[bool] = False
+
+    def __init__(self, D, b, loss: str | Loss = "squared", l2=1.0, *, centre=None, linear=None, sample_weight=None,
+                 memory_limit=None):  # fmt: skip
+        self.loss = _statement.loss_of_one_margin(loss)
+        self.data = D if isinstance(D, Dense | LowRank | Triplets) else Dense(D)
+        self.n_samples, self.n_blocks, self.size = self.data.n_samples, self.data.n_blocks, self.data.size
+        entries = self.n_blocks * self.size**2
+        refuse_beyond(
+            memory_limit, 8 * COPIES * entries, f"A solve for {self.n_blocks} matrices of {self.size} x {self.size}",
+            "Reduce d first, for example with PCA, or raise the limit.",
+        )  # fmt: skip
+        self.weights = _data.weights(sample_weight, self.n_samples)
+        self.targets = _statement.targets(b, self.loss, self.n_samples)
+        self.penalty = ConePenalty(
+            _statement.strengths(l2, self.n_blocks), self._stack(centre, "centre"), self._stack(linear, "linear")
+        )
+        self.norms = Norms(self.data, self.weights, self.penalty.l2)
+
+    def __repr__(self) -> str:
+        return (
+            f"MatrixRisk({self.n_samples} samples, {self.n_blocks} blocks of {self.size} x {self.size}, "
+            f"loss={self.loss.name!r})"
+        )
+
+    def _stack(self, given, name: str) -> np.ndarray:
+        return _statement.stack(given, name, self.n_blocks, self.size)
+
+    @property
+    def n_features(self) -> int:
+        """Entries of all matrices."""
+        return self.n_blocks * self.size**2
+
+    def solve(
+        self,
+        method: str = "auto",
+        *,
+        rows: int | None = None,
+        blocks: int | None = None,
+        tol: float = 1e-6,
+        max_epochs: int = 10_000,
+        max_seconds: float | None = None,
+        check_every: int | None = None,
+        seed: int = 0,
+        callback: Callable[[Progress], bool | None] | None = None,
+        warm_start: Result | np.ndarray | None = None,
+        record_history: bool = True,
+        n_threads: int | None = None,
+    ) -> Result:
+        """Find the matrices, and prove how good they are: ``gap <= tol * scale``, scale = P(0) - D(0).
+
+        P(0) is the objective where all matrices are zero and D(0) the bound that needs no work; for losses that are
+        zero at best, and without centre and linear, D(0) = 0.
+
+        Parameters
+        ----------
+        method : {"auto", "fista", "dual_fista", "dspdc", "spdc", "sdca"}
+            "auto" is FISTA: on the primal if the loss is smooth, unless there are fifty times more unknowns than
+            samples; else on the dual.
+        rows, blocks : int, optional
+            Samples and blocks in an iteration, m and q of the paper. Blocks are for "dspdc" alone; "spdc" and "sdca"
+            take all. Default: a fifth of each.
+        tol, max_epochs, max_seconds, check_every, seed, callback, record_history
+            As for ``southwell.solve``. An epoch is as many moves as there are samples (for "dspdc": or blocks, if that
+            takes longer); for "fista" and "dual_fista", one full
+            gradient.
+        warm_start : Result or array of shape (n_blocks, d, d), optional
+        n_threads : int, optional
+            For eigendecompositions and products. The numbers do not depend on it.
+
+        Returns
+        -------
+        Result
+            ``x`` has shape (n_blocks, d, d).
+
+        Raises
+        ------
+        Interrupted
+            On Ctrl-C; its ``result`` is the best point so far.
+
+        Warns
+        -----
+        ConvergenceWarning
+            When epochs or seconds run out.
+        """
+        settings = Settings.checked(tol, max_epochs, max_seconds, check_every, seed, record_history, n_threads)
+        if callback is not None and not callable(callback):
+            raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
+        result = self.run(settings, method, rows, blocks, callback, warm_start)
+        if result.status in ADVICE:
+            warnings.warn(
+                f"{result.status.value} Gap {result.gap:.3g} is {result.relative_gap:.3g} of its scale; tol is "
+                f"{result.tol:.3g}. To go on: {ADVICE[result.status]}; or pass this result as warm_start.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return result
+
+    def run(self, settings: Settings, method="auto", rows=None, blocks=None, callback=None, warm_start=None) -> Result:
+        """``solve`` with settings that were checked, and without warnings."""
+        begun = time.perf_counter()
+        with Workers(settings.n_threads) as workers:
+            try:
+                with np.errstate(all="ignore"):
+                    x, y = self._start(warm_start, workers)
+                    algorithm = _methods.made(self, method, rows, blocks, workers, x, y, settings.seed)
+            except BEYOND_NUMBERS:
+                raise ValueError(
+                    "Steps overflow. Scale D or b down, raise l2, or bring centre, linear and warm_start nearer to one."
+                ) from None
+            core = _core.outside(algorithm, self.n_features, self.n_samples)
+            result, error = drive(self, Prepared(core, algorithm.description), settings, begun, callback)
+        told = f"{algorithm.description}: {algorithm.eigendecompositions} eigendecompositions"
+        result = replace(result, method=told)
+        if error is not None:
+            raise_with(error, replace(result, status=Status.INTERRUPTED))
+        return result
+
+    def certify(self, x, y=None) -> Certificate:
+        """P(x), D(y) and their gap for any matrices in the cone and any y; default y: the slopes of the loss at x.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from southwell.metric import MatrixRisk
+        >>> proof = MatrixRisk(np.eye(2)[None], [1.0], l2=1.0).certify(np.eye(2) / 4)
+        >>> round(proof.primal, 4), round(proof.dual, 4), round(proof.gap, 4)
+        (0.1875, 0.125, 0.0625)
+        """
+        x = self._stack(x, "x")
+        for j, X in enumerate(x):
+            least = np.linalg.eigvalsh(X)[0]
+            if least < -1e-9 * np.linalg.norm(X):
+                raise ValueError(
+                    f"x must be positive semi-definite; the smallest eigenvalue of x[{j}] is {least:.3g}. Outside of "
+                    "the cone the objective is infinite."
+                )
+        x = _cone.project(x)
+        m = self.data.apply(x, exact=True)
+        y = self.loss.derivative(m, self.targets) if y is None else _data.vector(y, "y", self.n_samples)
+        y = self.feasible(y)
+        W = self.data.adjoint(self.weights * y, exact=True)
+        primal, dual, _ = self.values(x, y, m, W)
+        return Certificate(primal, dual, primal - dual)
+
+    # What the loop and the algorithms ask
+
+    def values(self, x, y, m, W, workers: Workers = ALONE) -> tuple[float, float, float]:
+        """P(x), D(y) and the size of the numbers that cancel in them."""
+        primal = float(self.weights @ self.loss.value(m, self.targets)) + self.penalty.value(x)
+        conjugate = self.penalty.conjugate(-W, workers)
+        dual = -float(self.weights @ self.loss.conjugate(y, self.targets)) - conjugate
+        cancels = self.weights @ (np.abs(y) * (np.abs(m) + np.abs(self.targets))) + 2 * self.penalty.at_zero
+        return primal, dual, float(cancels + abs(conjugate) + abs(primal) + abs(dual))
+
+    def unit(self, workers: Workers = ALONE) -> tuple[float, float]:
+        """P(0) - D(0), and below which gap rounding decides."""
+        zero = np.zeros(self.n_samples)
+        primal = float(self.weights @ self.loss.value(zero, self.targets)) + self.penalty.at_zero
+        nothing = np.broadcast_to(0.0, self.penalty.centre.shape)
+        dual = -float(self.weights @ self.loss.conjugate(zero, self.targets))
+        dual -= self.penalty.conjugate(nothing, workers)
+        return max(primal - dual, 0.0), 1e-15 * (abs(primal) + abs(dual) + self.penalty.at_zero)
+
+    def feasible(self, y: np.ndarray) -> np.ndarray:
+        """The nearest y in the domain of phi*."""
+        bounds = {b: self.loss.core.domain(b) for b in (np.unique(self.targets) if self._moving else (0.0,))}
+        if len(bounds) == 1:
+            return np.clip(y, *next(iter(bounds.values())))
+        values = np.array(list(bounds.values()))
+        which = np.searchsorted(np.array(list(bounds)), self.targets)
+        return np.clip(y, values[which, 0], values[which, 1])
+
+    @property
+    def _moving(self) -> bool:
+        """Does the domain of phi* depend on the target?"""
+        return self.loss.targets != "real"
+
+    def from_inner(self, x: np.ndarray) -> tuple[np.ndarray, float]:
+        return np.reshape(x, (self.n_blocks, self.size, self.size)), 0.0
+
+    def dual_shape(self, y: np.ndarray) -> np.ndarray:
+        return y
+
+    def _start(self, given, workers: Workers) -> tuple[np.ndarray, np.ndarray]:
+        """Where the penalty is least, or where a warm start says; and a feasible y."""
+        if given is None:
+            zero = np.zeros(self.penalty.centre.shape)
+            return self.penalty.peak(zero, workers=workers), self.feasible(np.zeros(self.n_samples))
+        x = given.x if isinstance(given, Result) else given
+        x = _cone.project(self._stack(x, "warm_start"), workers)
+        if isinstance(given, Result) and np.size(given.y) == self.n_samples:
+            return x, self.feasible(np.array(given.y, dtype=np.float64))
+        m = self.data.apply(x, workers=workers)
+        return x, self.feasible(self.loss.derivative(m, self.targets))
+
+
+COPIES = 12
+"""Stacks of matrices that a solve holds at a time, at most."""
+
+ADVICE = {
+    Status.MAX_EPOCHS: "raise max_epochs, loosen tol, or try method='fista'",
+    Status.MAX_SECONDS: "raise max_seconds or loosen tol",
+    Status.DIVERGED: "check the scale of D and b",
+}

@@ -1,0 +1,221 @@
+"""Coordinate methods that move blocks, and the duality gap of problems of blocks from its formulas.
+
+    P(X)   = sum_i s_i phi_i(m_i) + sum_g g_g(X_g)                     M = A X
+    D(Y)   = - sum_i s_i phi_i*(y_i) - sum_g g_g*(-Z_g)                Z = A'(s o Y)
+    g(X)   = strength ||X|| + l1 ||X||_1 + (l2/2) ||X||^2              over the rows X_g of a group of features
+
+Feasible means: sum_i s_i y_i = 0 where there is an intercept, a last column of ones in A, and
+||soft(Z_g, l1)|| <= strength where l2 = 0. Losses are those of ``southwell.losses``, over classes, or of one margin and
+then summed over the columns of M.
+
+Paper      Qin, Scheinberg, Goldfarb, "Efficient block-coordinate descent algorithms for the group lasso", Mathematical
+           Programming Computation 5, 2013: a proximal step for each block, with the block's own Lipschitz constant.
+
+           Shalev-Shwartz, Zhang, "Accelerated proximal stochastic dual coordinate ascent for regularized loss
+           minimization", Mathematical Programming 155, 2016, Prox-SDCA with option I, X = grad g*(-Z):
+
+               y_i^+ = argmax_y  <y, a_i'X> - phi_i*(y) - (q/2) ||y - y_i||^2    q = s_i ||a_i||^2 / l2
+
+           Yu, Lin, Yang, "Doubly Stochastic Primal-Dual Coordinate Method for Bilinear Saddle-Point Problem", 2015,
+           section 5.1: dspdc.py with a row of Y for each sample i in I, and the rows of X of each group in J.
+
+               y_i^+ = argmax_y  <y, a_i'XE> - phi_i*(y) - (n / (2 sigma)) ||y - y_i||^2                          (28)
+               X_g^+ = argmin_X  <X, A_g'(s o YE)> + g_g(X) + ||X - X_g||^2 / (2 tau)                             (29)
+"""  # fmt: skip
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import brentq
+
+from ..losses import ClassLoss
+
+
+@dataclass(frozen=True)
+class Block:
+    """A group of features and its penalty."""
+
+    features: np.ndarray
+    strength: float = 0.0
+    l1: float = 0.0
+    l2: float = 0.0
+
+    def value(self, X) -> float:
+        X = X[self.features]
+        return self.strength * np.sqrt((X**2).sum()) + self.l1 * np.abs(X).sum() + self.l2 / 2 * (X**2).sum()
+
+    def prox(self, V, step: float):
+        U = _soft(V, step * self.l1)
+        norm = np.sqrt((U**2).sum())
+        shrink = max(1 - step * self.strength / norm, 0.0) if norm > 0 else 0.0
+        return shrink * U / (1 + step * self.l2)
+
+    def conjugate_gradient(self, V):
+        """argmax_X  <V, X> - g(X): the prox of what is not l2, in its metric."""
+        return replace(self, l2=0.0).prox(V / self.l2, 1 / self.l2)
+
+    def excess(self, Z) -> float:
+        """How far beyond the reach of the penalty these slopes are."""
+        return np.sqrt((_soft(Z[self.features], self.l1) ** 2).sum()) - self.strength
+
+    def conjugate(self, Z) -> float:
+        over = self.excess(Z)
+        if self.l2 > 0:
+            return max(over, 0.0) ** 2 / (2 * self.l2)
+        return np.inf if over > 1e-12 * (self.strength + self.l1) else 0.0
+
+    def feasible_scale(self, Z) -> float:
+        """The largest t <= 1 with ||soft(t Z, l1)|| <= strength."""
+        if self.excess(Z) <= 0:
+            return 1.0
+        if self.strength == 0:
+            return self.l1 / np.abs(Z[self.features]).max()
+        return brentq(lambda t: self.excess(t * Z), 0.0, 1.0, xtol=1e-300, rtol=4 * np.finfo(float).eps)
+
+
+def blocks_of(penalty, n_features: int) -> list[Block]:
+    """The blocks of ``Groups`` or ``ElasticNet``."""
+    if not hasattr(penalty, "groups"):
+        w = np.ones(n_features) if penalty.weights is None else np.broadcast_to(penalty.weights, n_features)
+        return [Block(np.array([j]), 0.0, penalty.l1 * w[j], penalty.l2 * w[j]) for j in range(n_features)]
+    group_of = penalty.group_of(n_features)
+    members = [np.flatnonzero(group_of == g) for g in range(group_of.max() + 1)]
+    roots = [np.sqrt(len(features)) for features in members]
+    w = roots if isinstance(penalty.weights, str) else np.ones(len(members)) * (
+        1.0 if penalty.weights is None else penalty.weights
+    )  # fmt: skip
+    return [Block(g, penalty.strength * v, penalty.l1, penalty.l2) for g, v in zip(members, w, strict=True)]
+
+
+def block_objective(A, b, s, loss, blocks, X) -> float:
+    return s @ _per_sample(loss, "value", A @ X, b) + sum(g.value(X) for g in blocks)
+
+
+def block_coordinate_descent(A, b, s, loss, blocks, epochs: int, X=None, intercept: bool = False):
+    """Move each block in turn by a proximal step with its Lipschitz constant; an intercept is a block of its own."""
+    X = np.zeros((A.shape[1], width(loss, b))) if X is None else np.array(X, dtype=float)
+    blocks = [*blocks, *([Block(np.array([A.shape[1] - 1]))] * intercept)]
+    roots = np.sqrt(s)[:, None] * A
+    norms = [np.linalg.norm(roots[:, g.features], 2) ** 2 for g in blocks]
+    for _ in range(epochs):
+        for g, norm in zip(blocks, norms, strict=True):
+            own = X[g.features]
+            if norm == 0:  # empty columns: only the penalty speaks
+                X[g.features] = 0.0
+                continue
+            M = A @ X
+            slope = A[:, g.features].T @ (s[:, None] * _derivative(loss, M, b))
+            here, L = s @ _per_sample(loss, "value", M, b), norm * min(loss.smoothness, 1.0)
+            while True:  # the loss has one constant, or is asked for one that does here
+                X[g.features] = g.prox(own - slope / L, 1 / L)
+                move = X[g.features] - own
+                if np.isfinite(loss.smoothness) and norm * loss.smoothness <= L:
+                    break
+                if s @ _per_sample(loss, "value", A @ X, b) <= here + (slope * move).sum() + L / 2 * (move**2).sum():
+                    break
+                L *= 2
+    return X
+
+
+def block_proximal_descent(A, b, s, loss, blocks, order: Iterable, steep, X):
+    """Move these blocks, one after the other, by proximal steps of length 1 / steep_g."""
+    X = np.array(X, dtype=float)
+    for g in order:
+        J = blocks[g].features
+        slope = A[:, J].T @ (s[:, None] * _derivative(loss, A @ X, b))
+        X[J] = blocks[g].prox(X[J] - slope / steep[g], 1 / steep[g])
+    return X
+
+
+def block_dual_ascent(A, b, s, loss, blocks, order: Iterable, Y):
+    """Move the rows of Y that belong to these samples, one after the other (SDCA); returns X and Y. Needs l2 > 0."""
+    Y, q = np.array(Y, dtype=float), s * (A**2).sum(axis=1) / min(g.l2 for g in blocks)
+    for i in order:
+        Y[[i]] = _maximise(loss, A[[i]] @ _best(A, s, blocks, Y), Y[[i]], q[i], b[[i]])
+    return _best(A, s, blocks, Y), Y
+
+
+def block_dspdc(A, b, s, loss, blocks, moves: Iterable, steps, X, Y, perturb=(0.0, 0.0), centre=None):
+    """Move the samples I and then the blocks J of each pair (I, J) in ``moves``; returns X and Y. Perturbed as in
+    spdc.py."""
+    (tau, sigma, theta), (dx, dy), n = steps, perturb, A.shape[0]
+    X, Y = np.array(X, dtype=float), np.array(Y, dtype=float)
+    C, E = (np.zeros_like(X), np.zeros_like(Y)) if centre is None else centre
+    XE = X
+    for I, J in moves:
+        q = n / sigma
+        after = _maximise(loss, A[I] @ XE, (dy * E[I] + q * Y[I]) / (dy + q), dy + q, b[I])
+        YE = Y.copy()
+        YE[I] += n / len(I) * (after - Y[I])
+        Y[I] = after
+        before, X = X, X.copy()
+        for g in (blocks[j] for j in J):
+            slope = A[:, g.features].T @ (s[:, None] * YE) - dx * C[g.features]
+            X[g.features] = replace(g, l2=g.l2 + dx).prox(X[g.features] - tau * slope, tau)
+        XE = before + (theta + 1) * (X - before)
+    return X, Y
+
+
+def block_certificate(A, b, s, loss, blocks, X, Y=None, intercept: bool = False) -> tuple[float, float, float]:
+    """P(X), the best D(t Y) and their difference; without Y, Y = phi'(A X)."""
+    Y = _derivative(loss, A @ X, b) if Y is None else np.asarray(Y, dtype=float).reshape(len(s), -1)
+    Y = balanced(b, s, loss, Y) if intercept else Y
+    Z = A.T @ (s[:, None] * Y)
+    t = [min([1.0, *(g.feasible_scale(Z) for g in blocks if tight or g.l2 == 0)]) for tight in (False, True)]
+    P = block_objective(A, b, s, loss, blocks, X)
+    D = max(-s @ _per_sample(loss, "conjugate", v * Y, b) - sum(g.conjugate(v * Z) for g in blocks) for v in t)
+    return P, D, P - D
+
+
+def balanced(b, s, loss, Y):
+    """Y with sum_i s_i y_i = 0: the larger part of each column scaled or, over classes, mixed with p - e_b, the least
+    there must be of it, p a probability vector."""
+    off = s @ Y
+    if isinstance(loss, ClassLoss):
+        own = np.eye(Y.shape[1])[b]
+        shares = s @ own
+        ratio = (off / shares).max()
+        if ratio <= 1e-15:
+            return Y
+        t = ratio / (1 + ratio)
+        return (1 - t) * Y + t * (shares - off / ratio - own)
+    up, down = s @ np.maximum(Y, 0), s @ np.maximum(-Y, 0)
+    less = np.minimum(up, down)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(Y > 0, Y * np.where(up > 0, less / up, 1), Y * np.where(down > 0, less / down, 1))
+
+
+def width(loss, b) -> int:
+    """Columns of X."""
+    return int(np.max(b)) + 1 if isinstance(loss, ClassLoss) else 1 if np.ndim(b) == 1 else b.shape[1]
+
+
+def _soft(V, by: float):
+    return np.sign(V) * np.maximum(np.abs(V) - by, 0)
+
+
+def _per_sample(loss, name: str, M, b):
+    """Value or conjugate of each sample."""
+    if isinstance(loss, ClassLoss):
+        return getattr(loss, name)(M, b)
+    return getattr(loss, name)(M, np.reshape(b, M.shape)).sum(axis=1)
+
+
+def _derivative(loss, M, b):
+    return loss.derivative(M, b if isinstance(loss, ClassLoss) else np.reshape(b, M.shape))
+
+
+def _maximise(loss, M, Y, q: float, b):
+    return loss.maximise(M, Y, q, b if isinstance(loss, ClassLoss) else np.reshape(b, M.shape))
+
+
+def _best(A, s, blocks, Y):
+    """X = grad g*(-Z)."""
+    Z = A.T @ (s[:, None] * Y)
+    X = np.zeros_like(Z)
+    for g in blocks:
+        X[g.features] = g.conjugate_gradient(-Z[g.features])
+    return X
