@@ -1,0 +1,62 @@
+"""Yu, Lin, Yang 2015, section 6.2: DSPDC against SPDC and SDCA on random matrices, and against full gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from _race import shown
+from southwell.metric import MatrixRisk
+
+TARGETS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+SIZES = ((5, 50), (50, 5), (20, 20))  # m, q
+
+
+def markdown(rows: list[dict]) -> str:
+    names = list(rows[0])
+    lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
+    return "\n".join(lines + ["| " + " | ".join(str(row[name]) for name in names) + " |" for row in rows])
+
+
+def random_matrices(d: int, n: int, p: int) -> tuple[np.ndarray, np.ndarray]:
+    """Gaussian entries, made symmetric, which changes no inner product; signs of sums of traces. Where float64 would
+    need more than 2 GB, float32."""
+    rng = np.random.default_rng(0)
+    D = np.empty((n, p, d, d), dtype=np.float32 if 8 * n * p * d * d > 2e9 else np.float64)
+    for own in D:
+        G = rng.normal(size=(p, d, d))
+        own[:] = (G + G.swapaxes(1, 2)) / 2
+    return D, np.where(np.einsum("npii->n", D) > 0, 1.0, -1.0)
+
+
+def reached(result, target: float, unit: str) -> float:
+    there = np.flatnonzero(result.history["gap"] <= target * result.scale)
+    return float(result.history[unit][there[0]]) if there.size else np.inf
+
+
+def risk(given) -> None:
+    n = p = 20 if given.quick else 100
+    for d in (20,) if given.quick else (100, 200):
+        D, b = random_matrices(d, n, p)
+        problem = MatrixRisk(D, b, "smooth_hinge", l2=0.01)
+        cases = [("FISTA", "fista", {}, p), ("FISTA on the dual", "dual_fista", {}, p)]
+        for m, q in SIZES:
+            m, q = max(1, m * n // 100), max(1, q * p // 100)
+            cases += [
+                (f"DSPDC, m = {m}, q = {q}", "dspdc", {"rows": m, "blocks": q}, q),
+                (f"SPDC, m = {m}", "spdc", {"rows": m}, p),
+                (f"SDCA, m = {m}", "sdca", {"rows": m}, p),
+            ]
+        cases.append((f"SDCA, m = {n}", "sdca", {"rows": n}, p))
+        rows = []
+        print(f"\nd = {d}, n = p = {n}, l2 = 0.01, {D.dtype}: seconds (thousands of eigendecompositions) to gap / P(0)")
+        for label, method, options, each in cases:
+            r = problem.solve(method, **options, tol=TARGETS[-1], max_seconds=given.seconds, check_every=1,
+                              n_threads=given.threads)  # fmt: skip
+            row = {"method": label}
+            for target in TARGETS:
+                seconds, moves = reached(r, target, "seconds"), reached(r, target, "moves")
+                row[f"{target:g}"] = f"{shown(seconds)} ({shown(moves * each / 1000)})"
+            rows.append(row | {"gap at the end": f"{r.relative_gap:.1e}"})
+            print(f"  {rows[-1]}", flush=True)
+        print(markdown(rows), flush=True)
+        del D, problem
