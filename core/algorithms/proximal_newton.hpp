@@ -12,6 +12,7 @@
 // touched.
 #pragma once
 #include "core/drive.hpp"
+#include "core/newton/floor.hpp"
 #include "core/newton/joining.hpp"
 #include "core/newton/model.hpp"
 #include "core/newton/soft_loss.hpp"
@@ -29,9 +30,9 @@ public:
   ProximalNewton(const Problem& problem, Screening& screening, CVec x, CVec y, const NewtonSpec& spec)
       : problem_(&problem), screening_(screening), spec_(spec), columns_(problem.design), model_(columns_),
         loss_(problem.loss, problem.loss.smooth() ? 0 : spec.softness),
-        flats_(problem.loss.piecewise() && !problem.loss.quadratic()), here_(problem),
+        floor_(problem.loss.piecewise() && !problem.loss.quadratic()), here_(problem),
         slot_(here_.x.size(), -1), h_(here_.y.size()), residual_(h_.size()), trial_(h_.size()),
-        step_(h_.size()), floor_(flats_ ? 1 : 0) {
+        step_(h_.size()) {
     here_.x = within_bounds(problem, x);
     model_.smooth(!problem.loss.piecewise());
     if (loss_.kinked()) loss_.recentre(within_domain(problem, y));
@@ -186,7 +187,11 @@ private:
     loss_.derivative(here_.margins, here_.y);
     loss_.curvature(here_.y, h_);
     const CVec s = problem_->loss.weights();
-    model_.flats(floor_, flats_ ? loss_.most_curvature() : floor_ > 0 ? largest(h_, s) : 0, s);
+    model_.flats(floor_.part(),
+                 floor_.pieces()     ? loss_.most_curvature()
+                 : floor_.part() > 0 ? largest(h_, s)
+                                     : 0,
+                 s);
     for (std::size_t i = 0; i < h_.size(); ++i) residual_[i] = s[i] * here_.y[i];
     // A model that is steep and straight has no minimum: the logistic loss is so, far on the wrong side.
     if (!problem_->loss.piecewise())
@@ -314,24 +319,13 @@ private:
         rough_ = rough_ && value_ - value > 0.01 * unit_;
         value_ = value;
         here_.margins.swap(trial_);
-        trust(part);
+        floor_.gone(part);
         return moved;
       }
     }
     restore(start_);
-    trust(0);
+    floor_.gone(0);
     return false;
-  }
-  // Where the loss is flat, or nearly straight, a model without curvature leads too far. It is given some as
-  // long as steps have to be cut: on pieces whenever they are, else only where hardly anything is left of
-  // them.
-  void trust(Real part) {
-    if (part < (flats_ ? 1 : 0.1))
-      floor_ = clip(10 * floor_, 1e-3, 1.0);
-    else if (flats_)
-      floor_ = std::max(0.1 * floor_, 1e-8);
-    else
-      floor_ = floor_ > 1e-5 ? 0.1 * floor_ : 0;
   }
   static Real largest(CVec h, CVec s) { // curvature of a sample
     Real most = 0;
@@ -348,7 +342,7 @@ private:
   WorkingColumns columns_;
   Model model_;
   SoftLoss loss_;
-  bool flats_; // has the loss pieces without curvature?
+  Floor floor_;
   Point here_; // between certificates its margins are those of the model's x, the rest is of the last one
   std::vector<std::int32_t> slot_; // of each feature in W, or -1
   std::vector<Index> names_;       // of each slot
@@ -359,7 +353,6 @@ private:
   Real strong_ = 1;
   Real ease_ = 1;         // l1 is this many times as large; see ease()
   bool fresh_ = true;     // has it not moved yet?
-  Real floor_;            // the part of the largest curvature that every sample is given; see trust()
   Real spent_ = 0;        // entries touched by sweeps since the last Newton step
   bool rough_ = true;     // are steps still large?
   bool sure_ = false;     // was the last Newton step taken in full?
