@@ -21,7 +21,7 @@ from southwell.methods.spdc import spdc_steps
 from southwell.metric import LowRank, MatrixRisk
 from southwell.metric._dspdc import DSPDC
 from southwell.metric._fista import FISTA
-from southwell.metric._methods import made, steps
+from southwell.metric._methods import Choice, made, steps
 from southwell.metric._workers import ALONE, PROCESS, Workers
 from southwell.reference.matrix_dspdc import matrix_dspdc, nearest_psd
 
@@ -189,7 +189,7 @@ def test_dspdc_with_all_blocks_and_one_sample_is_spdc():
 
 def test_dspdc_decomposes_only_its_blocks():
     risk = problem(p=5)
-    algorithm = made(risk, "dspdc", 3, 2, ALONE, np.zeros((5, 4, 4)), np.zeros(30), 0)
+    algorithm = made(risk, Choice("dspdc", 3, 2), ALONE, np.zeros((5, 4, 4)), np.zeros(30), 0)
     algorithm.epoch(lambda work: False)
     assert algorithm.eigendecompositions == 2 * algorithm.iterations == 20
     assert "eigendecompositions" in risk.solve("dspdc", rows=3, blocks=2, tol=1e-3).method
@@ -202,7 +202,7 @@ def test_dspdc_decomposes_only_its_blocks():
 )  # fmt: skip
 def test_products_that_are_kept_stay_true(method, rows, blocks):
     risk = problem()
-    algorithm = made(risk, method, rows, blocks, ALONE, np.zeros((3, 4, 4)), np.zeros(30), 0)
+    algorithm = made(risk, Choice(method, rows, blocks), ALONE, np.zeros((3, 4, 4)), np.zeros(30), 0)
     for _ in range(200):
         algorithm.step()
     assert hasattr(algorithm, "m") or hasattr(algorithm, "W")
@@ -210,6 +210,40 @@ def test_products_that_are_kept_stay_true(method, rows, blocks):
         np.testing.assert_allclose(algorithm.m, risk.data.apply(algorithm.x), atol=1e-11)
     if hasattr(algorithm, "W"):
         np.testing.assert_allclose(algorithm.W, risk.data.adjoint(risk.weights * algorithm.y), atol=1e-11)
+
+
+@pytest.mark.filterwarnings("ignore::southwell.ConvergenceWarning")
+@pytest.mark.parametrize("method", METHODS)
+def test_a_proof_is_the_best_that_can_be_told(method):
+    risk = problem(loss="smooth_hinge")
+    r = risk.solve(method, **METHODS[method], max_epochs=2, tol=1e-14)
+    assert r.gap <= risk.certify(r.x).gap * (1 + 1e-9)
+
+
+def test_an_epoch_is_short_where_samples_are_many():
+    risk = problem(p=5)
+    for rows, blocks, iterations in ((1, 1, 30), (3, 1, 10), (1, 5, 10), (30, 1, 5), (30, 5, 1)):
+        choice = Choice("dspdc", rows, blocks)
+        assert made(risk, choice, ALONE, np.zeros((5, 4, 4)), np.zeros(30), 0).iterations == iterations
+
+
+@pytest.mark.parametrize(("method", "stretch"), [("dspdc", 3.0), ("spdc", 2.0), ("sdca", 1.5), ("dspdc", (4.0, 0.5))])
+def test_stretched_steps_lead_to_the_same_answer(method, stretch):
+    risk, options = problem(), METHODS[method]
+    plain, stretched = (risk.solve(method, **options, tol=1e-9, stretch=one) for one in (1.0, stretch))
+    assert plain.status and stretched.status
+    np.testing.assert_allclose(stretched.x, plain.x, atol=1e-4)
+    assert stretched.epochs != plain.epochs
+
+
+@pytest.mark.filterwarnings("ignore::southwell.ConvergenceWarning")
+@pytest.mark.parametrize("stretch", [1e6, 1e300, (1e300, 1e-300), (1e-300, 1e300), 5e-324])
+@pytest.mark.parametrize("method", ["dspdc", "spdc", "sdca"])
+def test_steps_of_any_length_end_with_a_true_gap(method, stretch):
+    risk = problem()
+    r = risk.solve(method, stretch=stretch, max_epochs=50)
+    assert np.isfinite(r.x).all()
+    assert r.primal >= risk.solve(tol=1e-10).dual * (1 - 1e-9)
 
 
 # Control

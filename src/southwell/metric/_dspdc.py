@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._algorithm import MatrixAlgorithm, drawn
+from ._algorithm import MatrixAlgorithm
+from ._draws import drawn
 
 
 class DSPDC(MatrixAlgorithm):
@@ -27,9 +28,9 @@ class DSPDC(MatrixAlgorithm):
         self.rng = np.random.default_rng(seed)
         self.by_blocks = rows * self.p > blocks * self.n
         self.xe = x.copy()
-        self.iterations = int(np.ceil(max(self.n / rows, self.p / blocks)))
+        self.iterations = self._rounds(rows, blocks)
         share = blocks / self.p if self.by_blocks else rows / self.n
-        self.work = int(2 * share * self.data.stored) + blocks * x[0].size
+        self.work = self._entries(share, blocks)
         if self.by_blocks:
             self.m = self.me = self.data.apply(x, workers=workers)
         else:
@@ -71,12 +72,12 @@ class DSPDC(MatrixAlgorithm):
             self.xe[own] = new + self.theta * (new - old)
         self.x[own] = new
 
-    def point(self, apply, adjoint):
-        return self.x.copy(), self.y.copy(), apply(self.x), adjoint(self.y)
+    def standing(self):
+        return self.x.copy(), self.y.copy()
 
     def resync(self) -> None:
-        m, W = self.fresh[2:]
+        m, W = self.fresh
         if self.by_blocks:
             self.m, self.me = m, self.me + (m - self.m)
         else:
-            self.W = W.copy()
+            self.W = W

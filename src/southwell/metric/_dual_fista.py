@@ -24,7 +24,7 @@ class DualFISTA(MatrixAlgorithm):
     def __init__(self, risk, workers, x, y, weights: np.ndarray):
         super().__init__(risk, workers, x, y)
         self.weights, self.age = weights, 1.0
-        self.work = 2 * self.data.stored + x.size
+        self.work = self._entries(1.0, self.p)
         self.W = self.data.adjoint(self.s * y, workers=workers)
         self.old, self.W_old = self.y, self.W
         root = np.sqrt(1 / (1 + self.loss.smoothness * weights.max()))  # of the strong convexity the loss gives
@@ -42,10 +42,8 @@ class DualFISTA(MatrixAlgorithm):
         self.old, self.W_old = self.y, self.W
         self.y, self.W = new, self.data.adjoint(self.s * new, workers=self.workers)
 
-    def point(self, apply, adjoint):
-        W = adjoint(self.y)
-        x = self.penalty.peak(-W, workers=self.workers)
-        return x, self.y.copy(), apply(x), W
+    def standing(self):
+        return None, self.y
 
     def resync(self) -> None:
-        self.W = self.fresh[3]
+        self.W = self.fresh[1]

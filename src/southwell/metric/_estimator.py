@@ -22,6 +22,7 @@ from ..result import Result
 from ..solve import Settings
 from ..status import Status
 from ._memory import refuse_beyond
+from ._methods import Choice
 from ._neighbours import triplets
 from ._risk import COPIES, MatrixRisk
 
@@ -105,7 +106,8 @@ class LargeMargin(ClassifierMixin, TransformerMixin, BaseEstimator):
                 left = max(settings.max_seconds - (time.perf_counter() - begun), 1e-9)
                 start = None if result is None else result.x
                 show = _teller(line, turn) if line.wanted else None
-                result = risk.run(replace(settings, max_seconds=left), self.method, self.rows, self.blocks, show, start)
+                choice = Choice(self.method, self.rows, self.blocks, self.stretch)
+                result = risk.run(replace(settings, max_seconds=left), choice, show, start)
                 epochs += result.epochs
                 metrics = [result.x[0]] if T == 1 else list(result.x[0] + result.x[1:])
                 if result.status is Status.MAX_SECONDS:
@@ -121,7 +123,7 @@ class LargeMargin(ClassifierMixin, TransformerMixin, BaseEstimator):
         if not result.status:
             advice = "raise max_iter or max_seconds, or loosen tol"
             if result.status is Status.DIVERGED:
-                advice = "look for outliers in X, give scale='auto', or raise l2"
+                advice = "look for outliers in X, give scale='auto', raise l2, or lower stretch"
             warn(
                 f"{result.status.value} The gap is {self.gap_:.3g} of its scale; tol is {self.tol:.3g}. To go on, "
                 f"{advice}."

@@ -25,7 +25,7 @@ class FISTA(MatrixAlgorithm):
 
     def __init__(self, risk, workers, x, y):
         super().__init__(risk, workers, x, y)
-        self.work = 2 * self.data.stored + x.size
+        self.work = self._entries(1.0, self.p)
         self.old = self.x
         self.m = self.m_old = self.data.apply(x, workers=workers)
         self.t, self.age = None, 1.0
@@ -82,10 +82,8 @@ class FISTA(MatrixAlgorithm):
         """What rounding makes of the excess."""
         return 4 * self.data.precision * float(self.s @ (np.abs(y * m) + np.abs(self.loss.value(m, self.b))))
 
-    def point(self, apply, adjoint):
-        m = apply(self.x)
-        y = self.risk.feasible(self.loss.derivative(m, self.b))
-        return self.x, y, m, adjoint(y)
+    def standing(self):
+        return self.x, None
 
     def resync(self) -> None:
-        self.m = self.fresh[2]
+        self.m = self.fresh[0]

@@ -40,7 +40,7 @@ class LargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, LargeMargin):
         How many times triplets are found again under the metric learned so far, which is then learned anew, warm
         started.
     method : {"auto", "fista", "dual_fista", "dspdc", "spdc", "sdca"}
-    rows, blocks : int, optional
+    rows, blocks, stretch
         As for ``MatrixRisk.solve``.
     tol : float
         Relative duality gap to reach.
@@ -95,8 +95,8 @@ class LargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, LargeMargin):
     """
 
     def __init__(self, n_neighbors=3, *, n_impostors=10, l2=0.01, corner=1.0, scale="auto", refresh=0, method="auto",
-                 rows=None, blocks=None, tol=1e-6, max_iter=10_000, max_seconds=None, random_state=None, n_jobs=None,
-                 dtype=None, memory_limit=None, verbose=0):  # fmt: skip
+                 rows=None, blocks=None, stretch=1.0, tol=1e-6, max_iter=10_000, max_seconds=None, random_state=None,
+                 n_jobs=None, dtype=None, memory_limit=None, verbose=0):  # fmt: skip
         self.n_neighbors = n_neighbors
         self.n_impostors = n_impostors
         self.l2 = l2
@@ -106,6 +106,7 @@ class LargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, LargeMargin):
         self.method = method
         self.rows = rows
         self.blocks = blocks
+        self.stretch = stretch
         self.tol = tol
         self.max_iter = max_iter
         self.max_seconds = max_seconds

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._names import at_most, count, unknown
+from .._names import at_most, count, positive, unknown
 from ..methods.conditioning import Conditioning
 from ..methods.dspdc import dspdc_steps
 from ..methods.spdc import spdc_steps
@@ -19,13 +19,47 @@ from ._workers import ALONE, Workers
 NAMES = ("auto", "dspdc", "dual_fista", "fista", "sdca", "spdc")
 
 
-def made(risk, method: str, rows, blocks, workers, x, y, seed: int):
+@dataclass(frozen=True)
+class Choice:
+    """What a user may say about the method."""
+
+    method: str = "auto"
+    rows: int | None = None
+    blocks: int | None = None
+    stretch: float | tuple[float, float] = 1.0
+
+    @property
+    def stretches(self) -> tuple[float, float]:
+        """Of primal and of dual steps."""
+        each = self.stretch if isinstance(self.stretch, tuple | list) else (self.stretch,) * 2
+        if len(each) != 2:
+            raise ValueError(f"stretch must be a number or two, for primal and dual steps; got {self.stretch!r}.")
+        primal, dual = (positive("stretch", one) for one in each)
+        return primal, dual
+
+    def named(self, risk) -> str:
+        """Full gradients, which took the fewest eigendecompositions wherever measured. On the dual where samples are so
+        few that their matrices may be nearly at right angles: there the primal is flat, and phi' is slow to become a
+        proof."""
+        if self.method not in NAMES:
+            raise unknown("method", self.method, NAMES)
+        if self.method != "auto":
+            return self.method
+        if self.rows is not None or self.blocks is not None or self.stretches != (1, 1):
+            raise ValueError(
+                "rows, blocks and stretch are for method='dspdc', 'spdc' or 'sdca'; with 'auto' leave them out."
+            )
+        unknowns = risk.n_blocks * risk.size * (risk.size + 1) // 2
+        return "fista" if risk.loss.smooth and 50 * risk.n_samples > unknowns else "dual_fista"
+
+
+def made(risk, choice: Choice, workers, x, y, seed: int):
     """The algorithm at its start; refuses by name what cannot work."""
-    if method not in NAMES:
-        raise unknown("method", method, NAMES)
-    name = chosen(risk, method, rows, blocks)
-    m = _size("rows", rows, risk.n_samples, "samples", method, name, ("dspdc", "spdc", "sdca"))
-    q = _size("blocks", blocks, risk.n_blocks, "blocks", method, name, ("dspdc",))
+    name, stretches = choice.named(risk), choice.stretches
+    m = _size("rows", choice.rows, risk.n_samples, "samples", name, ("dspdc", "spdc", "sdca"))
+    q = _size("blocks", choice.blocks, risk.n_blocks, "blocks", name, ("dspdc",))
+    if stretches != (1, 1):
+        _refuse_others("stretch", choice.stretch, name, ("dspdc", "spdc", "sdca"))
     _refuse_losses(risk.loss, name)
     risk.norms.refuse_overflow()
     if name == "fista":
@@ -39,34 +73,23 @@ def made(risk, method: str, rows, blocks, workers, x, y, seed: int):
     if m is None:
         m = _rows(risk, q)
     if name == "sdca":
-        algorithm = SDCA(risk, workers, x, y, seed, m, _ascent_weights(risk, m, workers))
+        algorithm = SDCA(risk, workers, x, y, seed, m, _ascent_weights(risk, m, workers) / stretches[1])
         algorithm.description = f"SDCA, batches of {m} samples"
         return algorithm
     if name == "spdc":
         q = risk.n_blocks
     elif q is None:
         q = max(1, round(risk.n_blocks / 5))
-    algorithm = DSPDC(risk, workers, x, y, seed, m, q, **steps(risk, name, m, q, workers))
+    algorithm = DSPDC(risk, workers, x, y, seed, m, q, **steps(risk, name, m, q, stretches, workers))
     kept = "A x" if algorithm.by_blocks else "A'y"
     algorithm.description = f"{name.upper()}, {m} samples and {q} blocks, {kept} kept"
     return algorithm
 
 
-def chosen(risk, method: str, rows, blocks) -> str:
-    """Full gradients, which took the fewest eigendecompositions wherever measured. On the dual where samples are so few
-    that their matrices may be nearly at right angles: there the primal is flat, and phi' is slow to become a proof."""
-    if method != "auto":
-        return method
-    if rows is not None or blocks is not None:
-        raise ValueError("rows and blocks are for method='dspdc', 'spdc' or 'sdca'; with 'auto' leave them out.")
-    unknowns = risk.n_blocks * risk.size * (risk.size + 1) // 2
-    return "fista" if risk.loss.smooth and 50 * risk.n_samples > unknowns else "dual_fista"
-
-
-def steps(risk, name: str, m: int, q: int, workers: Workers = ALONE) -> dict[str, float]:
+def steps(risk, name: str, m: int, q: int, stretches=(1.0, 1.0), workers: Workers = ALONE) -> dict[str, float]:
     """In the units of _norms.py, where every block has l2 = 1."""
     at = Conditioning(risk.n_samples, risk.norms.rows, 1.0, 1.0 / risk.loss.smoothness)
-    scale = risk.norms.block_bound(m, q, workers)
+    scale = risk.norms.coupling(m, q, workers)
     if name == "spdc":  # its R^2 stands for a bound on a batch, m R^2; a sharper one takes its place
         at = replace(at, norms=np.array([np.sqrt(scale / m)]))
         found = spdc_steps(at, m, False)[0]
@@ -74,7 +97,8 @@ def steps(risk, name: str, m: int, q: int, workers: Workers = ALONE) -> dict[str
     else:
         found = dspdc_steps(at, risk.n_blocks, m, q, scale, gap=True)[0]
         weight = at.n / found["sigma"]
-    return {"tau": float(found["tau"]), "weight": float(weight), "theta": float(found["theta"])}
+    tau, weight = found["tau"] * stretches[0], weight / stretches[1]
+    return {"tau": float(tau), "weight": float(weight), "theta": float(found["theta"])}
 
 
 def _ascent_weights(risk, m: int, workers: Workers) -> np.ndarray:
@@ -89,14 +113,18 @@ def _rows(risk, q) -> int:
     return max(1, round(part * risk.n_samples))
 
 
-def _size(name: str, given, most: int, what: str, method: str, chosen: str, takers: tuple[str, ...]) -> int | None:
+def _size(name: str, given, most: int, what: str, method: str, takers: tuple[str, ...]) -> int | None:
     if given is None:
         return None
-    if chosen not in takers:
+    _refuse_others(name, given, method, takers)
+    return at_most(name, count(name, given, 1), most, what)
+
+
+def _refuse_others(name: str, given, method: str, takers: tuple[str, ...]) -> None:
+    if method not in takers:
         raise ValueError(
             f"{name} is for method={' or '.join(map(repr, takers))}; got {name}={given!r} with {method!r}."
         )
-    return at_most(name, count(name, given, 1), most, what)
 
 
 def _refuse_losses(loss, name: str) -> None:

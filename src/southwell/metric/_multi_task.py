@@ -35,7 +35,7 @@ class MultiTaskLargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, Large
         How strongly the shared part is held near the Euclidean metric.
     task_l2 : float
         How strongly the parts of single tasks are held near zero.
-    method, rows, blocks, tol, max_iter, max_seconds, random_state, n_jobs, dtype, memory_limit, verbose
+    method, rows, blocks, stretch, tol, max_iter, max_seconds, random_state, n_jobs, dtype, memory_limit, verbose
         As for ``LargeMarginNearestNeighbor``.
 
     Attributes
@@ -74,8 +74,8 @@ class MultiTaskLargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, Large
     """
 
     def __init__(self, n_neighbors=3, *, n_impostors=10, l2=0.01, task_l2=0.1, corner=1.0, scale="auto", refresh=0,
-                 method="auto", rows=None, blocks=None, tol=1e-6, max_iter=10_000, max_seconds=None, random_state=None,
-                 n_jobs=None, dtype=None, memory_limit=None, verbose=0):  # fmt: skip
+                 method="auto", rows=None, blocks=None, stretch=1.0, tol=1e-6, max_iter=10_000, max_seconds=None,
+                 random_state=None, n_jobs=None, dtype=None, memory_limit=None, verbose=0):  # fmt: skip
         self.n_neighbors = n_neighbors
         self.n_impostors = n_impostors
         self.l2 = l2
@@ -86,6 +86,7 @@ class MultiTaskLargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, Large
         self.method = method
         self.rows = rows
         self.blocks = blocks
+        self.stretch = stretch
         self.tol = tol
         self.max_iter = max_iter
         self.max_seconds = max_seconds

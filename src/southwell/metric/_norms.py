@@ -11,18 +11,21 @@ from functools import cached_property
 
 import numpy as np
 
+from ._draws import drawn
 from ._workers import ALONE, Workers
 
 TINY = np.finfo(float).tiny ** 0.5
 
 
 class Norms:
-    """Of rows, of blocks, and of the whole; each measured when first asked for, and kept."""
+    """Of rows, of parts, and of the whole; each measured when first asked for, and kept."""
+
+    DRAWS, MARGIN = 4, 1.5
 
     def __init__(self, data, weights: np.ndarray, l2: np.ndarray):
         self.data, self.l2 = data, l2
         self.roots = np.sqrt(weights.size * weights)
-        self._spectral: dict[object, float] = {}
+        self._known: dict[object, float] = {}
         self._lock = threading.RLock()
 
     def __getstate__(self) -> dict:
@@ -56,23 +59,13 @@ class Norms:
         squares = np.asarray(self._squares.sum(axis=1)).ravel()
         return np.sqrt(squares)
 
-    def spectral(self, block: int | None = None, normalised: bool = False, workers: Workers = ALONE) -> float:
-        """||A||^2 of all blocks or of one; ``normalised``: of rows divided by their norms."""
-        key = (block, normalised)
-        with self._lock:  # solves of one problem in several threads measure once
-            if key not in self._spectral:
-                self._spectral[key] = self._measured(block, normalised, workers)
-            return self._spectral[key]
-
-    def _measured(self, block: int | None, normalised: bool, workers: Workers) -> float:
-        rows, blocks, scale = None, None, 1 / self.l2[:, None, None]
-        if block is not None:
-            blocks, scale = np.array([block]), scale[[block]]
-            rows = np.flatnonzero(self._squares[:, [block]].toarray().ravel())
-            rows = None if rows.size == self.roots.size else rows
+    def _measured(self, rows, blocks, normalised: bool, workers: Workers) -> float:
+        """||A||^2 of some rows and blocks (None: all); ``normalised``: of rows divided by their norms."""
         roots = self.roots if rows is None else self.roots[rows]
+        scale = 1 / (self.l2 if blocks is None else self.l2[blocks])[:, None, None]
         if normalised:
-            roots = np.divide(roots, self.rows, out=np.zeros_like(roots), where=self.rows > 0)
+            norms = self.rows if rows is None else self.rows[rows]
+            roots = np.divide(roots, norms, out=np.zeros_like(roots), where=norms > 0)
 
         # A power of two, so that no digit changes: the squares of squares stay numbers.
         top = 2.0 ** np.frexp(float(self.rows.max()))[1]
@@ -86,26 +79,26 @@ class Norms:
         found = top_eigenvalue(squared, roots.size) if roots.size else 0.0
         return found if normalised else found * top**2
 
-    def block_bound(self, m: int, q: int, workers: Workers = ALONE) -> float:
-        """A bound on ||A[I, J]||^2 over all m samples and q blocks, Lambda of (27): the Frobenius norm by rows, or the
-        spectral norms of whole blocks."""
-        squares, p = self._squares, self.l2.size
-        by_row = np.minimum(self.rows**2, q * squares.max(axis=1).toarray().ravel())
-        bound = m * by_row.max()
-        whole, each = self._at_least(workers)
-        if whole < bound:  # else the norm is not less
-            bound = min(bound, self.spectral(workers=workers))
-        if q < p and np.sort(each)[-q:].sum() < bound:
-            bound = min(bound, np.sort([self.spectral(j, workers=workers) for j in range(p)])[-q:].sum())
-        return max(float(bound), TINY)
+    def _kept(self, key, measure) -> float:
+        with self._lock:  # solves of one problem in several threads measure once
+            if key not in self._known:
+                self._known[key] = measure()
+            return self._known[key]
 
-    def _at_least(self, workers: Workers = ALONE) -> tuple[float, np.ndarray]:
-        """||sum_i a_i||^2 / n, which is at most ||A||^2, for the whole and for each block with its own samples: one
-        product says where the norms need not be measured."""
-        total = self.data.adjoint(self.roots, workers=workers) / np.sqrt(self.l2)[:, None, None]
-        squares = np.sum(total**2, axis=(1, 2))
-        members = np.maximum(np.diff(self._squares.tocsc().indptr), 1)
-        return float(squares.sum() / self.roots.size), squares / members
+    def coupling(self, m: int, q: int, workers: Workers = ALONE) -> float:
+        """||A[I, J]||^2 for m samples and q blocks, Lambda of (27).
+
+        A bound over all of them is a hundred times too large on real data. So a few random I are measured, with the q
+        blocks that weigh most: the largest, with a margin, and the longest row beside it; at most m of those."""
+        return self._kept((m, q), lambda: self._coupling(m, q, workers))
+
+    def _coupling(self, m: int, q: int, workers: Workers) -> float:
+        squares, n, p = self._squares, self.roots.size, self.l2.size
+        longest = float(np.minimum(self.rows**2, q * squares.max(axis=1).toarray().ravel()).max())
+        J = None if q == p else np.sort(np.argsort(np.asarray(squares.sum(axis=0)).ravel(), kind="stable")[-q:])
+        rng, draws = np.random.default_rng(0), 1 if m == n else self.DRAWS
+        found = [self._measured(drawn(rng, m, n), J, False, workers) for _ in range(draws)]
+        return max(min(m * longest, longest + self.MARGIN * max(found)), TINY)
 
     def overlap(self, m: int, workers: Workers = ALONE) -> float:
         """beta of a mini-batch of m samples that ascends the dual together: between 1, for rows at right angles, and m,
@@ -114,7 +107,8 @@ class Norms:
         n = self.roots.size
         if m == 1 or n == 1:
             return 1.0
-        share = min(max(self.spectral(normalised=True, workers=workers) - 1, 0.0) / (n - 1), 1.0)
+        whole = self._kept("whole", lambda: self._measured(None, None, True, workers))
+        share = min(max(whole - 1, 0.0) / (n - 1), 1.0)
         return 1 + (m - 1) * share
 
 

@@ -39,6 +39,10 @@ class ConePenalty:
         """g*(V), over all blocks."""
         return float(self.l2 @ (_cone.positive_squares(self.target(V), workers) - self._centred_at) / 2)
 
+    def conjugate_at(self, peak: np.ndarray) -> float:
+        """g*(V), if its ``peak`` is at hand."""
+        return float(self.l2 @ (np.sum(peak**2, axis=(1, 2)) - self._centred_at) / 2)
+
     def peak(self, V: np.ndarray, blocks=ALL, workers: Workers = ALONE) -> np.ndarray:
         """grad g*(V): where <V, X> - g(X) is largest."""
         return _cone.project(self.target(V, blocks), workers)

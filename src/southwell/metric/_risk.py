@@ -17,11 +17,12 @@ from ..problem import Certificate
 from ..result import Result
 from ..solve import ConvergenceWarning, Progress, Settings, drive, raise_with
 from ..status import Status
-from . import _cone, _methods, _statement
+from . import _cone, _statement
 from ._algorithm import BEYOND_NUMBERS
 from ._dense import Dense
 from ._low_rank import LowRank
 from ._memory import refuse_beyond
+from ._methods import Choice, made
 from ._norms import Norms
 from ._penalty import ConePenalty
 from ._triplets import Triplets
@@ -105,6 +106,7 @@ class MatrixRisk:
         *,
         rows: int | None = None,
         blocks: int | None = None,
+        stretch: float | tuple[float, float] = 1.0,
         tol: float = 1e-6,
         max_epochs: int = 10_000,
         max_seconds: float | None = None,
@@ -128,10 +130,14 @@ class MatrixRisk:
         rows, blocks : int, optional
             Samples and blocks in an iteration, m and q of the paper. Blocks are for "dspdc" alone; "spdc" and "sdca"
             take all. Default: a fifth of each.
+        stretch : float or pair of floats
+            Steps of "dspdc", "spdc" and "sdca" are this many times as long as those that theory gives for the norms
+            measured; a pair is for primal and dual steps. Tuned ones are often far faster; too long ones never end,
+            or end as ``Status.DIVERGED``.
         tol, max_epochs, max_seconds, check_every, seed, callback, record_history
             As for ``southwell.solve``. An epoch is as many moves as there are samples (for "dspdc": or blocks, if that
-            takes longer); for "fista" and "dual_fista", one full
-            gradient.
+            takes longer), but no more than ten eigendecompositions of every block; for "fista" and "dual_fista", one
+            full gradient.
         warm_start : Result or array of shape (n_blocks, d, d), optional
         n_threads : int, optional
             For eigendecompositions and products. The numbers do not depend on it.
@@ -154,7 +160,7 @@ class MatrixRisk:
         settings = Settings.checked(tol, max_epochs, max_seconds, check_every, seed, record_history, n_threads)
         if callback is not None and not callable(callback):
             raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
-        result = self.run(settings, method, rows, blocks, callback, warm_start)
+        result = self.run(settings, Choice(method, rows, blocks, stretch), callback, warm_start)
         if result.status in ADVICE:
             warnings.warn(
                 f"{result.status.value} Gap {result.gap:.3g} is {result.relative_gap:.3g} of its scale; tol is "
@@ -164,14 +170,14 @@ class MatrixRisk:
             )
         return result
 
-    def run(self, settings: Settings, method="auto", rows=None, blocks=None, callback=None, warm_start=None) -> Result:
+    def run(self, settings: Settings, choice: Choice, callback=None, warm_start=None) -> Result:
         """``solve`` with settings that were checked, and without warnings."""
         begun = time.perf_counter()
         with Workers(settings.n_threads) as workers:
             try:
                 with np.errstate(all="ignore"):
                     x, y = self._start(warm_start, workers)
-                    algorithm = _methods.made(self, method, rows, blocks, workers, x, y, settings.seed)
+                    algorithm = made(self, choice, workers, x, y, settings.seed)
             except BEYOND_NUMBERS:
                 raise ValueError(
                     "Steps overflow. Scale D or b down, raise l2, or bring centre, linear and warm_start nearer to one."
@@ -208,26 +214,29 @@ class MatrixRisk:
         y = self.loss.derivative(m, self.targets) if y is None else _data.vector(y, "y", self.n_samples)
         y = self.feasible(y)
         W = self.data.adjoint(self.weights * y, exact=True)
-        primal, dual, _ = self.values(x, y, m, W)
+        primal, dual = self.primal(x, m), self.dual(y, self.penalty.conjugate(-W))
         return Certificate(primal, dual, primal - dual)
 
     # What the loop and the algorithms ask
 
-    def values(self, x, y, m, W, workers: Workers = ALONE) -> tuple[float, float, float]:
-        """P(x), D(y) and the size of the numbers that cancel in them."""
-        primal = float(self.weights @ self.loss.value(m, self.targets)) + self.penalty.value(x)
-        conjugate = self.penalty.conjugate(-W, workers)
-        dual = -float(self.weights @ self.loss.conjugate(y, self.targets)) - conjugate
-        cancels = self.weights @ (np.abs(y) * (np.abs(m) + np.abs(self.targets))) + 2 * self.penalty.at_zero
-        return primal, dual, float(cancels + abs(conjugate) + abs(primal) + abs(dual))
+    def primal(self, x: np.ndarray, m: np.ndarray) -> float:
+        """P(x), given its margins."""
+        return float(self.weights @ self.loss.value(m, self.targets)) + self.penalty.value(x)
+
+    def dual(self, y: np.ndarray, conjugate: float) -> float:
+        """D(y), given g*(-A'(s o y))."""
+        return -float(self.weights @ self.loss.conjugate(y, self.targets)) - conjugate
+
+    def cancelling(self, y: np.ndarray, m: np.ndarray) -> float:
+        """The size of the numbers that cancel in P and D, beside P and D themselves."""
+        return float(self.weights @ (np.abs(y) * (np.abs(m) + np.abs(self.targets))) + 2 * self.penalty.at_zero)
 
     def unit(self, workers: Workers = ALONE) -> tuple[float, float]:
         """P(0) - D(0), and below which gap rounding decides."""
         zero = np.zeros(self.n_samples)
         primal = float(self.weights @ self.loss.value(zero, self.targets)) + self.penalty.at_zero
         nothing = np.broadcast_to(0.0, self.penalty.centre.shape)
-        dual = -float(self.weights @ self.loss.conjugate(zero, self.targets))
-        dual -= self.penalty.conjugate(nothing, workers)
+        dual = self.dual(zero, self.penalty.conjugate(nothing, workers))
         return max(primal - dual, 0.0), 1e-15 * (abs(primal) + abs(dual) + self.penalty.at_zero)
 
     def feasible(self, y: np.ndarray) -> np.ndarray:
@@ -269,5 +278,5 @@ COPIES = 12
 ADVICE = {
     Status.MAX_EPOCHS: "raise max_epochs, loosen tol, or try method='fista'",
     Status.MAX_SECONDS: "raise max_seconds or loosen tol",
-    Status.DIVERGED: "check the scale of D and b",
+    Status.DIVERGED: "lower stretch, or check the scale of D and b",
 }

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._algorithm import MatrixAlgorithm, drawn
+from ._algorithm import MatrixAlgorithm
+from ._draws import drawn
 
 
 class SDCA(MatrixAlgorithm):
@@ -21,8 +22,8 @@ class SDCA(MatrixAlgorithm):
         super().__init__(risk, workers, x, y)
         self.rows, self.weight = rows, weights
         self.rng = np.random.default_rng(seed)
-        self.iterations = int(np.ceil(self.n / rows))
-        self.work = int(2 * rows / self.n * self.data.stored) + x.size
+        self.iterations = self._rounds(rows, self.p)
+        self.work = self._entries(rows / self.n, self.p)
         self.W = self.data.adjoint(self.s * y, workers=workers)
 
     def step(self) -> None:
@@ -34,10 +35,8 @@ class SDCA(MatrixAlgorithm):
         self.y[at] = self.loss.maximise(margins, before, self.weight[at], self.b[at])
         self.W += self.data.adjoint(self.s[at] * (self.y[at] - before), I, workers=self.workers)
 
-    def point(self, apply, adjoint):
-        W = adjoint(self.y)
-        x = self.penalty.peak(-W, workers=self.workers)
-        return x, self.y.copy(), apply(x), W
+    def standing(self):
+        return None, self.y.copy()
 
     def resync(self) -> None:
-        self.W = self.fresh[3].copy()
+        self.W = self.fresh[1]
