@@ -303,11 +303,12 @@ EVERY = {
 @pytest.mark.parametrize("penalty", STRONG)
 @pytest.mark.parametrize("loss", ["squared", "logistic", "smooth_hinge", *CLASSES])
 def test_methods_agree(loss, penalty, form):
-    """To gaps of 1e-6; so, at l2 = 0.05, within sqrt(2 gap / l2) of the answer."""
+    """To gaps of 1e-6, known to rounding; so, at l2 = 0.05, within sqrt(2 gap / l2) of the answer."""
     problem = stated(loss, penalty, form)
     want = sw.solve(problem, tol=1e-10)
     for name, method in EVERY.items():
         r = sw.solve(problem, method=method, max_epochs=3000)
         assert r.status is sw.Status.CONVERGED and r.gap <= 1e-6 * r.scale, name
         assert want.dual - 1e-12 <= r.primal <= want.primal + 1e-6 * r.scale + 1e-12, name
-        assert np.linalg.norm(r.x - want.x) <= 2 * np.sqrt(2 * (r.gap + want.gap) / problem.penalty.least_l2), name
+        gap = r.gap + want.gap + 1e-15 * r.scale
+        assert np.linalg.norm(r.x - want.x) <= 2 * np.sqrt(2 * gap / problem.penalty.least_l2), name

@@ -27,7 +27,7 @@ public:
     moved_ = true;
     model_.begin(pulse);
     Real target = std::max((complete_ ? 0.1 : 0.3) * gap_, 0.2 * goal_);
-    if (complete_ && gap_ <= 1000 * goal_) target = 0.2 * goal_;
+    if (complete_ && gap_ <= 1e4 * goal_) target = 0.2 * goal_;
     if (!begun()) target = infinity; // it is that of another problem
     const Index pass = problem_.design.stored() + Index(step_.size() + here_.x.size());
     const Index enough = pulse.entries() + (complete_ ? 100 : 10) * pass;

@@ -45,22 +45,20 @@ public:
   void solve(CVec z, CVec diagonal, Product&& product, Spend&& spend, Real part, Index most, Vec d,
              Vec image) const {
     const std::size_t size = u_.size();
-    std::vector<Real> residual(size), direction(size), loss_image(size), whole(size), scale(size);
+    std::vector<Real> residual(size), direction(size), loss_image(size), whole(size), about(size);
     std::fill(d.begin(), d.end(), 0.0);
     std::fill(image.begin(), image.end(), 0.0);
     gradient(z, residual);
     for (Real& v : residual) v = -v;
-    scales(diagonal, scale);
-    Real rho = 0;
-    for (std::size_t e = 0; e < size; ++e)
-      if (inside_[e]) rho += residual[e] * (direction[e] = residual[e] / scale[e]);
+    const AboutInverse inverse(*this, diagonal);
+    Real rho = inverse.times(residual, direction);
     const Real goal = part * part * rho;
     for (Index step = 0; step < most && rho > goal && rho > 0; ++step) {
       product(direction, loss_image);
       if (spend()) return;
       whole = loss_image;
       add_penalty(direction, whole);
-      Real bent = 0, next = 0;
+      Real bent = 0;
       for (std::size_t e = 0; e < size; ++e) bent += inside_[e] ? direction[e] * whole[e] : 0;
       if (!(bent > 0)) return;
       const Real by = rho / bent;
@@ -68,12 +66,10 @@ public:
         if (!inside_[e]) continue;
         d[e] += by * direction[e];
         residual[e] -= by * whole[e];
-        next += residual[e] * residual[e] / scale[e];
       }
       for (std::size_t e = 0; e < size; ++e) image[e] += by * loss_image[e];
-      const Real kept = next / rho;
-      for (std::size_t e = 0; e < size; ++e)
-        if (inside_[e]) direction[e] = residual[e] / scale[e] + kept * direction[e];
+      const Real next = inverse.times(residual, about), kept = next / rho;
+      for (std::size_t e = 0; e < size; ++e) direction[e] = about[e] + kept * direction[e];
       rho = next;
       if (std::vector<Real> end(d.begin(), d.end()); step >= 10 && !keep_signs(end))
         return; // what passes zero stops there
@@ -135,17 +131,51 @@ private:
       for (Index e = first; e < first + size; ++e) out[e] += (g.l2 + round) * v[e] - along * u_[e];
     }
   }
-  void scales(CVec diagonal, Vec out) const { // of an approximate inverse
-    Real most = 0;
-    for (const Real v : diagonal) most = std::max(most, v);
-    const Real least = most > 0 ? 1e-30 * most : 1; // columns may be of very different sizes
-    for (std::size_t e = 0; e < out.size(); ++e) out[e] = std::max(diagonal[e], least);
-    for (std::size_t b = 0; b < blocks_.size(); ++b) {
-      const auto& [first, size, g] = blocks_[b];
-      const Real more = g.l2 + (norms_[b] > 0 && size > 1 ? g.strength / norms_[b] : 0);
-      for (Index e = first; e < first + size; ++e) out[e] += more;
+  // The inverse with the diagonal of Q in its place, block by block: the roundness of a norm is felt across
+  // u, and not along it. It is of rank one below a diagonal S (Sherman and Morrison):
+  //
+  //     (S - c w w')^-1 = S^-1 + c S^-1 w w' S^-1 / (1 - c w'S^-1 w),     w = u/||u||, c = strength/||u||.
+  class AboutInverse {
+  public:
+    AboutInverse(const Manifold& on, CVec diagonal)
+        : on_(on), scale_(diagonal.size()), more_(on.blocks_.size()) {
+      Real most = 0;
+      for (const Real v : diagonal) most = std::max(most, v);
+      const Real least = most > 0 ? 1e-30 * most : 1; // columns may be of very different sizes
+      for (std::size_t e = 0; e < scale_.size(); ++e) scale_[e] = std::max(diagonal[e], least);
+      for (std::size_t b = 0; b < more_.size(); ++b) {
+        const auto& [first, size, g] = on.blocks_[b];
+        const Real round = on.norms_[b] > 0 && size > 1 ? g.strength / on.norms_[b] : 0;
+        Real left = 0; // 1 - c w'S^-1 w, without cancellation
+        for (Index e = first; e < first + size; ++e) {
+          const Real w = round > 0 ? on.u_[e] / on.norms_[b] : 0, flat = scale_[e] + g.l2;
+          scale_[e] = flat + round;
+          left += w * w * flat / scale_[e];
+        }
+        more_[b] = left > 0 ? round / left : 0;
+      }
     }
-  }
+    // out = the inverse times r, and their inner product
+    Real times(CVec r, Vec out) const {
+      for (std::size_t e = 0; e < out.size(); ++e) out[e] = on_.inside_[e] ? r[e] / scale_[e] : 0;
+      for (std::size_t b = 0; b < more_.size(); ++b) {
+        if (more_[b] == 0) continue;
+        const auto& [first, size, g] = on_.blocks_[b];
+        Real along = 0;
+        for (Index e = first; e < first + size; ++e) along += on_.u_[e] / on_.norms_[b] * out[e];
+        along *= more_[b];
+        for (Index e = first; e < first + size; ++e)
+          if (on_.inside_[e]) out[e] += along * (on_.u_[e] / on_.norms_[b]) / scale_[e];
+      }
+      Real total = 0;
+      for (std::size_t e = 0; e < out.size(); ++e) total += r[e] * out[e];
+      return total;
+    }
+
+  private:
+    const Manifold& on_;
+    std::vector<Real> scale_, more_;
+  };
 
   std::span<const BlockAt> blocks_;
   CVec u_;
