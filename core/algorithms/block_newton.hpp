@@ -48,9 +48,9 @@ public:
   void locate(Point& point) override {
     if (moved_) {
       set_.put_back(x_, here_.x);
-      std::vector<Real> bare = x_;
-      if (problem_.has_intercept()) std::fill(bare.end() - k_, bare.end(), 0.0);
-      model_.products().forward(bare, here_.margins);
+      change_ = x_;
+      if (problem_.has_intercept()) std::fill(change_.end() - k_, change_.end(), 0.0);
+      model_.products().forward(change_, here_.margins);
       problem_.finish(here_);
       moved_ = false;
     }
@@ -73,23 +73,23 @@ public:
 private:
   // Along the model's step, until P falls as it should. False: it is at rest.
   bool search_line() {
-    std::vector<Real> change(x_.size());
+    change_.resize(x_.size());
     bool moved = false;
     Real promised = set_.penalty(x_) - set_.penalty(start_);
     for (std::size_t e = 0; e < x_.size(); ++e) {
-      change[e] = x_[e] - start_[e];
-      moved = moved || change[e] != 0;
+      change_[e] = x_[e] - start_[e];
+      moved = moved || change_[e] != 0;
     }
     if (!moved) return false;
-    model_.products().forward(change, step_);
-    if (problem_.loss.quadratic() && problem_.has_intercept()) follow_intercept(change);
+    model_.products().forward(change_, step_);
+    if (problem_.loss.quadratic() && problem_.has_intercept()) follow_intercept();
     const CVec s = problem_.loss.weights();
     for (std::size_t i = 0; i < step_.size(); ++i) promised += s[i / std::size_t(k_)] * here_.y[i] * step_[i];
     const Real rounding = 1e-13 * std::abs(value_); // near the optimum P cannot tell steps apart
     for (Real part = 1; part > 1e-10; part /= 2) {
       for (std::size_t i = 0; i < trial_.size(); ++i) trial_[i] = here_.margins[i] + part * step_[i];
       if (part < 1)
-        for (std::size_t e = 0; e < x_.size(); ++e) x_[e] = start_[e] + part * change[e];
+        for (std::size_t e = 0; e < x_.size(); ++e) x_[e] = start_[e] + part * change_[e];
       const Real value = problem_.loss.value(trial_) + set_.penalty(x_);
       if (value <= value_ + 0.01 * part * std::min(promised, 0.0) + rounding) {
         const bool fell = value < value_ || promised < 0;
@@ -103,12 +103,12 @@ private:
     return model_.trust(0);
   }
   // The Gram matrix was that of centred columns: the intercept takes back what their means have added.
-  void follow_intercept(Vec change) {
+  void follow_intercept() {
     const auto k = std::size_t(k_);
     std::vector<Real> means = problem_.column_sums(step_, true);
     for (std::size_t i = 0; i < step_.size(); ++i) step_[i] -= means[i % k];
     for (std::size_t c = 0; c < k; ++c) {
-      change[change.size() - k + c] -= means[c];
+      change_[change_.size() - k + c] -= means[c];
       x_[x_.size() - k + c] -= means[c];
     }
   }
@@ -119,8 +119,8 @@ private:
   BlockSet set_;
   BlockModel model_;
   Point here_;
-  std::vector<Real> x_, start_;    // over the set
-  std::vector<Real> step_, trial_; // over the samples
+  std::vector<Real> x_, start_, change_; // over the set
+  std::vector<Real> step_, trial_;       // over the samples
   Real gap_ = infinity, goal_ = 0, value_ = infinity;
   bool moved_ = true, complete_ = false,
        certain_ = false; // are y and its slopes those of the last certificate?

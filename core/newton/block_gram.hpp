@@ -75,7 +75,8 @@ public:
     for (std::size_t e = 0; e < u.size(); ++e) diagonal[e] = line(Index(e) / k)[Index(e) / k];
     std::vector<Real> steep;
     for (const BlockAt& block : blocks) steep.push_back(largest(block.first / k, block.size / k));
-    std::vector<Real> buffer;
+    std::vector<Real> buffer, d, image;
+    Manifold::Buffers buffers;
     const Index f = size();
     for (int round = 0; round < 30 && !left; ++round) {
       Real first = 0;
@@ -96,9 +97,12 @@ public:
       if (restricted_gap(blocks, u, z, value) <= 0.3 * target) break;
       const Manifold manifold(blocks, u, 0);
       const auto by_gram = [&](CVec v, Vec out) { product(v, k, out); };
-      std::vector<Real> d(u.size()), image(u.size());
-      manifold.solve(z, diagonal, by_gram, [&] { return left = spend(f * f * k / 8); }, 1e-3, 200, d, image);
+      d.resize(u.size());
+      image.resize(u.size());
+      manifold.solve(
+          z, diagonal, by_gram, [&] { return left = spend(f * f * k / 8); }, 1e-3, 200, buffers, d, image);
       if (!shorten(manifold, z, by_gram, d, image)) continue;
+      by_gram(d, image); // outside too
       for (std::size_t e = 0; e < u.size(); ++e) {
         u[e] += d[e];
         z[e] += image[e];

@@ -48,7 +48,7 @@ public:
   }
   // The minimiser, about, from x. `precision` is that of Newton steps, `target` a gap that will do, `value`
   // P.
-  std::vector<Real> solve(const std::vector<Real>& x, Real precision, Real target, Real value) {
+  const std::vector<Real>& solve(const std::vector<Real>& x, Real precision, Real target, Real value) {
     u_ = x;
     diagonal_.resize(u_.size());
     precision_ = precision;
@@ -220,18 +220,21 @@ private:
           std::fill_n(marks.begin() + blocks[b].first / k_, blocks[b].size / k_, char(1));
     // Columns are read four at a time where all are: marks pay only where they spare more than that.
     if (2 * std::count(marks.begin(), marks.end(), char(1)) > Index(marks.size())) marks.clear();
-    std::vector<Real> along(h_.size()), z = z_, d(u_.size()), image(u_.size());
-    if (!set_.whole()) products_.backward(r_, marks, z); // sweeps have moved it
+    if (!set_.whole()) products_.backward(r_, marks, z_); // sweeps have moved it
+    along_.resize(h_.size());
+    d_.resize(u_.size());
+    image_.resize(u_.size());
     products_.diagonal(h_, diagonal_);
     const auto product = [&](CVec v, Vec out) {
-      products_.forward(v, along);
-      problem_.loss.bend(h_, along, along);
-      products_.backward(along, marks, out);
+      products_.forward(v, along_);
+      problem_.loss.bend(h_, along_, along_);
+      products_.backward(along_, marks, out);
     };
     const Index price = products_.entries() * 2 * std::min<Index>(k_, 4);
-    manifold.solve(z, diagonal_, product, [&] { return spend(price); }, precision_, 200, d, image);
-    if (!shorten(manifold, z, product, d, image)) return;
-    for (std::size_t e = 0; e < u_.size(); ++e) u_[e] += d[e];
+    manifold.solve(
+        z_, diagonal_, product, [&] { return spend(price); }, precision_, 200, buffers_, d_, image_);
+    if (!shorten(manifold, z_, product, d_, image_)) return;
+    for (std::size_t e = 0; e < u_.size(); ++e) u_[e] += d_[e];
   }
 
   const WideProblem& problem_;
@@ -240,8 +243,9 @@ private:
   Floor floor_;
   BlockProducts products_;
   BlockGram gram_;
-  std::vector<Real> h_, r_;                             // over the samples
-  std::vector<Real> z_, u_, diagonal_, steep_, shares_; // over the set
+  std::vector<Real> h_, r_, along_;                                 // over the samples
+  std::vector<Real> z_, u_, d_, image_, diagonal_, steep_, shares_; // over the set
+  Manifold::Buffers buffers_;
   Pulse* pulse_ = nullptr;
   Real precision_ = 0.1;
   bool left_ = false, careful_ = false;

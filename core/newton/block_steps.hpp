@@ -52,14 +52,17 @@ inline Real propose(const BlockAt& block, Index k, Vec u, CVec slope, Real steep
 // As far along d as the model with its penalty falls, stopping at zero what would pass it; d and its image
 // then are that step. False: it falls nowhere.
 template <class Product> bool shorten(const Manifold& manifold, CVec z, Product&& product, Vec d, Vec image) {
-  const Real here = manifold.penalty(std::vector<Real>(d.size()));
-  const std::vector<Real> whole(d.begin(), d.end()), bent(image.begin(), image.end());
+  const Real here = manifold.penalty();
+  std::vector<Real> whole;
+  if (manifold.kinked()) whole.assign(d.begin(), d.end()); // else nothing will stop
+  bool stopped = false;
   for (Real part = 1; part > 1e-4; part /= 2) {
-    for (std::size_t e = 0; e < d.size(); ++e) {
-      d[e] = part * whole[e];
-      image[e] = part * bent[e];
-    }
-    if (!manifold.keep_signs(d)) product(d, image);
+    if (part < 1)
+      for (std::size_t e = 0; e < d.size(); ++e) {
+        d[e] = stopped ? part * whole[e] : d[e] / 2;
+        image[e] /= 2;
+      }
+    if (const bool before = stopped; (stopped = !manifold.keep_signs(d)) || before) product(d, image);
     Real change = manifold.penalty(d) - here;
     for (std::size_t e = 0; e < d.size(); ++e) change += d[e] * (z[e] + image[e] / 2);
     if (change <= 1e-15 * std::abs(here)) return true;

@@ -26,6 +26,7 @@ public:
     for (std::size_t b = 0; b < blocks.size(); ++b) {
       norms_[b] = norm(blocks[b].of(u), [](Real v) { return v; });
       const BlockPenalty& g = blocks[b].g;
+      kinked_ = kinked_ || g.strength > 0 || g.l1 > 0;
       if (norms_[b] == 0 && (g.strength > 0 || g.l1 > 0)) continue;
       for (Index e = blocks[b].first; e < blocks[b].first + blocks[b].size; ++e)
         inside_[e] = g.l1 == 0 || u[e] != 0;
@@ -39,45 +40,52 @@ public:
     return false;
   }
 
-  // d, and its image Q d. `product(v, out)` is Q v; `diagonal` is about that of Q. `spend()` is asked each
-  // step; true: leave it.
+  bool kinked() const { return kinked_; } // may something stop at zero?
+
+  // Vectors as long as u, kept from one solve to the next: fresh memory is dear where u is long.
+  struct Buffers {
+    std::vector<Real> residual, direction, bent, about, scale;
+  };
+  // d, and its image Q d inside. `product(v, out)` is Q v; `diagonal` is about that of Q. `spend()` is asked
+  // each step; true: leave it.
   template <class Product, class Spend>
-  void solve(CVec z, CVec diagonal, Product&& product, Spend&& spend, Real part, Index most, Vec d,
-             Vec image) const {
+  void solve(CVec z, CVec diagonal, Product&& product, Spend&& spend, Real part, Index most, Buffers& buffers,
+             Vec d, Vec image) const {
+    auto& [residual, direction, bent, about, scale] = buffers;
     const std::size_t size = u_.size();
-    std::vector<Real> residual(size), direction(size), loss_image(size), whole(size), about(size);
+    for (std::vector<Real>* one : {&residual, &direction, &bent, &about}) one->resize(size);
     std::fill(d.begin(), d.end(), 0.0);
-    std::fill(image.begin(), image.end(), 0.0);
     gradient(z, residual);
     for (Real& v : residual) v = -v;
-    const AboutInverse inverse(*this, diagonal);
+    const AboutInverse inverse(*this, diagonal, scale);
     Real rho = inverse.times(residual, direction);
     const Real goal = part * part * rho;
     for (Index step = 0; step < most && rho > goal && rho > 0; ++step) {
-      product(direction, loss_image);
-      if (spend()) return;
-      whole = loss_image;
-      add_penalty(direction, whole);
-      Real bent = 0;
-      for (std::size_t e = 0; e < size; ++e) bent += inside_[e] ? direction[e] * whole[e] : 0;
-      if (!(bent > 0)) return;
-      const Real by = rho / bent;
-      for (std::size_t e = 0; e < size; ++e) {
-        if (!inside_[e]) continue;
-        d[e] += by * direction[e];
-        residual[e] -= by * whole[e];
-      }
-      for (std::size_t e = 0; e < size; ++e) image[e] += by * loss_image[e];
+      product(direction, bent);
+      if (spend()) break;
+      const Real curvature = add_penalty(direction, bent);
+      if (!(curvature > 0)) break;
+      const Real by = rho / curvature;
+      for (std::size_t e = 0; e < size; ++e) d[e] += by * direction[e]; // which is zero outside
+      for (std::size_t e = 0; e < size; ++e) residual[e] -= by * bent[e];
       const Real next = inverse.times(residual, about), kept = next / rho;
       for (std::size_t e = 0; e < size; ++e) direction[e] = about[e] + kept * direction[e];
       rho = next;
-      if (std::vector<Real> end(d.begin(), d.end()); step >= 10 && !keep_signs(end))
-        return; // what passes zero stops there
+      if (kinked_ && step >= 10) {
+        about.assign(d.begin(), d.end());
+        if (!keep_signs(about)) break; // what passes zero stops there
+      }
     }
+    // The residual is -(gradient + (Q + penalty) d).
+    gradient(z, image);
+    std::fill(bent.begin(), bent.end(), 0.0);
+    add_penalty(d, bent);
+    for (std::size_t e = 0; e < size; ++e) image[e] = inside_[e] ? -image[e] - residual[e] - bent[e] : 0;
   }
   // Of d only what leaves signs as they are: numbers and blocks that would pass zero stop there. True if that
   // is all of it.
   bool keep_signs(Vec d) const {
+    if (!kinked_) return true;
     bool all = true;
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       const BlockAt& block = blocks_[b];
@@ -99,11 +107,16 @@ public:
     }
     return all;
   }
+  Real penalty() const { // at u
+    Real total = 0;
+    for (const BlockAt& block : blocks_) total += block.g.value(block.of(u_));
+    return total;
+  }
   Real penalty(CVec d) const { // at u + d
     std::vector<Real> buffer;
     Real total = 0;
     for (const BlockAt& block : blocks_) {
-      buffer.assign(std::size_t(block.size), 0.0);
+      buffer.resize(std::size_t(block.size));
       for (Index t = 0; t < block.size; ++t) buffer[t] = u_[block.first + t] + d[block.first + t];
       total += block.g.value(buffer);
     }
@@ -111,7 +124,8 @@ public:
   }
 
 private:
-  void gradient(CVec z, Vec out) const {
+  void gradient(CVec z, Vec out) const { // zero outside
+    std::fill(out.begin(), out.end(), 0.0);
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       const auto& [first, size, g] = blocks_[b];
       const Real round = norms_[b] > 0 ? g.strength / norms_[b] : 0;
@@ -120,7 +134,9 @@ private:
     }
     for (std::size_t e = u_.size() - std::size_t(free_); e < u_.size(); ++e) out[e] = z[e];
   }
-  void add_penalty(CVec v, Vec out) const {
+  // out += the penalty's curvature times v; returns v'out, inside
+  Real add_penalty(CVec v, Vec out) const {
+    Real total = 0;
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       const auto& [first, size, g] = blocks_[b];
       const Real round = norms_[b] > 0 ? g.strength / norms_[b] : 0;
@@ -128,8 +144,13 @@ private:
       if (round > 0)
         for (Index e = first; e < first + size; ++e) along += inside_[e] ? u_[e] * v[e] : 0;
       along *= round / std::max(norms_[b] * norms_[b], 1e-300);
-      for (Index e = first; e < first + size; ++e) out[e] += (g.l2 + round) * v[e] - along * u_[e];
+      for (Index e = first; e < first + size; ++e) {
+        out[e] += (g.l2 + round) * v[e] - along * u_[e];
+        total += inside_[e] ? v[e] * out[e] : 0;
+      }
     }
+    for (std::size_t e = u_.size() - std::size_t(free_); e < u_.size(); ++e) total += v[e] * out[e];
+    return total;
   }
   // The inverse with the diagonal of Q in its place, block by block: the roundness of a norm is felt across
   // u, and not along it. It is of rank one below a diagonal S (Sherman and Morrison):
@@ -137,8 +158,9 @@ private:
   //     (S - c w w')^-1 = S^-1 + c S^-1 w w' S^-1 / (1 - c w'S^-1 w),     w = u/||u||, c = strength/||u||.
   class AboutInverse {
   public:
-    AboutInverse(const Manifold& on, CVec diagonal)
-        : on_(on), scale_(diagonal.size()), more_(on.blocks_.size()) {
+    AboutInverse(const Manifold& on, CVec diagonal, std::vector<Real>& scale)
+        : on_(on), scale_(scale), more_(on.blocks_.size()) {
+      scale_.resize(diagonal.size());
       Real most = 0;
       for (const Real v : diagonal) most = std::max(most, v);
       const Real least = most > 0 ? 1e-30 * most : 1; // columns may be of very different sizes
@@ -174,7 +196,8 @@ private:
 
   private:
     const Manifold& on_;
-    std::vector<Real> scale_, more_;
+    std::vector<Real>& scale_; // S
+    std::vector<Real> more_;   // c / (1 - c w'S^-1 w)
   };
 
   std::span<const BlockAt> blocks_;
@@ -182,6 +205,7 @@ private:
   std::vector<char> inside_;
   std::vector<Real> norms_;
   Index free_;
+  bool kinked_ = false;
 };
 
 } // namespace southwell
