@@ -1,9 +1,12 @@
-"""Groups, tasks and classes against their peers: python benchmarks/blocks.py [groups] [tasks] [classes] [--peers PY]
+"""Groups, tasks and classes against their peers:
+
+    python benchmarks/blocks.py [groups] [tasks] [classes] [sparse] [--peers PY]
 
 celer's GroupLasso and MultiTaskLasso (installed for PY, beside a scikit-learn it can do with), scikit-learn's
-MultiTaskLasso and multinomial LogisticRegression. Ours runs at its default tolerance, with its proof; a peer's is made
-tighter until its objective is within 1e-6 of the zero model's objective from the best known. Each has a process of its
-own, on one thread; the fastest of three fits counts, or the first if it takes long.
+MultiTaskLasso and multinomial LogisticRegression; ``sparse`` is the latter with L1, which saga alone can do. Ours runs
+at its default tolerance, with its proof; a peer's is made tighter until its objective is within 1e-6 of the zero
+model's objective from the best known. Each has a process of its own, on one thread; the fastest of three fits counts,
+or the first if it takes long.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ import scipy.sparse as sp
 
 from _timing import table
 
+CLASSES = ("classes", "sparse")
 TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10)
 
 
@@ -62,6 +66,10 @@ def tasks_data():
     yield "usps classes", scaled(A), Y - Y.mean(axis=0), None
 
 
+def sparse_data():
+    yield from classes_data()
+
+
 def classes_data():
     from sklearn.datasets import load_digits
 
@@ -81,10 +89,10 @@ def classes_data():
 def objective(kind: str, A, b, strength: float, groups, coef: np.ndarray, intercept) -> float:
     """Ours, at columns of coefficients."""
     margins = A @ coef + intercept
-    if kind == "classes":
+    if kind in CLASSES:
         top = margins.max(axis=1, keepdims=True)
         losses = np.log(np.exp(margins - top).sum(axis=1)) + top[:, 0] - margins[np.arange(len(b)), b]
-        return losses.mean() + strength / 2 * (coef**2).sum()
+        return losses.mean() + strength * ((coef**2).sum() / 2 if kind == "classes" else np.abs(coef).sum())
     squares = (coef**2).reshape(coef.shape[0], -1).sum(axis=1)
     norms = np.sqrt(squares if kind == "tasks" else squares.reshape(-1, groups).sum(axis=1))
     return float(((margins - b) ** 2).sum() / 2 / A.shape[0] + strength * norms.sum())
@@ -100,7 +108,9 @@ def makers(kind: str, who: str, strength: float, groups, n: int):
             return lambda tol: sw.GroupLasso(groups, strength, fit_intercept=False, tol=tol), (1e-6,)
         if kind == "tasks":
             return lambda tol: sw.MultiTaskLasso(strength, fit_intercept=False, tol=tol), (1e-6,)
-        return lambda tol: sw.LogisticRegression(C=1 / (strength * n), multi_class="multinomial", tol=tol), (1e-6,)
+        return lambda tol: sw.LogisticRegression(
+            C=1 / (strength * n), penalty="l2" if kind == "classes" else "l1", multi_class="multinomial", tol=tol
+        ), (1e-6,)
     if who == "celer":
         import celer
 
@@ -113,8 +123,10 @@ def makers(kind: str, who: str, strength: float, groups, n: int):
 
     if kind == "tasks":
         return lambda tol: MultiTaskLasso(strength, fit_intercept=False, tol=tol, max_iter=10**5), TOLERANCES
-    solver = who.removeprefix("sklearn ")
-    return lambda tol: LogisticRegression(C=1 / (strength * n), solver=solver, tol=tol, max_iter=10**5), TOLERANCES
+    solver, l1 = who.removeprefix("sklearn "), float(kind == "sparse")
+    return lambda tol: LogisticRegression(
+        C=1 / (strength * n), l1_ratio=l1, solver=solver, tol=tol, max_iter=10**5
+    ), TOLERANCES
 
 
 def work(request: dict) -> None:
@@ -131,7 +143,7 @@ def work(request: dict) -> None:
     make, tolerances = makers(kind, request["who"], request["strength"], request["groups"], A.shape[0])
     few = np.arange(0, A.shape[0], max(1, A.shape[0] // 200))
     make(1e-2).fit(
-        A[few] if kind != "classes" else A[:500], b[few] if kind != "classes" else b[:500]
+        A[few] if kind not in CLASSES else A[:500], b[few] if kind not in CLASSES else b[:500]
     )  # what is loaded once
     for tol in tolerances:
         seconds = []
@@ -140,7 +152,7 @@ def work(request: dict) -> None:
             model = make(tol).fit(A, b)
             seconds.append(time.perf_counter() - begun)
         coef = np.atleast_2d(model.coef_).T
-        target = b if kind == "classes" else b.reshape(A.shape[0], -1)
+        target = b if kind in CLASSES else b.reshape(A.shape[0], -1)
         value = objective(kind, A, target, request["strength"], request["groups"], coef, model.intercept_)
         print(
             json.dumps({"tol": tol, "seconds": min(seconds), "value": value, "gap": getattr(model, "gap_", None)}),
@@ -170,9 +182,13 @@ def ask(python: str, request: dict, limit: float) -> list[dict]:
 def strengths(kind: str, A, b, groups) -> tuple[list[tuple[str, float]], float]:
     """By name, and P(0)."""
     n = A.shape[0]
-    if kind == "classes":
+    if kind in CLASSES:
         shares = np.bincount(b) / n
-        return [(f"C={C:g}", 1 / (C * n)) for C in (0.1, 1.0, 10.0)], float(-(shares @ np.log(shares)))
+        zero = float(-(shares @ np.log(shares)))
+        if kind == "classes":
+            return [(f"C={C:g}", 1 / (C * n)) for C in (0.1, 1.0, 10.0)], zero
+        top = np.abs(A.T @ ((b[:, None] == np.arange(shares.size)) - shares)).max() / n
+        return [(f"{part:g} max", part * float(top)) for part in (0.3, 0.1, 0.03)], zero
     slopes = (np.abs(A.T @ b) if b.ndim == 1 else A.T @ b) / n
     squares = (slopes.reshape(A.shape[1], -1) ** 2).sum(axis=1)
     top = np.sqrt(squares if kind == "tasks" else squares.reshape(-1, groups).sum(axis=1)).max()
@@ -180,7 +196,12 @@ def strengths(kind: str, A, b, groups) -> tuple[list[tuple[str, float]], float]:
 
 
 def race(kind: str, given) -> None:
-    whom = {"groups": ["celer"], "tasks": ["celer", "sklearn"], "classes": ["sklearn lbfgs", "sklearn newton-cg"]}[kind]
+    whom = {
+        "groups": ["celer"],
+        "tasks": ["celer", "sklearn"],
+        "classes": ["sklearn lbfgs", "sklearn newton-cg"],
+        "sparse": ["sklearn saga"],
+    }[kind]
     rows, ratios = [], []
     for name, A, b, groups in globals()[f"{kind}_data"]():
         if given.sets and name.split()[0] not in given.sets:
@@ -199,7 +220,7 @@ def race(kind: str, given) -> None:
                     "kind": kind,
                     "strength": strength,
                     "groups": groups,
-                    "rows": kind == "classes",
+                    "rows": kind in CLASSES,
                 }
                 found = {}
                 for who in ["ours", *whom]:
@@ -233,7 +254,7 @@ def race(kind: str, given) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kinds", nargs="*", help="groups, tasks, classes; default: all")
+    parser.add_argument("kinds", nargs="*", help="groups, tasks, classes, sparse; default: all")
     parser.add_argument("--peers", help="a Python that has celer")
     parser.add_argument("--limit", type=float, default=120.0, help="seconds for all tolerances of one solver")
     parser.add_argument("--sets", nargs="*", default=[], help="only these data sets")
@@ -242,7 +263,7 @@ def main() -> None:
     if given.work:
         work(json.loads(given.work))
     else:
-        for kind in given.kinds or ("groups", "tasks", "classes"):
+        for kind in given.kinds or ("groups", "tasks", "classes", "sparse"):
             race(kind, given)
 
 

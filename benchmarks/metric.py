@@ -24,6 +24,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", default=list(STUDIES))
     parser.add_argument("--seconds", type=float, default=60.0, help="for each solve")
+    parser.add_argument("--sets", nargs="*", default=["usps", "mnist"], help="for tasks")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--peers", help="the Python of an environment with metric-learn and PyLMNN")
     parser.add_argument("--quick", action="store_true", help="smaller data, shorter runs")

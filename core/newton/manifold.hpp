@@ -124,13 +124,22 @@ public:
   }
 
 private:
+  // strength / ||u||: how the norm bends across u.
+  Real round(std::size_t b) const {
+    const Real bend = norms_[b] > 0 ? blocks_[b].g.strength / norms_[b] : 0;
+    return std::min(bend, std::numeric_limits<Real>::max());
+  }
   void gradient(CVec z, Vec out) const { // zero outside
     std::fill(out.begin(), out.end(), 0.0);
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       const auto& [first, size, g] = blocks_[b];
-      const Real round = norms_[b] > 0 ? g.strength / norms_[b] : 0;
+      const Real pull = norms_[b] > 0 ? g.strength : 0;
       for (Index e = first; e < first + size; ++e)
-        if (inside_[e]) out[e] = z[e] + (g.l2 + round) * u_[e] + (u_[e] > 0 ? g.l1 : u_[e] < 0 ? -g.l1 : 0);
+        if (inside_[e])
+          out[e] = z[e] + g.l2 * u_[e] + (pull > 0 ? pull * (u_[e] / norms_[b]) : 0) +
+                   (u_[e] > 0   ? g.l1
+                    : u_[e] < 0 ? -g.l1
+                                : 0);
     }
     for (std::size_t e = u_.size() - std::size_t(free_); e < u_.size(); ++e) out[e] = z[e];
   }
@@ -139,13 +148,13 @@ private:
     Real total = 0;
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       const auto& [first, size, g] = blocks_[b];
-      const Real round = norms_[b] > 0 ? g.strength / norms_[b] : 0;
+      const Real bend = round(b);
       Real along = 0;
-      if (round > 0)
-        for (Index e = first; e < first + size; ++e) along += inside_[e] ? u_[e] * v[e] : 0;
-      along *= round / std::max(norms_[b] * norms_[b], 1e-300);
+      if (bend > 0)
+        for (Index e = first; e < first + size; ++e) along += inside_[e] ? u_[e] / norms_[b] * v[e] : 0;
       for (Index e = first; e < first + size; ++e) {
-        out[e] += (g.l2 + round) * v[e] - along * u_[e];
+        out[e] += g.l2 * v[e];
+        if (bend > 0) out[e] += bend * (v[e] - along * (u_[e] / norms_[b]));
         total += inside_[e] ? v[e] * out[e] : 0;
       }
     }
@@ -158,36 +167,37 @@ private:
   //     (S - c w w')^-1 = S^-1 + c S^-1 w w' S^-1 / (1 - c w'S^-1 w),     w = u/||u||, c = strength/||u||.
   class AboutInverse {
   public:
-    AboutInverse(const Manifold& on, CVec diagonal, std::vector<Real>& scale)
-        : on_(on), scale_(scale), more_(on.blocks_.size()) {
-      scale_.resize(diagonal.size());
+    AboutInverse(const Manifold& on, CVec diagonal, std::vector<Real>& inverse)
+        : on_(on), inverse_(inverse), round_(on.blocks_.size()), left_(round_.size()) {
+      inverse_.resize(diagonal.size());
       Real most = 0;
       for (const Real v : diagonal) most = std::max(most, v);
       const Real least = most > 0 ? 1e-30 * most : 1; // columns may be of very different sizes
-      for (std::size_t e = 0; e < scale_.size(); ++e) scale_[e] = std::max(diagonal[e], least);
-      for (std::size_t b = 0; b < more_.size(); ++b) {
+      for (std::size_t e = 0; e < inverse_.size(); ++e) inverse_[e] = std::max(diagonal[e], least);
+      for (std::size_t b = 0; b < round_.size(); ++b) {
         const auto& [first, size, g] = on.blocks_[b];
-        const Real round = on.norms_[b] > 0 && size > 1 ? g.strength / on.norms_[b] : 0;
-        Real left = 0; // 1 - c w'S^-1 w, without cancellation
+        const Real round = size > 1 ? on.round(b) : 0;
         for (Index e = first; e < first + size; ++e) {
-          const Real w = round > 0 ? on.u_[e] / on.norms_[b] : 0, flat = scale_[e] + g.l2;
-          scale_[e] = flat + round;
-          left += w * w * flat / scale_[e];
+          const Real w = round > 0 ? on.u_[e] / on.norms_[b] : 0, flat = inverse_[e] + g.l2;
+          inverse_[e] = 1 / (flat + round);
+          left_[b] += w * w * flat * inverse_[e]; // without cancellation
         }
-        more_[b] = left > 0 ? round / left : 0;
+        round_[b] = left_[b] > 0 ? round : 0; // next to zero nothing moves along u
       }
+      for (std::size_t e = inverse_.size() - std::size_t(on.free_); e < inverse_.size(); ++e)
+        inverse_[e] = 1 / inverse_[e];
     }
     // out = the inverse times r, and their inner product
     Real times(CVec r, Vec out) const {
-      for (std::size_t e = 0; e < out.size(); ++e) out[e] = on_.inside_[e] ? r[e] / scale_[e] : 0;
-      for (std::size_t b = 0; b < more_.size(); ++b) {
-        if (more_[b] == 0) continue;
+      for (std::size_t e = 0; e < out.size(); ++e) out[e] = on_.inside_[e] ? r[e] * inverse_[e] : 0;
+      for (std::size_t b = 0; b < round_.size(); ++b) {
+        if (round_[b] == 0) continue;
         const auto& [first, size, g] = on_.blocks_[b];
         Real along = 0;
         for (Index e = first; e < first + size; ++e) along += on_.u_[e] / on_.norms_[b] * out[e];
-        along *= more_[b];
+        along /= left_[b];
         for (Index e = first; e < first + size; ++e)
-          if (on_.inside_[e]) out[e] += along * (on_.u_[e] / on_.norms_[b]) / scale_[e];
+          if (on_.inside_[e]) out[e] += along * (on_.u_[e] / on_.norms_[b]) * (round_[b] * inverse_[e]);
       }
       Real total = 0;
       for (std::size_t e = 0; e < out.size(); ++e) total += r[e] * out[e];
@@ -196,8 +206,8 @@ private:
 
   private:
     const Manifold& on_;
-    std::vector<Real>& scale_; // S
-    std::vector<Real> more_;   // c / (1 - c w'S^-1 w)
+    std::vector<Real>& inverse_;     // of S
+    std::vector<Real> round_, left_; // c and 1 - c w'S^-1 w
   };
 
   std::span<const BlockAt> blocks_;
