@@ -75,6 +75,8 @@ def test_statements(call, error, words):
         ({"method": "dspdc", "stretch": 0.0}, "stretch must be > 0 and finite; got 0.0"),
         ({"method": "dspdc", "stretch": np.nan}, "stretch must be > 0 and finite"),
         ({"method": "spdc", "stretch": (1.0, -1.0)}, "stretch must be > 0"),
+        ({"method": "spdc", "stretch": True}, "a number or two, for primal and dual steps; got True"),
+        ({"method": "spdc", "stretch": np.ones(3)}, "a number or two, for primal and dual steps"),
         ({"method": "sdca", "stretch": (1.0, 2.0, 3.0)}, r"a number or two, for primal and dual steps; got \(1.0, 2.0"),
         ({"tol": -1.0}, "tol must be"),
         ({"max_seconds": 0}, "max_seconds must be"),

@@ -227,7 +227,10 @@ def test_an_epoch_is_short_where_samples_are_many():
         assert made(risk, choice, ALONE, np.zeros((5, 4, 4)), np.zeros(30), 0).iterations == iterations
 
 
-@pytest.mark.parametrize(("method", "stretch"), [("dspdc", 3.0), ("spdc", 2.0), ("sdca", 1.5), ("dspdc", (4.0, 0.5))])
+@pytest.mark.parametrize(
+    ("method", "stretch"),
+    [("dspdc", 3.0), ("spdc", 2.0), ("sdca", 1.5), ("dspdc", (4.0, 0.5)), ("spdc", np.array([2.0, 1.0]))],
+)
 def test_stretched_steps_lead_to_the_same_answer(method, stretch):
     risk, options = problem(), METHODS[method]
     plain, stretched = (risk.solve(method, **options, tol=1e-9, stretch=one) for one in (1.0, stretch))

@@ -212,7 +212,7 @@ private:
   // Conjugate gradients where the penalty is smooth, from u_.
   void newton() {
     const std::vector<BlockAt>& blocks = set_.blocks();
-    const Manifold manifold(blocks, u_, problem_.has_intercept() ? k_ : 0);
+    const Manifold manifold(blocks, u_, problem_.has_intercept() ? k_ : 0, problem_.loss.quadratic());
     std::vector<char> marks(std::size_t(products_.slots()), char(set_.whole()));
     if (!set_.whole())
       for (std::size_t b = 0; b < blocks.size(); ++b)

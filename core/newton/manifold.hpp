@@ -20,9 +20,10 @@ struct BlockAt {
 
 class Manifold {
 public:
-  // `free`: numbers after the blocks that no penalty holds.
-  Manifold(std::span<const BlockAt> blocks, CVec u, Index free)
-      : blocks_(blocks), u_(u), inside_(u.size()), norms_(blocks.size()), free_(free) {
+  // `free`: numbers after the blocks that no penalty holds. `exact`: is the loss quadratic, so that steps of
+  // any length may be trusted?
+  Manifold(std::span<const BlockAt> blocks, CVec u, Index free, bool exact)
+      : blocks_(blocks), u_(u), inside_(u.size()), norms_(blocks.size()), free_(free), exact_(exact) {
     for (std::size_t b = 0; b < blocks.size(); ++b) {
       norms_[b] = norm(blocks[b].of(u), [](Real v) { return v; });
       const BlockPenalty& g = blocks[b].g;
@@ -64,7 +65,7 @@ public:
       product(direction, bent);
       if (spend()) break;
       const Real curvature = add_penalty(direction, bent);
-      if (!(curvature > 0)) break;
+      if (!(curvature > 1e-12 * rho)) break; // nothing holds it: there is no telling how far to go
       const Real by = rho / curvature;
       for (std::size_t e = 0; e < size; ++e) d[e] += by * direction[e]; // which is zero outside
       for (std::size_t e = 0; e < size; ++e) residual[e] -= by * bent[e];
@@ -182,7 +183,9 @@ private:
           inverse_[e] = 1 / (flat + round);
           left_[b] += w * w * flat * inverse_[e]; // without cancellation
         }
-        round_[b] = left_[b] > 0 ? round : 0; // next to zero nothing moves along u
+        // Next to zero nothing moves along u. Nor does it move freely where the loss is only like its model:
+        // where that is flat, steps along u would leave what it is good for.
+        round_[b] = on.exact_ && left_[b] > 0 ? round : 0;
       }
       for (std::size_t e = inverse_.size() - std::size_t(on.free_); e < inverse_.size(); ++e)
         inverse_[e] = 1 / inverse_[e];
@@ -215,7 +218,7 @@ private:
   std::vector<char> inside_;
   std::vector<Real> norms_;
   Index free_;
-  bool kinked_ = false;
+  bool exact_, kinked_ = false;
 };
 
 } // namespace southwell

@@ -93,7 +93,8 @@ class MatrixAlgorithm(ABC):
         if y is not None:
             fresh_W = self._slopes(y)
             peak = self.penalty.peak(-fresh_W, workers=self.workers)
-            duals.append((risk.dual(y, self.penalty.conjugate_at(peak)), y))
+            conjugate = self.penalty.conjugate_at(peak)
+            duals.append((risk.dual(y, conjugate), y, conjugate))
             primals.append(self._valued(peak))
         if x is not None:
             primals.append(self._valued(x))
@@ -103,9 +104,11 @@ class MatrixAlgorithm(ABC):
         if primal == np.inf:
             raise FloatingPointError
         y = risk.feasible(self.loss.derivative(m, self.b))
-        duals.append((risk.dual(y, self.penalty.conjugate(-self._slopes(y), self.workers)), y))
-        dual, y = max((one for one in duals if np.isfinite(one[0])), key=lambda one: one[0], default=duals[-1])
-        terms = risk.cancelling(y, m) + abs(primal) + abs(dual)
+        conjugate = self.penalty.conjugate(-self._slopes(y), self.workers)
+        duals.append((risk.dual(y, conjugate), y, conjugate))
+        told = (one for one in duals if np.isfinite(one[0]))
+        dual, y, conjugate = max(told, key=lambda one: one[0], default=duals[-1])
+        terms = risk.cancelling(y, m) + abs(conjugate) + abs(primal) + abs(dual)
         return x.ravel(), y, primal, dual, terms, int(np.count_nonzero(x))
 
     def _valued(self, x: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:

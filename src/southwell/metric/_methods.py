@@ -31,8 +31,9 @@ class Choice:
     @property
     def stretches(self) -> tuple[float, float]:
         """Of primal and of dual steps."""
-        each = self.stretch if isinstance(self.stretch, tuple | list) else (self.stretch,) * 2
-        if len(each) != 2:
+        several = isinstance(self.stretch, tuple | list) or np.ndim(self.stretch) == 1
+        each = tuple(self.stretch) if several else (self.stretch,) * 2
+        if len(each) != 2 or any(isinstance(one, bool | np.bool_) for one in each):
             raise ValueError(f"stretch must be a number or two, for primal and dual steps; got {self.stretch!r}.")
         primal, dual = (positive("stretch", one) for one in each)
         return primal, dual

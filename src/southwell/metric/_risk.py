@@ -132,8 +132,8 @@ class MatrixRisk:
             take all. Default: a fifth of each.
         stretch : float or pair of floats
             Steps of "dspdc", "spdc" and "sdca" are this many times as long as those that theory gives for the norms
-            measured; a pair is for primal and dual steps. Tuned ones are often far faster; too long ones never end,
-            or end as ``Status.DIVERGED``.
+            measured; a pair is for primal and dual steps, of which "sdca" has the latter alone. Tuned ones are often
+            far faster; too long ones never end, or end as ``Status.DIVERGED``.
         tol, max_epochs, max_seconds, check_every, seed, callback, record_history
             As for ``southwell.solve``. An epoch is as many moves as there are samples (for "dspdc": or blocks, if that
             takes longer), but no more than ten eigendecompositions of every block; for "fista" and "dual_fista", one
