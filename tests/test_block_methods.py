@@ -299,6 +299,29 @@ EVERY = {
 }
 
 
+def epochs(loss, targets, n, d, strength):
+    """Of sixty small problems."""
+    found = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        A, b = rng.normal(size=(n, d)), targets(rng)
+        problem = sw.BlockProblem(A, b, loss, sw.penalties.Groups(strength), intercept=True)
+        found.append(sw.solve(problem, max_epochs=1000).epochs)
+    return np.array(found)
+
+
+def test_few_samples_of_classes_are_no_trouble():
+    """Where the softmax is flat its model is good for short steps alone."""
+    found = epochs("softmax", lambda rng: np.arange(3), 3, 22, 1e-4)
+    assert np.median(found) <= 12 and found.max() < 1000
+
+
+def test_directions_that_nothing_holds_are_left_alone():
+    """Blocks of one number have no roundness, and Huber's loss has flats."""
+    found = epochs("huber", lambda rng: rng.normal(size=9), 9, 11, 7e-4)
+    assert np.median(found) <= 10 and found.max() < 100
+
+
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("penalty", STRONG)
 @pytest.mark.parametrize("loss", ["squared", "logistic", "smooth_hinge", *CLASSES])
