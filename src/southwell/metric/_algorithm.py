@@ -40,8 +40,8 @@ class MatrixAlgorithm(ABC):
             return self.risk.unit(self.workers)
 
     def stored(self) -> int:
-        """Half of what a certificate costs, in entries."""
-        return self._entries(0.5, self.p)
+        """Half of what a certificate costs at least, in entries."""
+        return self._entries(1.0, self.p) // 2
 
     def _entries(self, share: float, blocks: int) -> int:
         """Of products both ways with a share of the data, and of eigendecompositions, each worth d^3 / 2."""
