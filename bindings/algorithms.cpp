@@ -154,8 +154,8 @@ private:
   const Flag* cancelled_;
 };
 
-constexpr const char* status_names[] = {"CONVERGED", "MAX_EPOCHS",  "MAX_SECONDS",
-                                        "STOPPED",   "INTERRUPTED", "DIVERGED"};
+constexpr const char* status_names[] = {"CONVERGED",   "MAX_EPOCHS", "MAX_SECONDS", "STOPPED",
+                                        "INTERRUPTED", "DIVERGED",   "PRECISION"};
 
 nb::bytes mask(const std::vector<char>& marks) { return nb::bytes(marks.data(), marks.size()); }
 

@@ -67,5 +67,6 @@ void def_newton(nanobind::module_& m);
 void def_features(nanobind::module_& m);
 void def_outside(nanobind::module_& m);
 void def_wide(nanobind::module_& m);
+void def_certify(nanobind::module_& m);
 
 } // namespace southwell

@@ -73,28 +73,6 @@ template <class Position> void def_check_sparse(nb::module_& m) {
       "'' if sound, 'unsorted' if indices are not strictly increasing, else what is broken.");
 }
 
-// The certificate of a given pair, for tests and for whoever comes with an answer of their own.
-nb::tuple certify(nb::object problem, Array<Real> x, std::optional<Array<Real>> y) {
-  const auto& bound = nb::cast<const BoundProblem&>(problem);
-  Certificate proof;
-  {
-    nb::gil_scoped_release release;
-    Point point(bound.core);
-    const CVec given = sized(x, bound.core.design.cols());
-    point.x.assign(given.begin(), given.end());
-    bound.core.design.apply(point.x, point.margins);
-    if (y) {
-      for (Index i = 0; i < bound.core.design.rows(); ++i)
-        point.y[i] = clip(sized(*y, bound.core.design.rows())[i], bound.core.loss.domain(i));
-    } else {
-      balanced_derivative(bound.core, point.margins, point.y);
-    }
-    bound.core.slopes(point.y, point.slopes);
-    proof = Certifier(bound.core)(point);
-  }
-  return nb::make_tuple(proof.primal, proof.dual, proof.gap());
-}
-
 // The best intercept of a model without coefficients.
 Real null_intercept(nb::object problem) {
   const auto& bound = nb::cast<const BoundProblem&>(problem);
@@ -148,6 +126,22 @@ NB_MODULE(_core, m) {
           },
           "u"_a, "width"_a, "A'U, row by row")
       .def(
+          "apply_sizes",
+          [](const BoundLayout& l, Array<Real> x) {
+            return filled(l.design().rows(),
+                          [&](Vec out) { l.design().apply_sizes(sized(x, l.design().cols()), 1, out); });
+          },
+          "x"_a, "|A| |x|, the sizes of the terms of A x")
+      .def(
+          "adjoint_sizes",
+          [](const BoundLayout& l, Array<Real> u) {
+            return filled(l.design().cols(),
+                          [&](Vec out) { l.design().adjoint_sizes(sized(u, l.design().rows()), 1, out); });
+          },
+          "u"_a, "|A|'|u|, the sizes of the terms of A'u")
+      .def_prop_ro("longest_row", [](const BoundLayout& l) { return l.design().longest_row(); })
+      .def_prop_ro("longest_column", [](const BoundLayout& l) { return l.design().longest_column(); })
+      .def(
           "column_squared_norms",
           [](const BoundLayout& l, Array<Real> w) {
             return filled(l.design().cols(), [&](Vec out) {
@@ -195,7 +189,7 @@ NB_MODULE(_core, m) {
   def_features(m);
   def_outside(m);
   def_wide(m);
+  def_certify(m);
   m.def("null_dual", &null_dual, "problem"_a);
   m.def("null_intercept", &null_intercept, "problem"_a);
-  m.def("certify", &certify, "problem"_a, "x"_a, "y"_a.none());
 }

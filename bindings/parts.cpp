@@ -89,6 +89,20 @@ void def_losses(nb::module_& m) {
           },
           "y"_a, "b"_a)
       .def(
+          "value_rounding",
+          [](const AnyLoss& self, M m, M b) {
+            return over_pairs(self, m, b,
+                              [](const auto& l, Real v, Real t) { return l.value_rounding(v, t); });
+          },
+          "m"_a, "b"_a, "A bound of the rounding error of `value`.")
+      .def(
+          "conjugate_rounding",
+          [](const AnyLoss& self, M y, M b) {
+            return over_pairs(self, y, b,
+                              [](const auto& l, Real v, Real t) { return l.conjugate_rounding(v, t); });
+          },
+          "y"_a, "b"_a, "A bound of the rounding error of `conjugate`.")
+      .def(
           "maximise",
           [](const AnyLoss& self, M m, M y0, M q, M b) {
             sized(y0, Index(m.shape(0)));

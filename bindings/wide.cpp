@@ -44,16 +44,20 @@ BoundWideLoss class_loss(const std::string& name, Real parameter, Index width, A
             return std::make_unique<ClassLoss<L>>(loss, width, given, view(weights));
           })};
 }
-// phi or phi* of each sample.
+// phi or phi* of each sample, or a bound of its rounding error.
 Output over_classes(const std::string& name, Real parameter, Index width, Array<Index> labels,
-                    Array<Real> table, bool conjugate) {
+                    Array<Real> table, bool conjugate, bool rounding) {
   const auto given = checked(labels, width);
   sized(table, Index(given.size()) * width);
   return filled(Index(given.size()), [&](Vec out) {
     with_class_loss(name, parameter, [&](auto loss) {
       for (Index i = 0; i < Index(out.size()); ++i) {
         const Real* row = table.data() + i * width;
-        out[i] = conjugate ? loss.conjugate(row, 1, width, given[i]) : loss.value(row, width, given[i]);
+        if (rounding)
+          out[i] = conjugate ? loss.conjugate_rounding(row, width, given[i])
+                             : loss.value_rounding(row, width, given[i]);
+        else
+          out[i] = conjugate ? loss.conjugate(row, 1, width, given[i]) : loss.value(row, width, given[i]);
       }
     });
   });
@@ -142,29 +146,6 @@ BoundAlgorithm block_descent(nb::object problem, bool primal, const std::string&
     result.algorithm = std::make_unique<BlockAscent>(core, whole_fibers<Axis::rows>(layout_of(layout)),
                                                      make_rule(spec, turns, seed), from, least_l2);
   return result;
-}
-
-// The certificate of any pair; without y, of phi' at x's margins.
-nb::tuple certify(nb::object problem, Array<Real> x, std::optional<Array<Real>> y) {
-  const WideProblem& core = wide(problem);
-  Certificate proof;
-  {
-    nb::gil_scoped_release release;
-    Point point(core);
-    const CVec given = sized(x, core.primal_size());
-    point.x.assign(given.begin(), given.end());
-    core.design.apply(point.x, core.width(), point.margins);
-    if (y) {
-      const CVec dual = sized(*y, core.dual_size());
-      point.y.assign(dual.begin(), dual.end());
-      core.loss.into_domain(point.y);
-    } else {
-      core.loss.derivative(point.margins, point.y);
-    }
-    core.slopes(point.y, point.slopes);
-    proof = Certifier(core)(point);
-  }
-  return nb::make_tuple(proof.primal, proof.dual, proof.gap());
 }
 
 // y = phi' of the best model without penalised coefficients, and its intercept.
@@ -288,7 +269,7 @@ void def_wide(nb::module_& m) {
       .def_prop_ro("smooth", [](const BoundWideLoss& l) { return l.loss->smooth(); });
   m.def("class_loss", &class_loss, "name"_a, "parameter"_a, "width"_a, "labels"_a, "weights"_a);
   m.def("over_classes", &over_classes, "name"_a, "parameter"_a, "width"_a, "labels"_a, "table"_a,
-        "conjugate"_a);
+        "conjugate"_a, "rounding"_a = false);
   m.def("task_loss", &task_loss, "loss"_a, "width"_a, "targets"_a, "weights"_a);
   nb::class_<BoundWideProblem, BoundQuestion>(m, "WideProblem", "Design, wide loss and groups.")
       .def(nb::init<nb::object, nb::object, nb::object>(), "layout"_a, "loss"_a, "penalty"_a);
@@ -297,7 +278,6 @@ void def_wide(nb::module_& m) {
         "seed"_a);
   m.def("block_descent", &block_descent, "problem"_a, "primal"_a, "rule"_a, "layout"_a, "start"_a,
         "least_l2"_a, "seed"_a);
-  m.def("wide_certify", &certify, "problem"_a, "x"_a, "y"_a.none());
   m.def("null_model", &null_model, "problem"_a);
 }
 

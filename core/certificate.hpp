@@ -1,19 +1,18 @@
 // The one place that knows optimality. P(x) - D(y) bounds the error of x for any x and any feasible y, so the
 // best primal and the best dual value seen are kept apart, whichever part of the program they came from.
 #pragma once
-#include "core/feasible.hpp"
+#include "core/question.hpp"
+#include "core/support/math.hpp"
 
 namespace southwell {
 
 struct Certificate {
   Real primal = infinity, dual = -infinity;
   Real terms = 0; // the size of the numbers that cancel in them
-  // Rounding may put the difference a little below zero; only so much is forgiven.
-  Real gap() const {
-    const Real difference = primal - dual;
-    return difference < 0 && difference > -1e-12 * (std::abs(primal) + std::abs(dual) + terms) ? 0
-                                                                                               : difference;
-  }
+  Real slack = 0; // by which primal is told higher than computed, for rounding of the margins
+  Real gap() const { return primal - dual; }
+  // Below this a gap cannot be told from zero.
+  Real rounding() const { return 1e-15 * (std::abs(primal) + terms) + 2 * slack; }
 };
 
 class Certifier {
@@ -24,22 +23,26 @@ public:
         y_(question.dual_size()) {}
 
   const Certificate& operator()(const Point& point) {
-    const Real primal = latest_ = question_.value(point);
+    const Real slack = bound_->primal_rounding(point), primal = latest_ = question_.value(point) + slack;
     const Real terms = question_.terms(point);
     // Among points that rounding cannot tell apart, the newest is nearest to the optimum.
     if (std::isfinite(primal) &&
         (primal <= best_.primal || primal - best_.primal <= 1e-15 * std::abs(primal))) {
       best_.primal = std::min(primal, best_.primal);
+      best_.slack = slack;
       primal_terms_ = terms;
       x_ = point.x;
     }
     const Real dual = latest_dual_ = bound_->dual_value(point);
-    if (dual > best_.dual) {
-      best_.dual = dual;
+    if (dual > dual_) {
+      dual_ = dual;
       dual_terms_ = terms;
       for (std::size_t i = 0; i < y_.size(); ++i) y_[i] = bound_->scale() * bound_->y()[i];
     }
     best_.terms = std::max(primal_terms_, dual_terms_);
+    // A dual value above the primal shows that rounding errors are at least as large as their difference: so
+    // large is the gap then.
+    best_.dual = dual_ > best_.primal ? best_.primal - (dual_ - best_.primal) : dual_;
     return best_;
   }
   const Certificate& best() const { return best_; }
@@ -55,27 +58,9 @@ private:
   const Question& question_;
   std::unique_ptr<Bound> bound_;
   Certificate best_;
+  Real dual_ = -infinity; // the best that was computed
   Real latest_ = infinity, latest_dual_ = -infinity, primal_terms_ = 0, dual_terms_ = 0;
   std::vector<Real> x_, y_;
 };
-
-inline Unit Problem::unit(Point& point) const {
-  bool zero = true;
-  for (Index j = 0; j < (penalty.bounded() ? Index(point.x.size()) : 0); ++j) {
-    point.x[j] = clip(0, penalty[j].lo, penalty[j].hi);
-    zero = zero && point.x[j] == 0;
-  }
-  const Real plain = loss.value(point.margins); // at margins of zero: the size of the numbers at play
-  if (!zero) design.apply(point.x, point.margins);
-  if (has_intercept()) solve_intercept(*this, point);
-  const Real trivial = dual_at_zero();
-  const bool moved = !zero || has_intercept();
-  const Real null = (moved ? loss.value(point.margins) : plain) + penalty_value(point.x);
-  return {std::max(null - trivial, 0.0), 1e-15 * (std::abs(plain) + std::abs(trivial))};
-}
-
-inline std::unique_ptr<Bound> Problem::bound(std::function<bool()> hurry) const {
-  return std::make_unique<Feasible>(*this, std::move(hurry));
-}
 
 } // namespace southwell

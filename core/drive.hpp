@@ -2,6 +2,7 @@
 // Ctrl-C.
 #pragma once
 #include "core/certificate.hpp"
+#include "core/problem.hpp"
 #include "core/rules/rule.hpp"
 
 #include <chrono>
@@ -10,7 +11,7 @@
 
 namespace southwell {
 
-enum class Status { converged, max_epochs, max_seconds, stopped, interrupted, diverged };
+enum class Status { converged, max_epochs, max_seconds, stopped, interrupted, diverged, precision };
 
 struct Stop {
   Real tol = 1e-6; // of the objective of the zero model
@@ -219,8 +220,9 @@ inline Outcome drive(const Question& question, Algorithm& algorithm, const Stop&
             outcome.status = status;
             return true;
           };
-          if (std::isfinite(record.gap) && record.gap >= -unit.rounding && record.gap <= unit.goal)
-            return end(Status::converged);
+          const bool known = std::isfinite(record.gap);
+          if (known && record.gap <= stop.tol * unit.scale) return end(Status::converged);
+          if (known && record.gap <= std::max(unit.rounding, proof.rounding())) return end(Status::precision);
           if (!std::isfinite(size) || grows) return end(Status::diverged);
           if (asked) return end(Status::stopped);
           pulse.look();

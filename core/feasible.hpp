@@ -4,8 +4,10 @@
 //  2. Where l2 = 0 the slopes need |z_j| <= l1: scale y towards 0, which is in every dom phi*. Where l2
 //     is tiny they had better be: y scaled as if l2 were 0 is tried too, and the better of the two counts.
 #pragma once
+#include "core/free_columns.hpp"
 #include "core/projection.hpp"
 #include <algorithm>
+#include <optional>
 
 namespace southwell {
 
@@ -44,6 +46,18 @@ public:
     first_free_ = std::min(first_free_, g.penalised());
   }
 
+  // Coefficients that nothing holds may be so large that the margins, their sums, have few digits left.
+  Real primal_rounding(const Point& point) override {
+    if (first_free_ >= problem_.penalty.penalised()) return 0;
+    y_ = point.y;
+    Real total = 0;
+    for (Index j = 0; j < problem_.penalty.penalised(); ++j)
+      total += std::abs(point.x[j]) * std::sqrt(norms()[j]);
+    const Real error = 1e-15 * total;
+    const Real bend = problem_.loss.smoothness(); // kinks have none, and straight pieces beside them
+    return error * (weighted_norm() + (std::isfinite(bend) ? bend * error : 0));
+  }
+
   Real dual_value(const Point& point) override {
     y_ = point.y;
     z_.assign(point.slopes.begin(), point.slopes.end());
@@ -59,7 +73,7 @@ public:
           });
       hopeless_ = violation() > rounding_ ? off : infinity; // do not try again before it is ten times smaller
     }
-    const Real debt = forgive(point.x);
+    const Real debt = forgive(point.margins);
     scale_ = least_scale(1);
     Real best = -(conjugates(scale_) + debt);
     if (const Real tighter = least_scale(0); tighter < scale_)
@@ -67,10 +81,14 @@ public:
         best = value;
         scale_ = tighter;
       }
-    if (!std::isfinite(best)) { // overflow, or no scale will do: the trivial bound always holds
-      scale_ = 0;
-      std::fill(own_y().begin(), own_y().end(), 0.0); // it may hold NaN
-      best = problem_.dual_at_zero();
+    // Overflow, no scale that will do, or a debt beyond what y is worth: the trivial bound always holds.
+    if (const bool lost = !std::isfinite(best); lost || debt > 0) {
+      const Real trivial = problem_.dual_at_zero();
+      if (lost || trivial > best) {
+        scale_ = 0;
+        std::fill(own_y().begin(), own_y().end(), 0.0); // it may hold NaN
+        best = trivial;
+      }
     }
     return best;
   }
@@ -93,18 +111,17 @@ private:
     for (std::size_t i = 0; i < y_.size(); ++i) total += s[i] * std::abs(y_[i]);
     return total;
   }
-  Real weighted_norm() const {
+  Real weighted_norm() const { return weighted_norm(y_); }
+  Real weighted_norm(CVec v) const {
     const CVec s = problem_.loss.weights();
-    Real total = 0;
-    for (std::size_t i = 0; i < y_.size(); ++i) total += s[i] * y_[i] * y_[i];
-    return std::sqrt(total);
+    return std::sqrt(unrolled(Index(v.size()), [&](Index i) { return s[i] * v[i] * v[i]; }));
   }
   Real squared_norm(Index j) { // of column j; the intercept's is known without a pass over the data
     return j >= problem_.penalty.penalised() ? 1 : norms()[j];
   }
   CVec norms() {
     if (norms_.empty()) {
-      norms_.resize(z_.size());
+      norms_.resize(std::size_t(problem_.design.cols()));
       problem_.design.column_squared_norms(problem_.loss.weights(), norms_);
     }
     return norms_;
@@ -121,17 +138,33 @@ private:
     }
     return largest;
   }
-  // If all of those are zero but for rounding, make them zero; what that could be worth, |z_j x_j|, is a
-  // debt.
-  Real forgive(CVec x) {
+  // If all of those are zero but for rounding, make them zero: a feasible point is within q of y, see
+  // FreeColumns, and its value within q times the margins' norm, and what phi* bends. That is a debt.
+  Real forgive(CVec margins) {
     if (violation() > rounding_) return 0;
-    Real debt = 0;
+    if (!free_) {
+      std::vector<Index> names;
+      for (Index j = first_free_; j < Index(z_.size()); ++j) {
+        const ScalarElasticNet g = problem_.penalty[j];
+        if (std::min(g.feasible_scale(1), g.feasible_scale(-1)) == 0) names.push_back(j);
+      }
+      free_.emplace(problem_, std::move(names), norms_of_free());
+    }
+    std::vector<Real> off(z_.size());
+    bool any = false;
     for (Index j = first_free_; j < Index(z_.size()); ++j)
       if (unpenalised(j)) {
-        debt += std::abs(z_[j] * x[j]);
-        z_[j] = 0;
+        off[j] = std::exchange(z_[j], 0.0);
+        any = any || off[j] != 0;
       }
-    return debt;
+    if (!any) return 0;
+    const Real q = free_->part_in_span(off, weighted_norm());
+    return q * (weighted_norm(margins) + q / problem_.loss.smoothness());
+  }
+  CVec norms_of_free() { // an intercept alone has one that is known without a pass over the data
+    if (first_free_ < problem_.penalty.penalised()) return norms();
+    lone_norms_.assign(z_.size(), 1.0);
+    return lone_norms_;
   }
 
   // The largest scale of y that puts all slopes in dom g*, with l2 counted in full (1) or not at all (0).
@@ -167,7 +200,8 @@ private:
   const Problem& problem_;
   Projection project_;
   CVec y_; // the point's own, or `changed_y_`
-  std::vector<Real> changed_y_, z_, norms_;
+  std::optional<FreeColumns> free_;
+  std::vector<Real> changed_y_, z_, norms_, lone_norms_;
   Real rounding_; // of ||column|| ||y||: a sum over the samples this small is zero
   Real scale_ = 1, hopeless_ = infinity;
   Index first_free_ = std::numeric_limits<Index>::max(); // no coordinate before it can be unpenalised

@@ -28,9 +28,10 @@ struct Problem final : Question {
   Index nonzeros(CVec x) const override {
     return penalty.penalised() - std::count(x.begin(), x.begin() + penalty.penalised(), 0.0);
   }
-  Unit unit(Point& scratch) const override; // see certificate.hpp
+  Unit unit(Point& scratch) const override; // see bindings/problem.cpp
   std::unique_ptr<Bound> bound(std::function<bool()> hurry) const override;
 
+  Index width() const { return 1; }
   bool has_intercept() const { return penalty.penalised() < design.cols(); } // it is the last column
 
   Real penalty_value(CVec x) const {
@@ -139,17 +140,6 @@ inline std::vector<Real> margins_with(const Point& point, Real intercept) {
   std::vector<Real> margins = point.margins;
   for (Real& m : margins) m += intercept - point.x.back();
   return margins;
-}
-
-// y sums to zero, s-weighted, after its positive or its negative part is scaled towards 0.
-inline void balance(CVec weights, Vec y) {
-  CompensatedSum above, below; // equal terms round alike: plain sums of many would drift
-  for (std::size_t i = 0; i < y.size(); ++i) (y[i] > 0 ? above : below).add(weights[i] * std::abs(y[i]));
-  const Real up = above.value(), down = below.value();
-  if (up == down) return;
-  const Real scale = std::min(up, down) / std::max(up, down);
-  for (Real& v : y)
-    if ((v > 0) == (up > down)) v *= scale;
 }
 
 // y in the subdifferential of the loss at the best intercept, summing to zero. Left and right of the

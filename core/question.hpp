@@ -1,6 +1,7 @@
 // What the one loop needs to know of a problem, whatever its coordinates are: numbers, blocks or matrices.
 #pragma once
 #include "core/concepts.hpp"
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -19,10 +20,19 @@ struct Unit {
   Real goal = 0; // where it is small enough
 };
 
+// A difference that cannot be told from zero counts as zero. `terms` is the size of the numbers that cancel
+// in it.
+inline Unit unit_of(Real null, Real trivial, Real terms) {
+  const Real scale = null - trivial, rounding = 1e-15 * (std::abs(null) + std::abs(trivial) + terms);
+  return {scale > rounding ? scale : 0, rounding};
+}
+
 // Makes dual points feasible, whose values then bound the optimum from below.
 class Bound {
 public:
   virtual ~Bound() = default;
+  // By how much rounding of the margins may have put the point's value too low, where that can matter.
+  virtual Real primal_rounding(const Point&) { return 0; }
   virtual Real dual_value(const Point& point) = 0; // D at a feasible point near the point's y:
   virtual CVec y() const = 0;                      // this one,
   virtual Real scale() const = 0;                  // times this;

@@ -2,6 +2,7 @@
 // free.
 #pragma once
 #include "core/losses/all.hpp"
+#include "core/support/rounding.hpp"
 #include <memory>
 
 namespace southwell {
@@ -9,6 +10,28 @@ namespace southwell {
 struct Slope {
   Real first, second; // sum_i s_i phi', sum_i s_i phi''
 };
+
+// sum_i s_i phi_i*(y_i) from above; and what it can rise by, for each part of y that is given up: phi* is
+// convex, so phi*((1 - r) y) <= phi*(y) + r (phi*(0) - phi*(y)).
+struct ConjugateAbove {
+  Real value, per_part;
+};
+// How far a dual point is from one that meets its constraints exactly: that one is within `part` of each of
+// its numbers, and within `weight` of the weights s beyond that.
+struct Distance {
+  Real part = 0, weight = 0;
+};
+
+// y sums to zero, s-weighted, after its positive or its negative part is scaled towards 0.
+inline void balance(CVec weights, Vec y) {
+  CompensatedSum above, below; // equal terms round alike: plain sums of many would drift
+  for (std::size_t i = 0; i < y.size(); ++i) (y[i] > 0 ? above : below).add(weights[i] * std::abs(y[i]));
+  const Real up = above.value(), down = below.value();
+  if (up == down) return;
+  const Real scale = std::min(up, down) / std::max(up, down);
+  for (Real& v : y)
+    if ((v > 0) == (up > down)) v *= scale;
+}
 
 class SampleLoss {
 public:
@@ -26,6 +49,10 @@ public:
   virtual Real conjugate(CVec y, Real scale) const = 0;       // sum_i s_i phi*(scale y_i)
   // y_i = argmax  y m_i - phi*(y) - (q/2)(y - centre_i)^2; returns sum_i s_i times what is attained
   virtual Real maximise(CVec margins, CVec centre, Real q, Vec y) const = 0;
+  // The same with all rounding errors counted: at margins that are known within radii, and at y in the
+  // domain.
+  virtual Real value_above(CVec margins, CVec radii) const = 0;
+  virtual ConjugateAbove conjugate_above(CVec y) const = 0;
   virtual Interval domain(Index i) const = 0; // of phi_i*
   virtual Real smoothness() const = 0;        // 1/gamma
   virtual bool smooth() const = 0;            // has it no kinks?
@@ -43,6 +70,21 @@ public:
     for (std::size_t i = 0; i < y.size(); ++i)
       total += weights_[i] * std::abs(y[i]) * (std::abs(margins[i]) + std::abs(targets_[i]));
     return total;
+  }
+
+  void balance(Vec y) const { southwell::balance(weights_, y); }
+  // y moved into the domain, by so much that its ends may be off by rounding.
+  Distance strictly_inside(Vec y) const {
+    for (Index i = 0; i < samples(); ++i) y[i] = clip(y[i], domain(i)) * (1 - 0x1p-50);
+    return {};
+  }
+  // A point that sums to zero exactly has the positive or the negative part of y scaled towards 0.
+  Distance imbalance(CVec y) const {
+    rounding::SumAbove above, below;
+    for (std::size_t i = 0; i < y.size(); ++i) (y[i] > 0 ? above : below).add(weights_[i] * std::abs(y[i]));
+    const Real off = std::max(above.above() - below.below(), below.above() - above.below()),
+               least = std::min(above.below(), below.below());
+    return {off > 0 ? (least > 0 ? 1.01 * off / least : infinity) : 0, 0};
   }
 
 protected:
@@ -129,6 +171,26 @@ public:
   }
   Real conjugate(CVec y, Real scale) const override {
     return kernels::loss_conjugate(loss_, y.data(), scale, targets_.data(), weights_.data(), samples());
+  }
+  Real value_above(CVec m, CVec radii) const override {
+    rounding::SumAbove sum;
+    for (Index i = 0; i < samples(); ++i) {
+      if (!(weights_[i] > 0)) continue;
+      const Real b = targets_[i], off = 1.01 * (radii[i] + 2 * rounding::unit * std::abs(m[i]));
+      const auto at = [&](Real margin) { return loss_.value(margin, b) + loss_.value_rounding(margin, b); };
+      sum.add(weights_[i] * std::max(at(m[i] - off), at(m[i] + off))); // phi is convex
+    }
+    return sum.above();
+  }
+  ConjugateAbove conjugate_above(CVec y) const override {
+    rounding::SumAbove sum, at_zero;
+    for (Index i = 0; i < samples(); ++i) {
+      if (!(weights_[i] > 0)) continue;
+      const Real b = targets_[i], s = weights_[i];
+      sum.add(s * (loss_.conjugate(y[i], b) + loss_.conjugate_rounding(y[i], b)));
+      at_zero.add(s * loss_.conjugate(0, b));
+    }
+    return {sum.above(), 1.01 * (sum.size() + at_zero.size())};
   }
   Interval domain(Index i) const override { return loss_.domain(targets_[i]); }
   Real smoothness() const override { return loss_.smoothness(); }

@@ -8,6 +8,7 @@
 // intercept has no such bound.
 #pragma once
 #include "core/certificate.hpp"
+#include "core/problem.hpp"
 #include <numeric>
 
 namespace southwell {

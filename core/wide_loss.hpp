@@ -32,6 +32,11 @@ public:
   // argmax_y  <y, m> - phi_i*(y) - (q/2) ||y - y0||^2
   virtual void maximise(Index i, const Real* m, const Real* y0, Real q, Real* y) const = 0;
   virtual void into_domain(Vec y) const = 0;
+  // See SampleLoss. A point of the domain itself is within `Distance` of what `strictly_inside` leaves.
+  virtual Real value_above(CVec margins, CVec radii) const = 0;
+  virtual ConjugateAbove conjugate_above(CVec y) const = 0;
+  virtual Distance strictly_inside(Vec y) const = 0;
+  virtual Distance imbalance(CVec y) const = 0;
   virtual void balance(Vec y) const = 0; // sum_i s_i y_i = 0, as an intercept asks; in the domain
   // The best shifts of margins, one a column, from these; false: nothing is told, Newton may find them.
   virtual bool best_shifts(CVec, Vec) const { return false; }
@@ -120,6 +125,18 @@ public:
   void into_domain(Vec y) const override {
     for (std::size_t k = 0; k < y.size(); ++k) y[k] = clip(y[k], flat_->domain(Index(k)));
   }
+  Real value_above(CVec m, CVec radii) const override { return flat_->value_above(m, radii); }
+  ConjugateAbove conjugate_above(CVec y) const override { return flat_->conjugate_above(y); }
+  Distance strictly_inside(Vec y) const override { return flat_->strictly_inside(y); }
+  Distance imbalance(CVec y) const override {
+    std::vector<Real> column(weights_.size());
+    Distance worst;
+    for (Index c = 0; c < width_; ++c) {
+      for (Index i = 0; i < samples(); ++i) column[i] = y[i * width_ + c];
+      worst.part = std::max(worst.part, columns_[c].loss->imbalance(column).part);
+    }
+    return worst;
+  }
   void balance(Vec y) const override {
     std::vector<Real> column(weights_.size());
     for (Index c = 0; c < width_; ++c) {
@@ -207,6 +224,56 @@ public:
       simplex::project(p, width_);
       p[labels_[i]] -= 1;
     }
+  }
+  Real value_above(CVec m, CVec radii) const override { // phi rises by at most the sum of two margins' errors
+    rounding::SumAbove sum;
+    for (Index i = 0; i < samples(); ++i) {
+      if (!(weights_[i] > 0)) continue;
+      const Real* own = row(radii, i);
+      const Real at =
+          loss_.value(row(m, i), width_, labels_[i]) + loss_.value_rounding(row(m, i), width_, labels_[i]);
+      sum.add(weights_[i] * (at + 2.01 * *std::max_element(own, own + width_)));
+    }
+    return sum.above();
+  }
+  ConjugateAbove conjugate_above(CVec y) const override {
+    const std::vector<Real> zero(static_cast<std::size_t>(width_));
+    rounding::SumAbove sum, at_zero;
+    for (Index i = 0; i < samples(); ++i) {
+      if (!(weights_[i] > 0)) continue;
+      sum.add(weights_[i] * (loss_.conjugate(row(y, i), 1, width_, labels_[i]) +
+                             loss_.conjugate_rounding(row(y, i), width_, labels_[i])));
+      at_zero.add(weights_[i] * std::max(std::abs(loss_.conjugate(zero.data(), 1, width_, labels_[i])),
+                                         loss_.largest_conjugate()));
+    }
+    return {sum.above(), 1.01 * (sum.size() + at_zero.size())};
+  }
+  // p_c >= 0 for the other classes, which sum to less than one; p_b is what is left, and y_b minus their sum.
+  Distance strictly_inside(Vec y) const override {
+    const Real terms = Real(width_ + 4);
+    for (Index i = 0; i < samples(); ++i) {
+      Real *own = y.data() + i * width_, others = 0;
+      for (Index c = 0; c < width_; ++c) others += c == labels_[i] ? 0 : own[c] = std::max(own[c], 0.0);
+      const Real factor = (1 - 4 * terms * rounding::unit) / std::max(others, 1.0);
+      others = 0;
+      for (Index c = 0; c < width_; ++c) others += c == labels_[i] ? 0 : own[c] *= factor;
+      own[labels_[i]] = -others;
+    }
+    return {2 * terms * rounding::unit, 0};
+  }
+  // With e = sum_i s_i y_i as small as rounding and the shares f of the classes, (1 - t) y + t (r - e_b) sums
+  // to zero exactly for r = f - e (1 - t)/t, a probability vector if t f >= e. No entry moves by more than 2
+  // t.
+  Distance imbalance(CVec y) const override {
+    Real part = 0;
+    for (Index c = 0; c < width_; ++c) {
+      rounding::SumAbove sum;
+      for (Index i = 0; i < samples(); ++i) sum.add(weights_[i] * y[i * width_ + c]);
+      const Real size = 2 * Real(width_ + 4) * rounding::unit * sum.size(); // y_b is known within this part
+      const Real off = std::max(std::abs(sum.above()), std::abs(sum.below())) + size;
+      part = std::max(part, shares_[c] > 0 ? 1.02 * off / shares_[c] : infinity);
+    }
+    return {0, 2.01 * part};
   }
   // With e = sum_i s_i y_i and the shares f of the classes, (1 - t) y + t (r - e_b) sums to zero for
   // r = f - e (1 - t)/t, which is a probability vector once t is large enough.

@@ -31,10 +31,9 @@ struct WideProblem final : Question {
     return penalised_size() - std::count(x.begin(), x.begin() + penalised_size(), 0.0);
   }
   Unit unit(Point& point) const override {
-    const Real plain = loss.value(point.margins), trivial = dual_at_zero();
     if (has_intercept()) solve_intercept(point);
-    return {std::max(loss.value(point.margins) - trivial, 0.0),
-            1e-15 * (std::abs(plain) + std::abs(trivial))};
+    loss.derivative(point.margins, point.y);
+    return unit_of(loss.value(point.margins), dual_at_zero(), terms(point));
   }
   std::unique_ptr<Bound> bound(std::function<bool()>) const override;
 

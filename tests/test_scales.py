@@ -87,8 +87,8 @@ def check(A, b, loss="squared", penalty=None, *, intercept=False, sample_weight=
         assert r.status is not sw.Status.DIVERGED, r
         if r.gap <= r.tol * r.scale:
             assert r.status is sw.Status.CONVERGED, r
-        if converges:
-            assert r.status is sw.Status.CONVERGED, r
+        if converges:  # as far as rounding lets it
+            assert r.status in (sw.Status.CONVERGED, sw.Status.PRECISION), r
     best = min(results, key=lambda r: r.primal)
     for r in results:  # weak duality, across solves
         slack = noise * (abs(best.primal) + abs(r.dual)) + 1e-300
@@ -558,7 +558,7 @@ def test_a_box_of_one_point_that_fits_exactly(seed):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         r = sw.solve(A, A @ np.full(10, 0.1), penalty=ElasticNet(lower=0.1, upper=0.1))
-    assert r.status is sw.Status.CONVERGED
+    assert r.status is sw.Status.PRECISION and r.scale == 0
     np.testing.assert_array_equal(r.x, 0.1)
 
 

@@ -15,14 +15,18 @@ namespace southwell {
 class Fista final : public Algorithm {
 public:
   Fista(const Problem& problem, CVec x, Real lipschitz)
-      : problem_(problem), lipschitz_(lipschitz), x_(within_bounds(problem, x)), v_(x_.size()),
-        next_(x_.size()), slopes_(x_.size()), y_(problem.design.rows()), margins_(y_.size()),
-        v_margins_(y_.size()), next_margins_(y_.size()) {
+      : problem_(problem), lipschitz_(lipschitz > 0 ? std::min(lipschitz, largest) : 1),
+        x_(within_bounds(problem, x)), v_(x_.size()), next_(x_.size()), slopes_(x_.size()),
+        y_(problem.design.rows()), margins_(y_.size()), v_margins_(y_.size()), next_margins_(y_.size()) {
     before_ = x_;
     before_margins_ = margins_;
   }
 
-  void epoch(Pulse& pulse) override { pulse.beat(iterate()); }
+  void epoch(Pulse& pulse) override {
+    const Index work = problem_.design.stored();
+    iterate([&] { return pulse.spend(work); });
+    pulse.beat(0);
+  }
   void locate(Point& point) override {
     point.x = x_;
     complete_from_primal(problem_, point);
@@ -33,12 +37,15 @@ public:
     begun_ = true;
   }
   std::vector<Index> lead(Index moves) override {
-    for (; moves > 0; --moves) iterate();
+    for (; moves > 0; --moves) iterate([] { return false; });
     return {};
   }
 
 private:
-  Index iterate() {
+  static constexpr Real largest = 1e300; // of L: shorter steps do not move x
+
+  // `interrupted()` is asked after each product; true ends the line search.
+  template <class Interrupted> void iterate(Interrupted&& interrupted) {
     const Real t = (1 + std::sqrt(1 + 4 * t_ * t_)) / 2, beta = (t_ - 1) / t;
     for (std::size_t j = 0; j < x_.size(); ++j) v_[j] = x_[j] + beta * (x_[j] - before_[j]);
     for (std::size_t i = 0; i < y_.size(); ++i)
@@ -46,7 +53,7 @@ private:
     const Real at_v = problem_.loss.value(v_margins_);
     problem_.loss.derivative(v_margins_, y_);
     problem_.slopes(y_, slopes_);
-    Index products = 1;
+    bool leave = interrupted();
     for (;;) {
       Real along = 0, square = 0;
       for (std::size_t j = 0; j < x_.size(); ++j) {
@@ -56,11 +63,12 @@ private:
         square += step * step;
       }
       problem_.design.apply(next_, next_margins_);
-      ++products;
+      leave = interrupted() || leave;
       const Real at_next = problem_.loss.value(next_margins_);
       const Real rounding = 1e-14 * (std::abs(at_v) + std::abs(at_next));
-      if (at_next - at_v - along <= lipschitz_ / 2 * square + rounding || lipschitz_ > 1e300) break;
-      lipschitz_ *= 2;
+      const bool enough = at_next - at_v - along <= lipschitz_ / 2 * square + rounding;
+      if (enough || leave || lipschitz_ >= largest) break;
+      lipschitz_ = std::min(2 * lipschitz_, largest); // also where the loss has overflowed
     }
     Real uphill = 0;
     for (std::size_t j = 0; j < x_.size(); ++j) uphill += (v_[j] - next_[j]) * (next_[j] - x_[j]);
@@ -69,8 +77,7 @@ private:
     std::swap(x_, next_);
     std::swap(before_margins_, margins_);
     std::swap(margins_, next_margins_);
-    lipschitz_ *= 0.95; // flat places deserve longer steps
-    return products * problem_.design.stored();
+    lipschitz_ = std::max(0.95 * lipschitz_, 1 / largest); // flat places deserve longer steps
   }
 
   const Problem& problem_;

@@ -19,6 +19,12 @@ public:
   // The same for `width` vectors at once: x and out hold a row of them for each column or row of A.
   virtual void apply(CVec x, Index width, Vec out) const = 0;
   virtual void adjoint(CVec u, Index width, Vec out) const = 0;
+  // The sizes of the terms that these products add up, for bounds of their rounding errors: |A| |X| and
+  // |A|'|U|, where |A_ij| is counted before its parts, what is stored and a constant, cancel.
+  virtual void apply_sizes(CVec x, Index width, Vec out) const = 0;
+  virtual void adjoint_sizes(CVec u, Index width, Vec out) const = 0;
+  virtual Index longest_row() const = 0; // terms in a sum over a row, over a column
+  virtual Index longest_column() const = 0;
   virtual void column_squared_norms(CVec weights, Vec out) const = 0; // out_j = sum_i weights_i A_ij^2
   virtual void row_squared_norms(Vec out) const = 0;                  // out_i = sum_j A_ij^2
   // Column j is what is stored of it plus a constant: its shift, or 1 for the intercept, which stores

@@ -42,6 +42,30 @@ public:
     u_.adjoint(u, width, between);
     v_.adjoint(between, width, out);
   }
+  void apply_sizes(CVec x, Index width, Vec out) const override {
+    std::vector<Real> between(inner() * width);
+    v_.apply_sizes(x, width, between);
+    u_.apply_sizes(between, width, out);
+  }
+  void adjoint_sizes(CVec u, Index width, Vec out) const override {
+    std::vector<Real> between(inner() * width);
+    u_.adjoint_sizes(u, width, between);
+    v_.adjoint_sizes(between, width, out);
+  }
+  Index longest_row() const override { return u_.longest_row() + v_.longest_row(); }
+  Index longest_column() const override { return u_.longest_column() + v_.longest_column(); }
+  void gather(std::span<const Index> names, std::span<const std::uint32_t>, Columns& into) const override {
+    auto& store = into.store<DenseColumns<Real>>(rows());
+    Real* to = store.room(Index(names.size()));
+    std::vector<Real> unit(cols());
+    for (const Index j : names) {
+      unit[j] = 1;
+      apply(unit, {to, std::size_t(rows())});
+      unit[j] = 0;
+      store.append(to, 0);
+      to += rows();
+    }
+  }
   // ||A^j||^2 = (V^j)'(U'SU) V^j, one inner coordinate at a time: k^2 (n + d) at most.
   void column_squared_norms(CVec weights, Vec out) const override {
     std::fill(out.begin(), out.end(), 0.0);

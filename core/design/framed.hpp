@@ -110,6 +110,18 @@ public:
     axis == Axis::rows ? wide_combine(u, width, out) : wide_dots(u, width, out);
   }
 
+  void apply_sizes(CVec x, Index width, Vec out) const override {
+    axis == Axis::rows ? sizes_along(x, width, out) : sizes_across(x, width, out);
+  }
+  void adjoint_sizes(CVec u, Index width, Vec out) const override {
+    axis == Axis::rows ? sizes_across(u, width, out) : sizes_along(u, width, out);
+  }
+  // Constants are added up over all positions, whatever is stored; sums across are of chunks.
+  Index longest_row() const override {
+    return (shifts_.empty() ? longest(Axis::rows) : cols()) + intercept_ + 16;
+  }
+  Index longest_column() const override { return (shifted() ? rows() : longest(Axis::columns)) + 16; }
+
   void column_squared_norms(CVec weights, Vec out) const override {
     const auto weight = [&](Index i) { return weights[i]; };
     if constexpr (axis == Axis::columns)
@@ -223,6 +235,59 @@ private:
     });
     for (Index chunk = 1; chunk < chunks; ++chunk)
       for (Index i = 0; i < width; ++i) out[i] += others[(chunk - 1) * width + i];
+  }
+
+  // |a_k| |V| along each fiber, and across them.
+  void sizes_along(CVec v, Index width, Vec out) const {
+    std::vector<Real> far(shifted() ? std::size_t(width) : 0);
+    if (shifted())
+      common().visit([&](Index i, Real w) {
+        for (Index c = 0; c < width; ++c) far[c] += std::abs(w * v[i * width + c]);
+      });
+    divide(stored() * width, [&](int part, int parts) {
+      for (Index k = coordinates() * part / parts; k < coordinates() * (part + 1) / parts; ++k) {
+        Real* own = out.data() + k * width;
+        for (Index c = 0; c < width; ++c) own[c] = shifted() ? std::abs(gamma(k)) * far[c] : 0;
+        if (width == 1)
+          own[0] += fiber(k).sum([&](Index i, Real a) { return std::abs(a * v[i]); });
+        else
+          fiber(k).visit([&](Index i, Real a) {
+            for (Index c = 0; c < width; ++c) own[c] += std::abs(a * v[i * width + c]);
+          });
+      }
+    });
+  }
+  void sizes_across(CVec v, Index width, Vec out) const {
+    sum_fibers(out, [&](Index k, Real* own) {
+      const Real* by = v.data() + k * width;
+      if (width == 1) {
+        if (by[0] != 0) stored_[k].visit([own, by = by[0]](Index i, Real a) { own[i] += std::abs(a * by); });
+      } else if (std::any_of(by, by + width, [](Real u) { return u != 0; })) {
+        stored_[k].visit([&](Index i, Real a) {
+          for (Index c = 0; c < width; ++c) own[i * width + c] += std::abs(a * by[c]);
+        });
+      }
+    });
+    if (!shifted()) return;
+    std::vector<Real> far(static_cast<std::size_t>(width));
+    for (Index k = 0; k < coordinates(); ++k)
+      for (Index c = 0; c < width; ++c) far[c] += std::abs(v[k * width + c] * gamma(k));
+    common().visit([&](Index i, Real w) {
+      for (Index c = 0; c < width; ++c) out[i * width + c] += std::abs(w) * far[c];
+    });
+  }
+  Index longest(Axis along) const { // entries in a row or column
+    if constexpr (Stored::dense) return along == axis ? stored_.length() : stored_.count();
+    Index most = 0;
+    if (along == axis) {
+      for (Index k = 0; k < stored_.count(); ++k) most = std::max(most, stored_[k].size());
+      return most;
+    }
+    std::vector<std::uint32_t> sizes(static_cast<std::size_t>(positions()));
+    sum_fibers(std::span(sizes),
+               [&](Index k, std::uint32_t* own) { stored_[k].visit([&](Index i, Real) { ++own[i]; }); });
+    for (const std::uint32_t size : sizes) most = std::max<Index>(most, size);
+    return most;
   }
 
   // Products are divided among threads by what they write, or in chunks that do not depend on them: no number

@@ -1,6 +1,6 @@
 // phi(m) = log(1 + exp(-b m)), b = -1 or +1. With t = -b y in [0, 1]: phi*(y) = t log t + (1-t) log(1-t).
 #pragma once
-#include "core/support/math.hpp"
+#include "core/support/rounding.hpp"
 
 namespace southwell {
 
@@ -17,6 +17,13 @@ struct Logistic {
     // What 1 - t loses by rounding counts where t is tiny: to first order it is u times that.
     const Real t = -b * y, u = 1 - t, lost = (1 - u) - t, value = xlogx(t) + (xlogx(u) + u * lost);
     return t >= -1e-12 && t <= 1 + 1e-12 ? value : infinity;
+  }
+  // exp and log1p err by a few units each (see rounding.md), and nothing cancels.
+  Real value_rounding(Real m, Real b) const { return 16 * rounding::unit * value(m, b) + rounding::tiny; }
+  // Two logarithms; and 1 - t, whose rounding is corrected but for a part of the order of u min(t, 1).
+  Real conjugate_rounding(Real y, Real b) const {
+    const Real t = -b * y;
+    return 32 * rounding::unit * (std::abs(xlogx(t)) + std::abs(xlogx(1 - t)) + t) + rounding::tiny;
   }
   // Vertical at both ends: what t cannot tell from its end for rounding counts as the end.
   Interval conjugate_subdifferential(Real y, Real b) const {

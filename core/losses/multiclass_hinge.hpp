@@ -8,6 +8,7 @@
 // twice the corner.
 #pragma once
 #include "core/losses/simplex.hpp"
+#include "core/support/rounding.hpp"
 #include <vector>
 
 namespace southwell {
@@ -39,6 +40,18 @@ struct MulticlassHinge {
     }
     return std::abs(total) > 1e-11 ? infinity : scale * y[b] + corner / 2 * square;
   }
+  // The nearest point of the simplex is off by k u times the size of what is projected, in each of k entries.
+  Real value_rounding(const Real* m, Index k, Index) const {
+    Real most = 1;
+    for (Index c = 0; c < k; ++c) most = std::max(most, std::abs(m[c]) + 1);
+    const Real entries = Real(k + 4);
+    return 32 * entries * entries * rounding::unit * (most + corner) * (1 + most / corner) + rounding::tiny;
+  }
+  Real conjugate_rounding(const Real* y, Index k, Index b) const {
+    Real square = 0;
+    for (Index c = 0; c < k; ++c) square += y[c] * y[c];
+    return 8 * Real(k + 4) * rounding::unit * (std::abs(y[b]) + corner * square) + rounding::tiny;
+  }
   void curvature(const Real* y, Index k, Index b, Real* h) const {
     for (Index c = 0; c < k; ++c) h[c] = y[c] + (c == b) > 0 ? 1 / corner : 0;
   }
@@ -47,6 +60,7 @@ struct MulticlassHinge {
       y[c] = (m[c] + (c != b) + corner * (c == b) + q * (y0[c] + (c == b))) / (corner + q);
     settle(k, b, y);
   }
+  Real largest_conjugate() const { return corner; } // over the domain: ||p - e_b||^2 <= 2
   Real smoothness() const { return 1 / corner; }
 
 private:

@@ -7,7 +7,7 @@
 // domain(b).
 #pragma once
 #include "core/penalties/elastic_net.hpp"
-#include "core/support/math.hpp"
+#include "core/support/rounding.hpp"
 
 namespace southwell {
 
@@ -30,6 +30,21 @@ template <class Self> struct PiecewiseQuadratic {
     const Real slack = 1e-12 * (1 + std::abs(y));
     if (!(y >= dom.lo - slack && y <= dom.hi + slack)) return infinity;
     return b * y + self().eps() * std::abs(y) + self().kappa() / 2 * y * y;
+  }
+  // `value` takes the maximum at a y that is off by at most 4 u (|m| + |b| + eps) / kappa. That costs kappa/2
+  // times its square or, for kappa = 0, where the wrong end may be taken, as much as the pull itself is off
+  // times the length of the domain. The rest is the rounding of three products and their sum.
+  Real value_rounding(Real m, Real b) const {
+    using rounding::unit;
+    const Interval dom = self().domain(b);
+    const Real kappa = self().kappa(), size = std::abs(m) + std::abs(b) + self().eps(), y = derivative(m, b);
+    const Real most = kappa > 0 ? std::abs(y) : std::max(-dom.lo, dom.hi), off = unit * size;
+    return 16 * unit * (most * size + kappa * y * y) + (kappa > 0 ? 32 * off * (off / kappa) : 0) +
+           rounding::tiny;
+  }
+  Real conjugate_rounding(Real y, Real b) const {
+    const Real size = std::abs(y);
+    return 8 * rounding::unit * size * (std::abs(b) + self().eps() + self().kappa() * size) + rounding::tiny;
   }
   Interval conjugate_subdifferential(Real y, Real b) const {
     const Interval without_b = net(b).subdifferential(y);

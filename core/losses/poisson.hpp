@@ -1,6 +1,6 @@
 // phi(m) = exp(m) - b m, b >= 0 (log link). With u = y + b >= 0: phi*(y) = u log u - u.
 #pragma once
-#include "core/support/math.hpp"
+#include "core/support/rounding.hpp"
 
 namespace southwell {
 
@@ -16,6 +16,13 @@ struct Poisson {
   Real conjugate(Real y, Real b) const {
     const Real u = y + b;
     return u >= -1e-12 * (1 + b) ? xlogx(u) - std::max(u, 0.0) : infinity;
+  }
+  Real value_rounding(Real m, Real b) const {
+    return m > 709 ? infinity : 16 * rounding::unit * (exponential(m) + b * std::abs(m)) + rounding::tiny;
+  }
+  Real conjugate_rounding(Real y, Real b) const { // y + b is off by u of itself, and phi* by as much of log u
+    const Real u = std::max(y + b, 0.0);
+    return 32 * rounding::unit * (std::abs(xlogx(u)) + u) + rounding::tiny;
   }
   Interval conjugate_subdifferential(Real y, Real b) const { // vertical at u = 0, as far as rounding can tell
     const Real slope = std::log(std::max(y + b, 1e-300));

@@ -2,6 +2,7 @@
 // probability vectors p. Of two classes it is the logistic loss of m_b - m_other.
 #pragma once
 #include "core/losses/simplex.hpp"
+#include "core/support/rounding.hpp"
 #include <vector>
 
 namespace southwell {
@@ -64,6 +65,24 @@ struct Softmax {
     if (own < -1e-11 || std::abs(scale * y[b] + others) > 1e-11) return infinity;
     return total + (others < 0.5 ? (1 - others) * std::log1p(-others) : xlogx(own));
   }
+  // Bounds of the errors of both, as computed. Differences of margins are off by u of each, and so are the
+  // exponents; the sum of k exponentials by k u of itself.
+  Real value_rounding(const Real* m, Index k, Index b) const {
+    Real most = 0;
+    for (Index c = 0; c < k; ++c) most = std::max(most, std::abs(m[c]));
+    return rounding::unit * (8 * most + Real(k + 16) * (1 + value(m, k, b))) + rounding::tiny;
+  }
+  // p_b is one less the sum of the others, which is off by k u of itself: that counts log p_b times.
+  Real conjugate_rounding(const Real* y, Index k, Index b) const {
+    Real size = 1, others = 0;
+    for (Index c = 0; c < k; ++c)
+      if (c != b) {
+        others += y[c];
+        size += std::abs(xlogx(y[c]));
+      }
+    size -= std::log(std::max(1 - others, rounding::unit));
+    return 16 * Real(k + 16) * rounding::unit * size + rounding::tiny;
+  }
   // The diagonal h of H = diag(h) - h h' / sum h, the second derivative where the first is y.
   void curvature(const Real* y, Index k, Index b, Real* h) const {
     for (Index c = 0; c < k; ++c) h[c] = std::max(y[c] + (c == b), 0.0);
@@ -111,7 +130,8 @@ struct Softmax {
     for (Index c = 0; c < k; ++c) y[c] = exponential(u[c]);
     normalise(k, b, y);
   }
-  Real smoothness() const { return 0.5; } // the largest eigenvalue of diag(p) - p p'
+  Real largest_conjugate() const { return 0; } // over the domain
+  Real smoothness() const { return 0.5; }      // the largest eigenvalue of diag(p) - p p'
 
 private:
   static void normalise(Index k, Index b, Real* y) { // p, less e_b

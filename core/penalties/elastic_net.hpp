@@ -1,6 +1,6 @@
 // g_j(x) = w_j (l1 |x| + (l2/2) x^2) on [lo_j, hi_j]; w_j = 0 leaves the coordinate unpenalised.
 #pragma once
-#include "core/support/math.hpp"
+#include "core/support/rounding.hpp"
 #include <utility>
 #include <vector>
 
@@ -34,6 +34,40 @@ struct ScalarElasticNet {
   Real feasible_scale(Real v) const {
     if (l2 > 0 || std::abs(v) <= l1 || std::isfinite(v > 0 ? hi : lo)) return 1;
     return l1 / std::abs(v);
+  }
+  // The same with all rounding errors counted, those of l1 and l2 (a weight times a strength) included: of g,
+  // and of g* at any point of [from, to]; infinity where that may be outside dom g*.
+  Real value_above(Real x) const { return (1 + 16 * rounding::unit) * value(x) + rounding::tiny; }
+  Real conjugate_above(Real from, Real to) const {
+    constexpr Real off = 4 * rounding::unit;
+    const auto at = [&](Real v, Real x) { // v x - g(x)
+      const Real size = std::abs(v * x) + (l1 + l2 / 2 * std::abs(x)) * std::abs(x);
+      return v * x - (l1 + l2 / 2 * std::abs(x)) * std::abs(x) + 16 * rounding::unit * size + rounding::tiny;
+    };
+    const auto bound = [&](Real v) {
+      const Real l1_less = l1 * (1 - off), l1_more = l1 * (1 + off), size = std::abs(v);
+      if (l2 == 0) {
+        if (size > l1_less && !std::isfinite(v > 0 ? hi : lo)) return v == 0 ? 0 : infinity;
+        Real most = at(v, minimiser(0)); // concave and in pieces: the best is at zero or at an end
+        if (std::isfinite(lo)) most = std::max(most, at(v, lo));
+        if (std::isfinite(hi)) most = std::max(most, at(v, hi));
+        return most;
+      }
+      // Where the maximiser without bounds is surely beyond one, the best is there; else that is an upper
+      // bound.
+      const Real sign = v > 0 ? 1 : -1, least = sign * std::max(size - l1_more, 0.0) / l2 * (1 - off),
+                 most = sign * std::max(size - l1_less, 0.0) / l2 * (1 + off);
+      if (std::min(least, most) >= hi) return at(v, hi);
+      if (std::max(least, most) <= lo) return at(v, lo);
+      const Real pull = std::max(size * (1 + off) - l1_less, 0.0);
+      return pull * (pull / (2 * l2)) * (1 + 4 * off) + rounding::tiny;
+    };
+    return std::max(bound(from), bound(to)); // g* is convex
+  }
+  // A scale of y that surely brings slopes of at most this size on the open side of dom g* into it; `l2`
+  // apart if it is not to be counted.
+  Real feasible_scale_below(Real size, bool with_l2) const {
+    return (l2 > 0 && with_l2) || size == 0 ? 1 : std::min(1.0, l1 / size * (1 - 16 * rounding::unit));
   }
   Interval subdifferential(Real x) const {
     const Real at = l2 * x;
@@ -79,6 +113,33 @@ public:
     if (j >= penalised_) return {0, 0, -infinity, infinity};
     const Real w = weights_.empty() ? 1 : weights_[j];
     return {w * l1_, w * l2_, lower_.empty() ? -infinity : lower_[j], upper_.empty() ? infinity : upper_[j]};
+  }
+  // Over all coordinates but the intercept, with all rounding errors counted; slopes are known within radii.
+  Real value_above(CVec x) const {
+    rounding::SumAbove sum;
+    for (Index j = 0; j < penalised_; ++j) sum.add((*this)[j].value_above(x[j]));
+    return sum.above();
+  }
+  Real conjugate_above(CVec slopes, CVec radii, Real scale) const {
+    rounding::SumAbove sum;
+    for (Index j = 0; j < penalised_; ++j) {
+      const Real at = -scale * slopes[j],
+                 off = 1.01 * scale * (radii[j] + 4 * rounding::unit * std::abs(slopes[j]));
+      sum.add((*this)[j].conjugate_above(at - off, at + off));
+    }
+    return sum.above();
+  }
+  Real feasible_scale_below(CVec slopes, CVec radii, bool with_l2) const {
+    Real scale = 1;
+    for (Index j = 0; j < penalised_; ++j) {
+      const ScalarElasticNet g = (*this)[j];
+      const Real off = 1.01 * (radii[j] + 4 * rounding::unit * std::abs(slopes[j]));
+      if (!std::isfinite(g.hi))
+        scale = std::min(scale, g.feasible_scale_below(std::max(off - slopes[j], 0.0), with_l2));
+      if (!std::isfinite(g.lo))
+        scale = std::min(scale, g.feasible_scale_below(std::max(off + slopes[j], 0.0), with_l2));
+    }
+    return scale;
   }
   bool weighted() const { return !weights_.empty(); }
   bool plain() const {

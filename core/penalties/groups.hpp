@@ -2,7 +2,7 @@
 // rows of a coefficient matrix, all with the elastic part. Their sum over a partition of the features, each
 // with k coefficients, is `Groups`.
 #pragma once
-#include "core/support/math.hpp"
+#include "core/support/rounding.hpp"
 #include <span>
 #include <utility>
 #include <vector>
@@ -87,6 +87,31 @@ struct BlockPenalty {
   }
 };
 
+// The same with all rounding errors counted; `sizes` bound the numbers of a block of slopes from above.
+inline Real value_above(const BlockPenalty& g, CVec x) {
+  return (1 + 2 * Real(x.size() + 8) * rounding::unit) * g.value(x) + rounding::tiny;
+}
+inline Real pull_above(const BlockPenalty& g, CVec sizes) { // ||soft(v, l1)||
+  const Real l1 = g.l1 * (1 - 4 * rounding::unit);
+  const Real most = norm(sizes, [&](Real v) { return std::max(v - l1, 0.0); });
+  return (1 + 2 * Real(sizes.size() + 8) * rounding::unit) * most;
+}
+inline Real conjugate_above(const BlockPenalty& g, CVec sizes) {
+  const Real excess = pull_above(g, sizes) - g.strength * (1 - 4 * rounding::unit);
+  if (!(excess > 0)) return 0;
+  return g.l2 > 0 ? (1 + 16 * rounding::unit) * excess * (excess / (2 * g.l2)) + rounding::tiny : infinity;
+}
+inline Real feasible_scale_below(const BlockPenalty& g, CVec sizes) { // l2 not counted
+  std::vector<Real> scaled(sizes.begin(), sizes.end());
+  Real scale = g.feasible_scale(sizes);
+  for (int k = 0; k < 60 && scale > 0; ++k) { // until it surely is one
+    for (std::size_t t = 0; t < scaled.size(); ++t) scaled[t] = scale * sizes[t] * (1 + 4 * rounding::unit);
+    if (pull_above(g, scaled) <= g.strength * (1 - 4 * rounding::unit)) return scale;
+    scale *= 1 - std::ldexp(rounding::unit, k + 2);
+  }
+  return 0;
+}
+
 class Groups {
 public:
   // `members` lists the features group by group; group g owns those from starts[g] to starts[g + 1].
@@ -136,6 +161,30 @@ public:
   Real value(CVec x) const {
     return sum(x, [](const BlockPenalty& g, CVec block) { return g.value(block); });
   }
+  // See ElasticNet: over all groups, but for an intercept.
+  Real value_above(CVec x) const {
+    rounding::SumAbove sum;
+    std::vector<Real> buffer;
+    for (Index g = 0; g < count(); ++g) sum.add(southwell::value_above(blocks_[g], block(x, g, buffer)));
+    return sum.above();
+  }
+  Real conjugate_above(CVec slopes, CVec radii, Real scale) const {
+    rounding::SumAbove sum;
+    std::vector<Real> buffer;
+    const std::vector<Real> most = sizes_above(slopes, radii, scale);
+    for (Index g = 0; g < count(); ++g)
+      sum.add(southwell::conjugate_above(blocks_[g], block(most, g, buffer)));
+    return sum.above();
+  }
+  Real feasible_scale_below(CVec slopes, CVec radii, bool with_l2) const {
+    Real scale = 1;
+    std::vector<Real> buffer;
+    const std::vector<Real> most = sizes_above(slopes, radii, 1);
+    for (Index g = 0; g < count(); ++g)
+      if (!(blocks_[g].l2 > 0 && with_l2))
+        scale = std::min(scale, southwell::feasible_scale_below(blocks_[g], block(most, g, buffer)));
+    return scale;
+  }
   bool smooth() const { // is there only l2?
     return std::all_of(blocks_.begin(), blocks_.end(),
                        [](const BlockPenalty& g) { return g.strength == 0 && g.l1 == 0; });
@@ -145,6 +194,13 @@ public:
   }
 
 private:
+  static std::vector<Real> sizes_above(CVec slopes, CVec radii, Real scale) {
+    std::vector<Real> sizes(slopes.size());
+    for (std::size_t k = 0; k < sizes.size(); ++k)
+      sizes[k] = scale * (std::abs(slopes[k]) * (1 + 4 * rounding::unit) + 1.01 * radii[k]);
+    return sizes;
+  }
+
   Index width_;
   std::vector<Index> members_, starts_;
   std::vector<BlockPenalty> blocks_;

@@ -14,8 +14,8 @@ public:
   void clear() { size_ = 0; }
 
   // The next row of H, `row[0..size]` with its diagonal last. False, and nothing changes, if H would not be
-  // positive definite beyond rounding.
-  bool append(const Real* row) {
+  // positive definite beyond rounding: if less than a part `least` of the diagonal is left.
+  bool append(const Real* row, Real least = 1e-13) {
     reserve(size_ + 1);
     Real* own = line(size_);
     for (Index k = 0; k < size_; ++k) {
@@ -23,7 +23,7 @@ public:
       own[k] = (row[k] - kernels::dot(own, other, k)) / other[k];
     }
     const Real rest = row[size_] - kernels::dot(own, own, size_);
-    if (!(rest > 1e-13 * row[size_])) return false;
+    if (!(rest > least * row[size_])) return false;
     own[size_++] = std::sqrt(rest);
     return true;
   }

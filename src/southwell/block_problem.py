@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from . import _core, _data, losses
 from .losses import ClassLoss, Loss
 from .penalties import ElasticNet, Groups
-from .problem import Certificate, Problem
+from .problem import Problem
 
 
 class BlockProblem(Problem):
@@ -149,11 +149,8 @@ class BlockProblem(Problem):
     def loss_at(self, inner: np.ndarray) -> float:
         return self.wide_loss().value(self.ready_layout().apply_wide(inner, self.width))
 
-    def certify(self, x, y=None, intercept=0.0) -> Certificate:
-        """Primal value, dual value and gap of any ``x``, and of any ``y`` made feasible (default: phi'(A x))."""
-        inner = self.to_inner(self.coefficients(x, "x"), intercept)
-        dual = None if y is None else _numbers(y, "y", (self.n_samples, self.width), self.table).ravel()
-        return Certificate(*_core.wide_certify(self.core(), inner, dual))
+    def _checked_dual(self, y) -> np.ndarray:
+        return _numbers(y, "y", (self.n_samples, self.width), self.table).ravel()
 
     def coefficients(self, x, name: str) -> np.ndarray:
         return _numbers(x, name, (self.n_features, self.width), self.table)

@@ -10,6 +10,7 @@ from . import _core, _data, losses
 from ._names import finite, flag
 from .losses import Loss
 from .penalties import ElasticNet, Groups
+from .proof import Proof
 
 
 class Certificate(NamedTuple):
@@ -200,11 +201,54 @@ class Problem:
         layout = self.ready_layout() if by_columns is None else self.layout(by_columns)
         return _core.Problem(layout, self.loss.core, self.targets, self.weights, self.core_penalty)
 
-    def certify(self, x, y=None, intercept: float = 0.0) -> Certificate:
-        """Primal value, dual value and gap of any ``x``, and of any ``y`` made feasible (default: phi'(A x))."""
-        inner = self.to_inner(_data.vector(x, "x", self.n_features), intercept)
-        dual = None if y is None else _data.vector(y, "y", self.n_samples)
-        return Certificate(*_core.certify(self.core(), inner, dual))
+    def certify(self, x, y=None, intercept=0.0, *, rigorous: bool = False) -> Certificate:
+        """Primal value, dual value and gap of any point.
+
+        Parameters
+        ----------
+        x : array
+            Coefficients.
+        y : array, optional
+            A dual point, which is made feasible. Default: the derivative of the loss at the margins of ``x``.
+        intercept : float, or one for each column of x
+        rigorous : bool
+            Count all rounding errors: the primal value is then told from above and the dual value from below, so that
+            the gap bounds the error of ``x`` in exact arithmetic. It takes two more products with the data.
+
+        Returns
+        -------
+        Certificate
+            ``primal``, ``dual``, ``gap``.
+        """
+        if flag("rigorous", rigorous):
+            proof = self.prove(x, y, intercept)
+            return Certificate(proof.primal, proof.dual, proof.gap)
+        return Certificate(*_core.certify(self.core(), *self._inner_point(x, y, intercept)))
+
+    def prove(self, x, y=None, intercept=0.0, *, feasible: bool = False) -> Proof:
+        """Bounds of P(x) and of the optimum that hold in exact arithmetic, with the dual point that shows them.
+
+        ``feasible`` says that ``y`` is feasible but for rounding, as that of a result is, and need not be made so.
+        """
+        inner, dual = self._inner_point(x, y, intercept)
+        primal, bound, point = _core.prove(self.core(), inner, dual, feasible, self._intercept_rounding(x, intercept))
+        return Proof(self, np.asarray(x), intercept, self.dual_shape(point), primal, bound)
+
+    def _inner_point(self, x, y, intercept) -> tuple[np.ndarray, np.ndarray | None]:
+        """A point as the core holds it, checked."""
+        inner = self.to_inner(self.coefficients(x, "x"), intercept)
+        return inner, None if y is None else self._checked_dual(y)
+
+    def _checked_dual(self, y) -> np.ndarray:
+        return _data.vector(y, "y", self.n_samples)
+
+    def _intercept_rounding(self, x, intercept) -> float:
+        """By how much the core's intercept may be off: it is c + offset'x, a sum of d + 1 terms."""
+        if self._offset is None:
+            return 0.0
+        table = np.abs(np.asarray(x, dtype=float)).reshape(self.n_features, -1)
+        sizes = np.abs(np.asarray(intercept, dtype=float)) + np.abs(self._offset) @ table
+        return float(1.01 * (self.n_features + 8) * 2.0**-53 * sizes.max())
 
     def to_inner(self, x: np.ndarray, intercept: float) -> np.ndarray:
         """Coefficients as the core holds them: the intercept last, for its own frame of the columns."""

@@ -13,6 +13,7 @@ from .status import Status
 
 if TYPE_CHECKING:
     from .problem import Problem
+    from .proof import Proof
 
 HISTORY_FIELDS = ("epoch", "seconds", "primal", "dual", "gap", "nonzeros", "moves", "entries")
 _INTEGERS = {"epoch", "nonzeros", "moves", "entries"}
@@ -132,6 +133,29 @@ class Result:
             f"  work       {self.epochs} epochs, {self.seconds:.3g} s\n"
             f"  method     {self.method}"
         )
+
+    def prove(self) -> Proof:
+        """Bounds of the objective and of the optimum that hold in exact arithmetic, all rounding errors counted.
+
+        Returns
+        -------
+        Proof
+            Its ``gap`` bounds the error of ``x``. It is larger than that of the result by what rounding may have done,
+            usually far less than the tolerance.
+
+        Examples
+        --------
+        >>> import numpy as np, southwell as sw
+        >>> r = sw.solve(np.eye(3), [1.0, 2.0, 3.0], l1=0.1)
+        >>> r.prove().gap < 1e-12
+        True
+        """
+        if self.y is None or not hasattr(self.problem, "prove"):
+            raise ValueError(
+                "Only results of solve, solve_many and path over numbers and blocks can be proved: this one keeps no "
+                "such problem, or no dual point."
+            )
+        return self.problem.prove(self.x, self.y, self.intercept, feasible=True)
 
     def plot(self, against: str = "seconds", ax=None):
         """The relative gap over time, on a log scale. Needs ``pip install southwell[plot]``.

@@ -14,6 +14,7 @@ class Status(Enum):
     STOPPED = "The callback asked to stop."
     INTERRUPTED = "Interrupted; the best certified point so far is kept."
     DIVERGED = "The iterates grow without end; the best certified point is kept."
+    PRECISION = "The gap is at the limit of double precision, and above the tolerance."
 
     def __bool__(self) -> bool:
         """True when the answer is proven."""

@@ -46,8 +46,9 @@ class FISTA(Method):
         layout = problem.ready_layout()
         along = layout.adjoint(problem.weights)  # any direction bounds L from below; the line search does the rest
         along = along if along.any() else np.ones_like(along)
-        moved = layout.apply(along / np.linalg.norm(along))
-        guess = max(float(problem.weights @ moved**2) * smoothness, np.finfo(float).tiny ** 0.5)
+        with np.errstate(over="ignore", invalid="ignore"):  # products of huge factors overflow: the core's guess stands
+            moved = layout.apply(along / np.linalg.norm(along))
+            guess = max(float(problem.weights @ moved**2) * smoothness, np.finfo(float).tiny ** 0.5)
         return Prepared(_core.fista(problem.core(), start.x, guess), "accelerated proximal gradient, line search")
 
 

@@ -279,4 +279,5 @@ ADVICE = {
     Status.MAX_EPOCHS: "raise max_epochs, loosen tol, or try method='fista'",
     Status.MAX_SECONDS: "raise max_seconds or loosen tol",
     Status.DIVERGED: "lower stretch, or check the scale of D and b",
+    Status.PRECISION: "loosen tol, or give D as float64",
 }

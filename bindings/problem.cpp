@@ -1,0 +1,25 @@
+// What the loop asks of a problem, compiled once: how its gaps are measured, and how dual points become
+// feasible.
+#include "core/feasible.hpp"
+
+namespace southwell {
+
+Unit Problem::unit(Point& point) const {
+  bool zero = true;
+  for (Index j = 0; j < (penalty.bounded() ? Index(point.x.size()) : 0); ++j) {
+    point.x[j] = clip(0, penalty[j].lo, penalty[j].hi);
+    zero = zero && point.x[j] == 0;
+  }
+  if (!zero) design.apply(point.x, point.margins);
+  if (has_intercept()) solve_intercept(*this, point);
+  const Real trivial = dual_at_zero();
+  const Real null = loss.value(point.margins) + penalty_value(point.x);
+  loss.derivative(point.margins, point.y);
+  return unit_of(null, trivial, terms(point));
+}
+
+std::unique_ptr<Bound> Problem::bound(std::function<bool()> hurry) const {
+  return std::make_unique<Feasible>(*this, std::move(hurry));
+}
+
+} // namespace southwell

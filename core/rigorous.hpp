@@ -1,0 +1,120 @@
+// A certificate that is a theorem: P(x) from above and D(y) from below, with every rounding error counted.
+//
+//   margins   are sums of known sizes, so they lie in known intervals; phi is convex, so its largest value
+//             there is at an end;
+//   y         is made feasible in exact arithmetic, though not in numbers that can be written down: a point
+//             that meets all constraints is within a known distance of the y that is kept (see Distance);
+//   slopes    of that point lie in known intervals; y is scaled until all of them are surely in dom g*, and
+//   g*
+//             is convex too.
+//
+// The cost is that of a plain certificate, and of two more products with |A|. Where rounding is too large for
+// a bound, primal is infinity or dual that of y = 0.
+#pragma once
+#include "core/rigorous_slopes.hpp"
+#include "core/wide_problem.hpp"
+
+namespace southwell {
+
+template <class P> class Rigorous {
+public:
+  explicit Rigorous(const P& problem)
+      : problem_(problem), design_(problem.design), width_(problem.width()),
+        penalised_(problem.penalty.penalised() * width_) {}
+
+  // `slack` is how far the intercepts may be off, where they were converted from another frame.
+  Real primal(CVec x, Real slack) const {
+    std::vector<Real> without(x.begin(), x.end()), margins(n()), sizes(n());
+    std::fill(without.begin() + penalised_, without.end(), 0.0);
+    design_.apply(without, width_, margins);
+    design_.apply_sizes(without, width_, sizes);
+    const Index terms = design_.longest_row();
+    for (std::size_t k = 0; k < margins.size(); ++k) {
+      const Real own = problem_.has_intercept() ? x[penalised_ + Index(k) % width_] : 0;
+      sizes[k] = rounding::of_sum(terms, sizes[k] + std::abs(own)) + 1.01 * slack;
+      margins[k] += own;
+    }
+    const Real value = problem_.loss.value_above(margins, sizes) + problem_.penalty.value_above(x);
+    return std::isnan(value) ? infinity : value + 2 * rounding::unit * std::abs(value);
+  }
+
+  // Moves y to the point whose value is bounded, scaled as its slopes need.
+  Real dual(Vec y) const {
+    if (problem_.has_intercept()) problem_.loss.balance(y);
+    const std::vector<Real> given(y.begin(), y.end());
+    Real best = at_zero();
+    std::fill(y.begin(), y.end(), 0.0);
+    std::vector<Real> point(given);
+    Distance distance = problem_.loss.strictly_inside(point);
+    if (problem_.has_intercept()) distance = sum(distance, problem_.loss.imbalance(point));
+    distance.part = 2 * distance.part + 0x1p-46; // scaled and rounded, too
+    distance.weight *= 2;
+    std::vector<Real> slopes(d()), sizes(d());
+    problem_.slopes(point, slopes);
+    weighted_sizes(point, sizes);
+    const Index terms = design_.longest_column();
+    distance.part += free_part(point, slopes, sizes, terms);
+    std::vector<Real> radii(sizes);
+    for (Real& r : radii) // slopes without terms are zero
+      if (r > 0) r = rounding::of_sum(terms, r) + 1.01 * distance.part * r;
+    if (distance.weight > 0) add_weights(distance.weight, radii);
+    if (!(distance.part < 0.5)) return best;
+    for (const bool with_l2 : {true, false}) {
+      const Real scale = problem_.penalty.feasible_scale_below(slopes, radii, with_l2);
+      if (!(scale > 0)) continue;
+      std::vector<Real> scaled(point);
+      for (Real& v : scaled) v *= scale;
+      Distance off = problem_.loss.strictly_inside(scaled);
+      if (problem_.has_intercept()) off = sum(off, problem_.loss.imbalance(scaled));
+      if (!(off.part <= distance.part && off.weight <= distance.weight))
+        continue; // no longer what was counted
+      const ConjugateAbove conjugate = problem_.loss.conjugate_above(scaled);
+      rounding::SumAbove total;
+      total.add(conjugate.value);
+      total.add(1.01 * (distance.part + distance.weight) * conjugate.per_part);
+      total.add(problem_.penalty.conjugate_above(slopes, radii, scale));
+      if (const Real value = -total.above(); value > best) {
+        best = value;
+        std::copy(scaled.begin(), scaled.end(), y.begin());
+      }
+    }
+    return best;
+  }
+
+private:
+  static Distance sum(Distance a, Distance b) { return {a.part + b.part, a.weight + b.weight}; }
+  std::size_t n() const { return std::size_t(problem_.dual_size()); }
+  std::size_t d() const { return std::size_t(problem_.primal_size()); }
+
+  Real at_zero() const { // D(0)
+    const std::vector<Real> zero(n()), flat(d());
+    rounding::SumAbove total;
+    total.add(problem_.loss.conjugate_above(zero).value);
+    total.add(problem_.penalty.conjugate_above(flat, flat, 1));
+    return -total.above();
+  }
+  // |A|'(s o |y|)
+  void weighted_sizes(CVec y, Vec sizes) const {
+    std::vector<Real> weighted(y.begin(), y.end());
+    for (std::size_t k = 0; k < weighted.size(); ++k)
+      weighted[k] *= problem_.loss.weights()[k / std::size_t(width_)];
+    design_.adjoint_sizes(weighted, width_, sizes);
+  }
+  // Every number of y may be off by a part of its sample's weight beyond what was counted.
+  void add_weights(Real part, Vec radii) const {
+    std::vector<Real> along(std::size_t(design_.cols()));
+    design_.adjoint_sizes(problem_.loss.weights(), 1, along);
+    for (std::size_t k = 0; k < radii.size(); ++k) radii[k] += 1.01 * part * along[k / std::size_t(width_)];
+  }
+  // The part of y by which a point whose slopes of unpenalised features are zero exactly may differ.
+  Real free_part(CVec y, Vec slopes, Vec sizes, Index terms) const {
+    if constexpr (std::is_same_v<P, Problem>) return part_to_zero_slopes(problem_, y, slopes, sizes, terms);
+    return 0;
+  }
+
+  const P& problem_;
+  const Design& design_;
+  Index width_, penalised_;
+};
+
+} // namespace southwell

@@ -1,0 +1,156 @@
+// The slopes of unpenalised features U must be zero: how far is a point with exactly such slopes?
+//
+// Let w solve M w = A_U'(s o y) for M = A_U' diag(s |y|) A_U. Then y' = y - |y| o (A_U w) has slopes of zero,
+// and each of its numbers differs from that of y by at most the part theta = max_i |a_iU'w|. Scaled by 1 -
+// theta it is between 0 and y, so it is in dom phi*. To bound w without knowing it, an approximate inverse R
+// of M is enough (Rump, "Verification methods", Acta Numerica 2010, section 10.2): if alpha = ||I - R M|| <
+// 1, in the maximum norm and with all rounding errors, then |w| <= ||R z|| / (1 - alpha).
+#pragma once
+#include "core/problem.hpp"
+#include "core/support/cholesky.hpp"
+#include "core/support/rounding.hpp"
+
+namespace southwell {
+
+class ZeroSlopes {
+public:
+  ZeroSlopes(const Problem& problem, std::vector<Index> names, CVec y)
+      : problem_(problem), rows_(problem.design.rows()), names_(std::move(names)) {
+    gather();
+    drop_copies();
+    weigh(y);
+  }
+
+  // 2 theta, or infinity if it cannot be bounded. `slopes` and `sizes` are those of y over all features.
+  Real part(CVec slopes, CVec sizes, Index terms) const {
+    const std::size_t m = names_.size();
+    if (m == 0) return 0;
+    std::vector<Real> matrix(m * m), inverse(m * m);
+    Cholesky factor;
+    for (std::size_t a = 0; a < m; ++a) {
+      for (std::size_t b = 0; b <= a; ++b)
+        matrix[a * m + b] = matrix[b * m + a] = kernels::dot(scaled(a), scaled(b), rows_);
+      if (!factor.append(matrix.data() + a * m)) return infinity;
+    }
+    for (std::size_t a = 0; a < m; ++a) {
+      inverse[a * m + a] = 1;
+      factor.solve(inverse.data() + a * m);
+    }
+    // Rows of the matrix are sums of products of three numbers, of sizes that diagonal entries bound.
+    Real alpha = 0, reach = 0;
+    for (std::size_t a = 0; a < m; ++a) {
+      const Real* own = inverse.data() + a * m;
+      Real off = 0, total = 0, along = 0;
+      for (std::size_t c = 0; c < m; ++c) {
+        Real product = -Real(a == c), size = 1;
+        for (std::size_t b = 0; b < m; ++b) {
+          product += own[b] * matrix[b * m + c];
+          size += std::abs(own[b] * matrix[b * m + c]);
+        }
+        off += std::abs(product) + rounding::of_sum(Index(m) + 2, size);
+        total += std::abs(own[c]) * std::sqrt(matrix[c * m + c]);
+        const Real slope = std::abs(slopes[names_[c]]) + rounding::of_sum(terms, sizes[names_[c]]);
+        along += std::abs(own[c]) * scale_[c] * slope;
+      }
+      Real norms = 0;
+      for (std::size_t c = 0; c < m; ++c) norms += std::sqrt(matrix[c * m + c]);
+      alpha = std::max(alpha, 1.01 * (off + rounding::of_sum(rows_ + 8, total * norms)));
+      reach = std::max(reach, 1.02 * along);
+    }
+    if (!(alpha < 0.5)) return infinity;
+    const Real theta = 1.01 * largest_row() * reach / (1 - alpha);
+    return 2.02 * theta;
+  }
+
+private:
+  void gather() { // what columns hold, constants included
+    const Design& design = problem_.design;
+    const std::size_t m = names_.size();
+    columns_.assign(m * std::size_t(rows_), 0.0);
+    if (m == 0) return;
+    Columns gathered;
+    design.gather(names_, design.lies_by_rows() ? design.column_sizes() : std::vector<std::uint32_t>(),
+                  gathered);
+    gathered.visit([&](const auto& store) {
+      for (std::size_t k = 0; k < m; ++k) {
+        Real* own = columns_.data() + Index(k) * rows_;
+        std::fill_n(own, rows_, design.constant(names_[k]));
+        store[Index(k)].visit([&](Index i, Real a) { own[i] += a; });
+      }
+    });
+  }
+  // A column that is another one, but for its sign, has the same slope: one of them is enough.
+  void drop_copies() {
+    std::vector<Index> kept;
+    std::vector<Real> columns;
+    const auto copies = [&](const Real* own, const Real* other, Real sign) {
+      for (Index i = 0; i < rows_; ++i)
+        if (own[i] != sign * other[i]) return false;
+      return true;
+    };
+    for (std::size_t k = 0; k < names_.size(); ++k) {
+      const Real* own = columns_.data() + Index(k) * rows_;
+      bool fresh = std::any_of(own, own + rows_, [](Real a) { return a != 0; });
+      for (std::size_t t = 0; fresh && t < kept.size(); ++t) {
+        const Real* other = columns.data() + Index(t) * rows_;
+        fresh = !copies(own, other, 1) && !copies(own, other, -1);
+      }
+      if (!fresh) continue;
+      kept.push_back(names_[k]);
+      columns.insert(columns.end(), own, own + rows_);
+    }
+    names_ = std::move(kept);
+    columns_ = std::move(columns);
+  }
+  // Columns times sqrt(s |y|), scaled by powers of two to lengths near one.
+  void weigh(CVec y) {
+    const CVec s = problem_.loss.weights();
+    weighted_ = columns_;
+    for (std::size_t k = 0; k < names_.size(); ++k) {
+      Real* own = weighted_.data() + Index(k) * rows_;
+      for (Index i = 0; i < rows_; ++i) own[i] *= std::sqrt(s[i] * std::abs(y[i]));
+      const Real length = std::sqrt(kernels::dot(own, own, rows_));
+      const Real scale = length > 0 && std::isfinite(length) ? std::exp2(-std::round(std::log2(length))) : 1;
+      scale_.push_back(scale);
+      for (Index i = 0; i < rows_; ++i) own[i] *= scale;
+    }
+  }
+  const Real* scaled(std::size_t k) const { return weighted_.data() + Index(k) * rows_; }
+  Real largest_row() const { // max_i sum_j |a_ij| scale_j
+    Real most = 0;
+    for (Index i = 0; i < rows_; ++i) {
+      Real total = 0;
+      for (std::size_t k = 0; k < names_.size(); ++k)
+        total += std::abs(columns_[std::size_t(Index(k) * rows_ + i)]) * scale_[k];
+      most = std::max(most, total);
+    }
+    return rounding::of_sum(Index(names_.size()), most) + most;
+  }
+
+  const Problem& problem_;
+  Index rows_;
+  std::vector<Index> names_;
+  std::vector<Real> columns_, weighted_, scale_;
+};
+
+// For the features that no penalty and not both bounds hold, and the intercept if there are any: `slopes` are
+// then those of the point that was found. 0 if there are none, since an intercept alone is balanced (see
+// SampleLoss::imbalance).
+inline Real part_to_zero_slopes(const Problem& problem, CVec y, Vec slopes, Vec sizes, Index terms) {
+  std::vector<Index> names;
+  for (Index j = 0; j < (problem.penalty.plain() ? 1 : problem.penalty.penalised()); ++j) {
+    const ScalarElasticNet g = problem.penalty[j];
+    if (std::min(g.feasible_scale(1), g.feasible_scale(-1)) == 0) names.push_back(j);
+  }
+  if (names.empty()) return 0;
+  if (problem.penalty.plain())
+    for (Index j = 1; j < problem.penalty.penalised(); ++j) names.push_back(j);
+  if (problem.has_intercept()) names.push_back(problem.penalty.penalised());
+  const Index most = 50'000'000; // numbers: more would take longer than all else
+  if (Index(names.size()) > 2000 || Index(names.size()) * problem.design.rows() > most) return infinity;
+  const Real part = ZeroSlopes(problem, names, y).part(slopes, sizes, terms);
+  for (const Index j : names) slopes[j] = sizes[j] = 0; // so they are at the point that was found
+  return part;
+}
+
+} // namespace southwell

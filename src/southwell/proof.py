@@ -1,0 +1,41 @@
+"""Bounds that hold in exact arithmetic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .problem import Problem
+
+
+@dataclass(frozen=True)
+class Proof:
+    """An upper bound of P(x) and a lower bound of the optimum, with every rounding error counted.
+
+    Where the data are taken as the numbers they are stored as, ``P(x) <= primal`` and ``min P >= dual`` are theorems:
+    see the page on proofs in the documentation. ``southwell.check`` verifies them without any code of the solver.
+
+    Attributes
+    ----------
+    x, intercept
+        The point.
+    y : array
+        A dual point that is feasible but for rounding; ``dual`` bounds the value of an exactly feasible one nearby.
+    primal, dual : float
+        The bounds. A primal of infinity or the dual value of y = 0 says that rounding leaves no better one.
+    """
+
+    problem: Problem = field(repr=False)
+    x: np.ndarray = field(repr=False)
+    intercept: float | np.ndarray = field(repr=False)
+    y: np.ndarray = field(repr=False)
+    primal: float
+    dual: float
+
+    @property
+    def gap(self) -> float:
+        """An upper bound of ``P(x) - min P``, rounded up."""
+        return float(np.nextafter(self.primal - self.dual, np.inf))
