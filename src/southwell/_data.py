@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from . import _core
+from . import _core, _sparse
+from ._dense import as_array, refuse_unreadable
 
 
 def _as_float(array: np.ndarray, what: str) -> np.ndarray:
@@ -24,8 +25,10 @@ def _as_float(array: np.ndarray, what: str) -> np.ndarray:
 
 def vector(given, what: str, size: int | None = None) -> np.ndarray:
     """A finite, contiguous float64 vector."""
+    if sp.issparse(given):
+        raise TypeError(f"{what} must be one-dimensional numbers; got a sparse matrix. Give {what}.toarray().")
     try:
-        values = np.asarray(given)
+        values = as_array(given, what)
     except (TypeError, ValueError):
         raise ValueError(
             f"{what} must be one-dimensional numbers; got {type(given).__name__} of mixed shapes."
@@ -38,7 +41,7 @@ def vector(given, what: str, size: int | None = None) -> np.ndarray:
         raise ValueError(f"{what} must have {size} entries to agree with A; got {values.size}.")
     values = np.require(_as_float(values, what), np.float64, "CA")
     if not _core.all_finite(values):
-        raise ValueError(f"{what} contains NaN or infinity. Remove or impute those samples first.")
+        raise ValueError(f"{what} contains NaN or infinity. Remove or impute those entries first.")
     return values
 
 
@@ -107,6 +110,7 @@ class Matrix:
             array = np.asarray(A)
         except (TypeError, ValueError) as error:
             raise TypeError(f"A must be a 2-d array or a SciPy sparse matrix; got {type(A).__name__}.") from error
+        refuse_unreadable(A if isinstance(A, np.ndarray) else array, "A")
         if array.ndim != 2:
             raise ValueError(
                 f"A must be 2-d, samples by features; got shape {array.shape}. "
@@ -121,34 +125,11 @@ class Matrix:
 
     @staticmethod
     def _check_sparse(A):
-        if A.ndim != 2:
-            raise ValueError(f"A must be 2-d, samples by features; got shape {A.shape}.")
-        _refuse_empty(A.shape)
-        if A.format not in ("csr", "csc"):
-            _refuse_bad_coordinates(A)
-            A = A.tocsr()
-        if not A.data.ndim == A.indices.ndim == A.indptr.ndim == 1:
-            raise ValueError("A is broken: data, indices and indptr must be one-dimensional.")
-        data = np.ascontiguousarray(_as_float(A.data, "A"))
-        if A.indices.dtype.kind not in "iu" or A.indptr.dtype.kind not in "iu":
-            raise TypeError(f"A's indices must be integers; got {A.indices.dtype} and {A.indptr.dtype}.")
-        wide = max(A.indices.dtype.itemsize, A.indptr.dtype.itemsize) > 4 or A.indices.dtype == np.uint32
-        index = np.int64 if wide else np.int32
-        indices, indptr = (np.require(part, index, "CA") for part in (A.indices, A.indptr))
-        major, minor = A.shape if A.format == "csr" else A.shape[::-1]
-        if indptr.size != major + 1:
-            raise ValueError(f"A is broken: indptr has {indptr.size} entries; its shape needs {major + 1}.")
-        broken = _core.check_sparse(indices, indptr, minor)
-        if data.size < indptr[-1]:
-            broken = f"{data.size} values for {indptr[-1]} indices"
-        if broken not in ("", "unsorted"):
-            raise ValueError(f"A is broken: {broken}. Build it again, for example from its COO form.")
-        data, indices = data[: indptr[-1]], indices[: indptr[-1]]  # spare room at the end is no part of A
-        matrix = (sp.csr_array if A.format == "csr" else sp.csc_array)(A.shape, dtype=data.dtype)
-        matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
-        if broken == "unsorted":
+        matrix = _sparse.sound_array(A)
+        _refuse_empty(matrix.shape)
+        matrix.data = np.ascontiguousarray(_as_float(matrix.data, "A"))
+        if not matrix.has_canonical_format:
             matrix = matrix.copy()
-            matrix.has_sorted_indices = matrix.has_canonical_format = False
             matrix.sum_duplicates()
         _refuse_infinite(matrix.data)
         return matrix
@@ -322,23 +303,19 @@ def _refuse_empty(shape: tuple[int, ...]) -> None:
         raise ValueError(f"A is empty: its shape is {shape}. At least one sample and one feature are needed.")
 
 
-def _refuse_bad_coordinates(A) -> None:
-    """SciPy converts these formats without looking; a coordinate out of range would write out of bounds."""
-    if A.format == "coo":
-        for axis, name, size in ((A.row, "row", A.shape[0]), (A.col, "column", A.shape[1])):
-            if axis.size != A.data.size or (axis.size and not 0 <= axis.min() <= axis.max() < size):
-                raise ValueError(f"A is broken: its {name} indices must be {A.data.size} numbers in 0..{size - 1}.")
-    elif A.format == "bsr":
-        height, width = A.blocksize
-        index = np.result_type(A.indices.dtype, A.indptr.dtype, np.int32)
-        indices, indptr = (np.require(part, index, "CA") for part in (A.indices, A.indptr))
-        broken = _core.check_sparse(indices, indptr, A.shape[1] // width)
-        if indptr.size != A.shape[0] // height + 1:
-            broken = f"indptr has {indptr.size} entries; its shape needs {A.shape[0] // height + 1}"
-        if A.data.shape[0] < indptr[-1]:
-            broken = f"{A.data.shape[0]} blocks for {indptr[-1]} indices"
-        if broken not in ("", "unsorted"):
-            raise ValueError(f"A is broken: {broken}. Build it again, for example from its COO form.")
+def readable(given, what: str):
+    """``given`` as it may be handed to scikit-learn: sparse matrices are sound, arrays can be read."""
+    if sp.issparse(given):
+        return _sparse.sound(given, what)
+    if isinstance(given, np.ndarray):
+        refuse_unreadable(given, what)
+    return given
+
+
+def margins(A, x: sp.csr_array, intercepts: np.ndarray) -> np.ndarray:
+    """A x + c, a column for each row of the coefficients ``x``."""
+    product = readable(A, "A") @ x.T
+    return (product.toarray() if sp.issparse(product) else np.asarray(product)) + intercepts
 
 
 def _refuse_infinite(values: np.ndarray) -> None:

@@ -8,12 +8,33 @@ from difflib import get_close_matches
 import numpy as np
 
 
+def shown(given: object, most: int = 80) -> str:
+    """``given`` as a message quotes it: short, and whatever its ``repr`` does."""
+    if isinstance(given, np.ndarray) and given.size > 8:
+        return f"an array of shape {given.shape} and dtype {given.dtype}"
+    if isinstance(given, int) and abs(given) >= 10**25:  # Python refuses to write very long ones
+        return f"an integer of {given.bit_length()} bits"
+    try:
+        text = repr(given)
+    except Exception:  # of a damaged object
+        return f"an object of type {type(given).__name__}"
+    return text if len(text) <= most else f"{text[:most]}... ({type(given).__name__})"
+
+
 def unknown(kind: str, given: object, known: Iterable[str]) -> ValueError:
     """A refusal that lists what is known and guesses what was meant."""
     names = sorted(known)
-    near = get_close_matches(str(given).lower().replace("-", "_"), names, n=1, cutoff=0.5)
+    asked = given.lower().replace("-", "_") if isinstance(given, str) else ""
+    near = get_close_matches(asked, names, n=1, cutoff=0.5)
     guess = f" Did you mean {near[0]!r}?" if near else ""
-    return ValueError(f"Unknown {kind} {given!r}.{guess} Known: {', '.join(names)}.")
+    return ValueError(f"Unknown {kind} {shown(given)}.{guess} Known: {', '.join(names)}.")
+
+
+def one_name(kind: str, given: object, known: Iterable[str]) -> str:
+    """``given``, if it is one of these names, or a refusal. An array, which compares entry by entry, is not a name."""
+    if not isinstance(given, str) or given not in known:
+        raise unknown(kind, given, known)
+    return given
 
 
 def resolve(kind: str, given: object, known: dict[str, type], base: type):
@@ -35,7 +56,7 @@ def resolve(kind: str, given: object, known: dict[str, type], base: type):
 def flag(name: str, value: object) -> bool:
     """``value`` as a bool, or a refusal: "no" would be true."""
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False; got {value!r}.")
+        raise TypeError(f"{name} must be True or False; got {shown(value)}.")
     return bool(value)
 
 
@@ -46,7 +67,7 @@ def finite(name: str, value: object) -> float:
     except (TypeError, ValueError, OverflowError):
         number = float("nan")
     if not np.isfinite(number):
-        raise ValueError(f"{name} must be a finite number; got {value!r}.")
+        raise ValueError(f"{name} must be a finite number; got {shown(value)}.")
     return number
 
 
@@ -57,13 +78,13 @@ def positive(name: str, value: object, *, zero: bool = False, below: float | Non
             raise TypeError
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a number; got {value!r}.") from None
+        raise TypeError(f"{name} must be a number; got {shown(value)}.") from None
     except OverflowError:
         number = float("inf")
     low = number >= 0 if zero else number > 0
     if not (low and number < (float("inf") if below is None else below)):
         allowed = f"{'>=' if zero else '>'} 0" + (f" and < {below}" if below is not None else " and finite")
-        raise ValueError(f"{name} must be {allowed}; got {value!r}.")
+        raise ValueError(f"{name} must be {allowed}; got {shown(value)}.")
     return number
 
 
@@ -74,8 +95,8 @@ def at_most(name: str, size: int, most: int, what: str) -> int:
     return size
 
 
-def count(name: str, given: object, least: int) -> int:
-    """``given`` as an integer >= ``least``, or a refusal."""
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not least <= given < 2**63:
-        raise ValueError(f"{name} must be an integer >= {least} (and below 2**63); got {given!r}.")
+def count(name: str, given: object, least: int, bits: int = 63) -> int:
+    """``given`` as an integer >= ``least`` and below ``2**bits``, or a refusal."""
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not least <= given < 2**bits:
+        raise ValueError(f"{name} must be an integer >= {least} (and below 2**{bits}); got {shown(given)}.")
     return int(given)

@@ -30,7 +30,7 @@ def set_num_threads(n_threads: int | None) -> None:
     >>> sw.set_num_threads(None)
     """
     global _chosen
-    _chosen = None if n_threads is None else count("n_threads", n_threads, 1)
+    _chosen = None if n_threads is None else _number(n_threads)
 
 
 def get_num_threads() -> int:
@@ -43,4 +43,8 @@ def get_num_threads() -> int:
 
 def checked(n_threads: int | None) -> int:
     """The number a solve was told, or the default."""
-    return get_num_threads() if n_threads is None else count("n_threads", n_threads, 1)
+    return get_num_threads() if n_threads is None else _number(n_threads)
+
+
+def _number(n_threads: int) -> int:
+    return count("n_threads", n_threads, 1, bits=31)  # which the core holds in an int

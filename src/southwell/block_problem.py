@@ -6,6 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _core, _data, losses
+from ._dense import as_array
+from ._names import shown
 from .losses import ClassLoss, Loss
 from .penalties import ElasticNet, Groups
 from .problem import Problem
@@ -71,7 +73,7 @@ class BlockProblem(Problem):
         if sp.issparse(b):
             raise TypeError("b is a sparse matrix; give an array, b.toarray().")
         try:
-            table = np.asarray(b)
+            table = as_array(b, "b")
         except ValueError:
             table = np.empty(0)  # of mixed shapes: it is refused in the same words as elsewhere
         if table.ndim > 2:
@@ -174,10 +176,10 @@ class BlockProblem(Problem):
         except ValueError:
             own = np.empty((0, 0))
         if own.dtype.kind not in "iufb" or own.shape not in ((), (self.width,)):
-            raise ValueError(f"intercept must be one number or {self.width}, one a column of X; got {given!r}.")
+            raise ValueError(f"intercept must be one number or {self.width}, one a column of X; got {shown(given)}.")
         own = np.broadcast_to(own.astype(np.float64), (self.width,))
         if not np.isfinite(own).all():
-            raise ValueError(f"intercept must be finite; got {given!r}.")
+            raise ValueError(f"intercept must be finite; got {shown(given)}.")
         return own
 
     def from_inner(self, inner: np.ndarray):
@@ -199,6 +201,8 @@ class BlockProblem(Problem):
 
 def is_block_problem(b, loss: str | Loss, penalty) -> bool:
     """Do these state a problem of blocks?"""
+    if sp.issparse(b):
+        raise TypeError("b must be an array of targets; got a sparse matrix. Give b.toarray().")
     try:
         shape = np.shape(b)
     except ValueError:  # mixed shapes, which whoever looks at b will refuse
@@ -209,7 +213,7 @@ def is_block_problem(b, loss: str | Loss, penalty) -> bool:
 
 def _class_numbers(b, size: int, weights: np.ndarray, loss: str) -> np.ndarray:
     try:
-        given = np.asarray(b)
+        given = as_array(b, "b")
     except ValueError:
         raise ValueError(f"The {loss} loss takes one class for each sample; got lists of mixed shapes.") from None
     given = given.ravel() if given.ndim == 2 and 1 in given.shape else given
@@ -239,7 +243,7 @@ def _numbers(given, name: str, shape: tuple[int, int], table: bool) -> np.ndarra
     try:
         if np.iscomplexobj(given):
             raise TypeError
-        values = np.asarray(given, dtype=np.float64)
+        values = as_array(given, name).astype(np.float64)
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be real numbers; got {type(given).__name__}.") from None
     if values.shape != wanted:

@@ -71,8 +71,7 @@ class Path:
 
     def margins(self, A) -> np.ndarray:
         """A x + c, a column for each point."""
-        product = A @ self.x.T
-        return (product.toarray() if sp.issparse(product) else np.asarray(product)) + self.intercepts
+        return _data.margins(A, self.x, self.intercepts)
 
     def __repr__(self) -> str:
         return (

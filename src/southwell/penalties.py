@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import _core
-from ._names import positive
+from ._dense import as_array
+from ._names import positive, shown
 
 
 class Penalty:
@@ -107,13 +108,16 @@ class ElasticNet(Penalty):
         if given is None:
             return np.empty(0)
         try:
-            values = np.asarray(given, dtype=np.float64)
+            values = as_array(given, name).astype(np.float64)
+        except OverflowError:
+            raise ValueError(f"{name} must be numbers of at most 1.79e308, or infinity; got {shown(given)}.") from None
         except (TypeError, ValueError):
-            raise TypeError(f"{name} must be numbers; got {given!r}.") from None
+            raise TypeError(f"{name} must be numbers; got {shown(given)}.") from None
         if values.ndim > 1 or (values.ndim == 1 and values.size != size):
             raise ValueError(f"{name} must be one number or {size} (one a {each}); got shape {values.shape}.")
         if np.isnan(values).any() or (finite and not np.isfinite(values).all()):
-            raise ValueError(f"{name} contains NaN{' or infinity' if finite else ''}.")
+            advice = "finite numbers" if finite else "numbers, or infinity for no bound"
+            raise ValueError(f"{name} contains NaN{' or infinity' if finite else ''}. Give {advice}.")
         return np.ascontiguousarray(np.broadcast_to(values, (size,)))
 
 
@@ -172,14 +176,14 @@ class Groups(Penalty):
         if isinstance(self.groups, str | bytes) or not np.iterable(self.groups):
             raise TypeError(
                 f"groups must be a label for each of the {n_features} features, or lists of features; got "
-                f"{self.groups!r}."
+                f"{shown(self.groups)}."
             )
         if isinstance(self.groups, np.ndarray) and self.groups.dtype.kind in "iufbU":
             return _from_labels(self.groups, n_features)
         given = list(self.groups)
         listed = [np.iterable(one) and not isinstance(one, str | bytes) for one in given]
         if any(listed) and not listed[0]:
-            raise ValueError(f"groups must be labels or lists of features, not both; got {self.groups!r}.")
+            raise ValueError(f"groups must be labels or lists of features, not both; got {shown(self.groups)}.")
         return _from_lists(given, n_features) if any(listed) else _from_labels(given, n_features)
 
     def over_blocks(self, n_features: int, width: int) -> _core.Groups:
@@ -195,7 +199,9 @@ class Groups(Penalty):
         """The weight of each group."""
         if isinstance(self.weights, str):
             if self.weights != "size":
-                raise ValueError(f"weights must be 'size' or {sizes.size} numbers, one a group; got {self.weights!r}.")
+                raise ValueError(
+                    f"weights must be 'size' or {sizes.size} numbers, one a group; got {shown(self.weights)}."
+                )
             return np.sqrt(sizes)
         weights = ElasticNet._array("weights", self.weights, sizes.size, finite=True, each="group")
         weights = weights if weights.size else np.ones(sizes.size)
@@ -238,7 +244,7 @@ def _from_lists(given, n_features: int) -> np.ndarray:
     for g, members in enumerate(given):
         features = np.asarray(members)
         if features.ndim != 1 or features.dtype.kind not in "iu" or features.size == 0:
-            raise ValueError(f"Group {g} must be a list of features, at least one; got {members!r}.")
+            raise ValueError(f"Group {g} must be a list of features, at least one; got {shown(members)}.")
         if features.min() < 0 or features.max() >= n_features:
             raise ValueError(
                 f"Group {g} has feature {features[(features < 0) | (features >= n_features)][0]}; there are 0 to "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
-from ._names import count
+from ._names import count, shown
 
 if TYPE_CHECKING:
     from .path import Path
@@ -63,8 +63,8 @@ def convergence(results: Result | Mapping[str, Result] | list[Result], against: 
     >>> ax.get_ylabel()
     'gap / objective of the zero model'
     """
-    if against not in AGAINST:
-        raise ValueError(f"Plot against 'seconds', 'epoch', 'moves' or 'entries'; got {against!r}.")
+    if not isinstance(against, str) or against not in AGAINST:
+        raise ValueError(f"Plot against 'seconds', 'epoch', 'moves' or 'entries'; got {shown(against)}.")
     if not isinstance(results, Mapping):
         several = results if isinstance(results, list | tuple) else [results]
         results = {f"{k}: {one.method}" if len(several) > 1 else one.method: one for k, one in enumerate(several)}

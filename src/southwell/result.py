@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from . import plots
+from . import _sparse, plots
 from .status import Status
 
 if TYPE_CHECKING:
@@ -116,7 +116,9 @@ class Result:
     @property
     def nonzeros(self) -> int:
         """Coefficients that are not zero."""
-        return int(self.x.count_nonzero() if sp.issparse(self.x) else np.count_nonzero(self.x))
+        return int(
+            _sparse.sound_array(self.x, "x").count_nonzero() if sp.issparse(self.x) else np.count_nonzero(self.x)
+        )
 
     @property
     def relative_gap(self) -> float:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from . import _core, _partition, _search
-from ._names import count, positive, resolve, unknown
+from ._names import count, one_name, positive, resolve, shown, unknown
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -147,7 +147,7 @@ class AdaUniform(_Sampled):
     def __post_init__(self):
         super().__post_init__()
         if positive("mix", self.mix, zero=True) > 1:
-            raise ValueError(f"mix is a share, between 0 and 1; got {self.mix!r}.")
+            raise ValueError(f"mix is a share, between 0 and 1; got {shown(self.mix)}.")
 
 
 @dataclass(frozen=True)
@@ -290,7 +290,7 @@ class MaxInnerProduct(Rule):
         for name, least in (("candidates", 1), ("breadth", 1), ("links", 2)):
             count(name, getattr(self, name), least)
         if positive("explore", self.explore, zero=True) > 1:
-            raise ValueError(f"explore is a share, between 0 and 1; got {self.explore!r}.")
+            raise ValueError(f"explore is a share, between 0 and 1; got {shown(self.explore)}.")
 
     def core(self, problem, side, seed):
         _refuse_score(self.score, problem, side)
@@ -324,8 +324,7 @@ def _coordinates(problem: Problem, side: str) -> int:
 
 
 def _known_score(score: object) -> None:
-    if not isinstance(score, str) or score not in GREEDY_SCORES:
-        raise unknown("score", score, GREEDY_SCORES)
+    one_name("score", score, GREEDY_SCORES)
 
 
 def _refuse_score(score: str, problem: Problem, side: str) -> None:

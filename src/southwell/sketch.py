@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from . import _data
 from ._data import Factorised
-from ._names import count, unknown
+from ._names import count, one_name
 
 
 def sketch_features(A, size: int, *, kind: str = "gaussian", seed: int = 0) -> Factorised:
@@ -76,9 +76,7 @@ def _directions(size: int, of: int, kind: str, seed: int):
     from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 
     kinds = {"gaussian": GaussianRandomProjection, "sparse": SparseRandomProjection}
-    if kind not in kinds:
-        raise unknown("kind", kind, kinds)
-    projection = kinds[kind](count("size", size, 1), random_state=_generator(seed))
+    projection = kinds[one_name("kind", kind, kinds)](count("size", size, 1), random_state=_generator(seed))
     shape = sp.csr_array((1, of))  # the matrix depends on the number of columns alone
     return projection.fit(shape).components_
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from . import _core, _threads, methods
+from . import _core, _sparse, _threads, methods
 from ._names import count, finite, flag, positive
 from .block_problem import BlockProblem, is_block_problem
 from .losses import Loss
@@ -374,7 +374,8 @@ def _given_start(problem: Problem, given) -> Start:
     if isinstance(given, Result):
         x = given.x
         if sp.issparse(x):  # of estimators of many classes, who keep rows, and no y
-            x = x.toarray().T if problem.blocks and problem.table else x.toarray().ravel()
+            x = _sparse.sound_array(x, "warm_start.x").toarray()
+            x = x.T if problem.blocks and problem.table else x.ravel()
         y = np.ravel(given.y) if given.y is not None and np.size(given.y) == problem.dual_size else None
         return Start(problem.to_inner(problem.coefficients(x, "warm_start.x"), given.intercept), y)
     pair = isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) > 0

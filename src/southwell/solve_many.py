@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from . import _core, losses, methods
+from . import _core, _data, _sparse, losses, methods
+from ._dense import as_array
+from ._names import shown
 from .losses import Loss
 from .methods import Method, Start
 from .penalties import ElasticNet
@@ -83,8 +85,7 @@ class Results:
 
     def margins(self, A) -> np.ndarray:
         """A x + c, a column for each problem; the largest in a row is the class one would choose."""
-        product = A @ self.x.T
-        return (product.toarray() if sp.issparse(product) else np.asarray(product)) + self.intercepts
+        return _data.margins(A, self.x, self.intercepts)
 
     def __repr__(self) -> str:
         done = [r for r in self.results if r is not None]
@@ -163,7 +164,10 @@ def solve_many(
     targets, classes = _targets(Y, losses.get(loss))
     first = Problem(A, targets(0), loss, one_penalty(l1, l2, penalty), intercept=intercept, sample_weight=sample_weight)
     chosen = able(methods.get(method), first)
-    starts = [None] * targets.count if warm_start is None else list(warm_start)
+    try:
+        starts = [None] * targets.count if warm_start is None else list(warm_start)
+    except TypeError:
+        raise TypeError(f"warm_start must be a sequence, one start a problem; got {shown(warm_start)}.") from None
     if len(starts) != targets.count:
         raise ValueError(f"warm_start must say where each of {targets.count} problems begins; got {len(starts)}.")
 
@@ -257,14 +261,12 @@ class Targets:
 def _targets(Y, loss: Loss) -> tuple[Targets, np.ndarray | None]:
     signs = loss.targets == "signs"
     if sp.issparse(Y):
-        if Y.ndim != 2:
-            raise ValueError(f"A sparse Y must have a column for each problem; got shape {Y.shape}.")
-        columns = sp.csc_array(Y)
+        columns = sp.csc_array(_sparse.sound_array(Y, "Y"))
         table = Targets(lambda k: columns[:, [k]].toarray().ravel(), columns.shape[1])
         values = np.unique(columns.data)
     else:
         try:
-            array = np.asarray(Y)
+            array = as_array(Y, "Y")
         except (TypeError, ValueError):
             raise ValueError("Y must be labels or a matrix of targets; got mixed shapes.") from None
         if array.ndim == 1 and signs:

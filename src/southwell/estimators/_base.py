@@ -20,6 +20,7 @@ from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from .. import methods
+from .._data import readable
 from .._names import count, flag
 from ..losses import Loss
 from ..penalties import ElasticNet
@@ -60,6 +61,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
 
     def _read(self, X, y, **options):
         """X and y as scikit-learn's conventions ask; whether X is finite is looked at once, by the solver."""
+        X, y = readable(X, "X"), readable(y, "y")
         return validate_data(
             self, X, y, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_all_finite=False, **options
         )
@@ -67,6 +69,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
     def _weights(self, sample_weight, X) -> np.ndarray | None:
         if sample_weight is None:
             return None
+        sample_weight = readable(sample_weight, "sample_weight")
         return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
     # Fitting
@@ -216,13 +219,14 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
     def sparse_coef_(self) -> sp.csr_array:
         """``coef_``, without its zeros."""
         check_is_fitted(self)
-        return sp.csr_array(self.coef_ if sp.issparse(self.coef_) else np.atleast_2d(self.coef_))
+        return sp.csr_array(readable(self.coef_, "coef_") if sp.issparse(self.coef_) else np.atleast_2d(self.coef_))
 
     def _margins(self, X) -> np.ndarray:
         """X w + c, a column for each target if there are several."""
         check_is_fitted(self)
+        X = readable(X, "X")
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), reset=False)
-        product = X @ self.coef_.T
+        product = X @ readable(self.coef_, "coef_").T
         if sp.issparse(product):
             product = product.toarray()
         return np.asarray(product) + self.intercept_

@@ -10,6 +10,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
+from .._data import readable
+from .._names import shown
 from ..solve_many import Targets
 from ._base import LinearEstimator
 from ._callbacks import with_callbacks
@@ -68,7 +70,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
             else:
                 by_class = compute_class_weight(self.class_weight, classes=classes, y=y[there])
             if not (by_class > 0).all():
-                raise ValueError(f"class_weight must be positive for every class; got {self.class_weight!r}.")
+                raise ValueError(f"class_weight must be positive for every class; got {shown(self.class_weight)}.")
             weights = by_class[codes] * (1.0 if weights is None else weights)
         two = classes.size == 2
         targets = Targets(lambda k: np.where(codes == k + two, 1.0, -1.0), 1 if two else classes.size)
@@ -107,9 +109,9 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
     def predict(self, X) -> np.ndarray:
         """The class, or the labels, of each sample."""
         check_is_fitted(self)
-        samples, together = _num_samples(X), max(1, AT_ONCE // self.coef_.shape[0])
+        samples, together = _num_samples(X), max(1, AT_ONCE // readable(self.coef_, "coef_").shape[0])
         if samples > together and (isinstance(X, np.ndarray) or sp.issparse(X)):
-            X = X.tocsr() if sp.issparse(X) else X
+            X = readable(X, "X").tocsr() if sp.issparse(X) else X
             return np.concatenate([self.predict(X[batch]) for batch in gen_batches(samples, together)])
         margins = self.decision_function(X)
         if self.multilabel_:
@@ -119,13 +121,13 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
     def sparsify(self):
         """Store ``coef_`` as a sparse matrix."""
         check_is_fitted(self)
-        self.coef_ = sp.csr_matrix(self.coef_)
+        self.coef_ = sp.csr_matrix(readable(self.coef_, "coef_"))
         return self
 
     def densify(self):
         """Store ``coef_`` as an array."""
         check_is_fitted(self)
-        self.coef_ = self.coef_.toarray() if sp.issparse(self.coef_) else self.coef_
+        self.coef_ = readable(self.coef_, "coef_").toarray() if sp.issparse(self.coef_) else self.coef_
         return self
 
     def __sklearn_tags__(self):

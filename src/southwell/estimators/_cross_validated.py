@@ -13,7 +13,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 
-from .._names import flag
+from .._names import flag, shown
 from ._base import translation, warn
 from ._callbacks import Hooks, with_callbacks
 from ._folds import Folds, best_of
@@ -90,7 +90,7 @@ class CrossValidated:
                 return self._score_of(data.y[test], margins, **own)
             score = scorer(self._with(coef, intercepts, rows, margins, data), rows, data.y[test], **own)
             if np.ndim(score) or not isinstance(score, numbers.Number | np.number):
-                raise ValueError(f"scoring must return a number; it returned {score!r}.")
+                raise ValueError(f"scoring must return a number; it returned {shown(score)}.")
             return float(score)
 
         def told(done: int, number: int) -> None:
@@ -115,7 +115,7 @@ class CrossValidated:
             for pair in splitter.split(data.X, data.y, **given)
         ]
         if not splits:
-            raise ValueError(f"There are no folds: cv={self.cv!r} gives none, or has been used up.")
+            raise ValueError(f"There are no folds: cv={shown(self.cv)} gives none, or has been used up.")
         for number, (train, test) in enumerate(splits):
             if not train.size or not test.size:
                 raise ValueError(f"Fold {number} has {train.size} rows to learn from and {test.size} to be judged by.")

@@ -7,7 +7,7 @@ import numbers
 import numpy as np
 
 from .. import _threads
-from .._names import count, positive
+from .._names import count, positive, shown
 
 
 def share(name: str, value) -> float:
@@ -21,7 +21,7 @@ def share(name: str, value) -> float:
 def one_of(name: str, value, known) -> None:
     if not any(value is one or (isinstance(value, type(one)) and value == one) for one in known):
         listed = ", ".join(repr(one) for one in known)
-        raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
+        raise ValueError(f"{name} must be one of {listed}; got {shown(value)}.")
 
 
 def l1_share(penalty: str | None, l1_ratio) -> float:
@@ -36,8 +36,8 @@ def threads(n_jobs) -> int | None:
     """How many threads are meant: None is the default, -1 all processors, -2 all but one."""
     if n_jobs is None:
         return None
-    if isinstance(n_jobs, bool) or n_jobs == 0:
-        raise ValueError(f"n_jobs must be a positive number of threads, -1 for all, or None; got {n_jobs!r}.")
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be a positive number of threads, -1 for all, or None; got {shown(n_jobs)}.")
     if isinstance(n_jobs, numbers.Integral) and n_jobs < 0:
         return max(1, _threads.processors() + 1 + int(n_jobs))
     return count("n_jobs", n_jobs, 1)
@@ -48,7 +48,7 @@ def decreasing(name: str, given, zero: bool = False) -> np.ndarray:
     values = np.sort(np.asarray(given, dtype=np.float64).ravel())[::-1]
     low = values.size > 0 and (values[-1] >= 0 if zero else values[-1] > 0)
     if not low or not np.isfinite(values).all():
-        raise ValueError(f"{name} must be {'>= 0' if zero else 'positive'}, or how many to try; got {given!r}.")
+        raise ValueError(f"{name} must be {'>= 0' if zero else 'positive'}, or how many to try; got {shown(given)}.")
     return values
 
 

@@ -8,6 +8,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import Bunch
 from sklearn.utils.validation import column_or_1d
 
+from .._data import readable
 from ..solve_many import Targets
 from ._base import LinearEstimator
 from ._callbacks import with_callbacks
@@ -37,7 +38,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
 
     def _data(self, X, y, sample_weight, params: dict | None = None) -> Bunch:
         if sp.issparse(y):
-            y = y.toarray()
+            y = readable(y, "y").toarray()
         X, y = self._read(X, y, y_numeric=True, multi_output=self._multi_output)
         if not self._multi_output:
             y = column_or_1d(y, warn=True)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .. import _data
-from .._names import count
+from .._names import count, shown
 from ..lambda_max import lambda_max
 from ._classifier import LinearClassifier
 from ._cross_validated import CrossValidated, Line
@@ -95,7 +95,7 @@ class SparseLinearClassifierCV(CrossValidated, ProbabilitiesIfLogistic, InOwnUni
     def _lines(self, data: Bunch) -> list[Line]:
         l2s = np.unique(_data.vector(np.atleast_1d(self.l2s), "l2s"))[::-1]
         if l2s.size == 0 or l2s.min() < 0:
-            raise ValueError(f"l2s must be >= 0, one or several; got {self.l2s!r}.")
+            raise ValueError(f"l2s must be >= 0, one or several; got {shown(self.l2s)}.")
         if isinstance(self.l1s, numbers.Integral):
             first = self._state(data.X, data.targets(0), data.weights)
             tops = [lambda_max(first.with_targets(data.targets(k))) for k in range(data.targets.count)]

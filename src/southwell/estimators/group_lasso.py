@@ -7,7 +7,7 @@ import numbers
 import numpy as np
 
 from .. import losses
-from .._names import flag, positive
+from .._names import flag, positive, shown
 from ..block_problem import BlockProblem
 from ..penalties import Groups
 from ..problem import Problem
@@ -110,5 +110,7 @@ class GroupLasso(GroupRegressor):
                 )
             groups = np.arange(features) // int(groups)
         elif groups is None or isinstance(groups, str | float | bool):
-            raise TypeError(f"groups must be an int, a label for each feature or lists of features; got {groups!r}.")
+            raise TypeError(
+                f"groups must be an int, a label for each feature or lists of features; got {shown(groups)}."
+            )
         return Groups(strengths.group, strengths.l1, strengths.l2, groups, self.weights)

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from .._data import Matrix
+from .._data import Matrix, readable
 from .._names import count, positive, unknown
 
 
@@ -25,6 +25,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _checked(self, X, *, reset: bool):
         """A finite array, or a CSR matrix without duplicates."""
+        X = readable(X, "X")
         X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32])
         return Matrix(X).rows if sp.issparse(X) else X
 

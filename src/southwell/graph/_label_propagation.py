@@ -15,7 +15,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import methods
-from .._names import count, positive, unknown
+from .._data import readable
+from .._names import count, one_name, positive
 from ..result import Result
 from ..solve import ConvergenceWarning, solve
 from ..status import Status
@@ -210,8 +211,7 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
 
     def _checked_method(self) -> methods.Method:
         """The method, once all that can be refused before looking at the data has been."""
-        if self.affinity not in ("knn", "precomputed"):
-            raise unknown("affinity", self.affinity, ("knn", "precomputed"))
+        one_name("affinity", self.affinity, ("knn", "precomputed"))
         if self.gamma is not None:
             positive("gamma", self.gamma)
         if self.max_seconds is not None:
@@ -227,6 +227,7 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
     def _checked(self, X, *, reset: bool):
         least = 2 if reset and self.affinity == "knn" else 1  # one point has no neighbour
         floats = [np.float64, np.float32]
+        X = readable(X, "X")
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=floats, ensure_min_samples=least)
 
     def _checked_labels(self, y, size: int) -> np.ndarray:
@@ -235,7 +236,7 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
                 "LabelPropagation requires y to be passed, but the target y is None. Give labels, and "
                 f"{self.unlabelled!r} for nodes without."
             )
-        y = column_or_1d(y, warn=True)
+        y = column_or_1d(readable(y, "y"), warn=True)
         if y.size != size:
             raise ValueError(
                 f"y must have {size} entries, one for each row of X; got {y.size}. "

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._names import count, unknown
+from .._names import count, one_name
 from ..problem import Problem
 from ..rules import Shuffled, Uniform
 from .base import Method, Prepared, Start
@@ -47,8 +47,7 @@ class AcceleratedSDCA(Method):
 
     def __post_init__(self):
         count("inner_epochs", self.inner_epochs, 1)
-        if not isinstance(self.rule, str) or self.rule not in RULES:
-            raise unknown("rule", self.rule, RULES)
+        one_name("rule", self.rule, RULES)
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
         l2 = strong_convexity(problem)

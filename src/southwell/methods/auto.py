@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from .. import _core
-from .._names import positive, unknown
+from .._names import one_name, positive
 from ..problem import Problem
 from . import blocks
 from .base import Method, Prepared, Start
@@ -43,8 +43,7 @@ class Auto(Method):
 
     def __post_init__(self):
         for field, known in (("schedule", ("fixed", "timed")), ("movers", ("auto", "primal", "dual"))):
-            if getattr(self, field) not in known:
-                raise unknown(field, getattr(self, field), known)
+            one_name(field, getattr(self, field), known)
         positive("softness", self.softness)
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:

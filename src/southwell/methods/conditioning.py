@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._names import flag, positive
+from .._names import flag, positive, shown
 from ..problem import Problem
 from .base import Method
 
@@ -91,7 +91,7 @@ class Perturbed(Method):
             return positive("perturb", dx, zero=True), positive("perturb", dy, zero=True)
         except (TypeError, ValueError):
             raise ValueError(
-                f"perturb must be 'auto', a number >= 0, or two of them (for x and for y); got {given!r}."
+                f"perturb must be 'auto', a number >= 0, or two of them (for x and for y); got {shown(given)}."
             ) from None
 
     def _conditioning(self, problem: Problem) -> Conditioning:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from .. import _core, rules
-from .._names import flag, unknown
+from .._names import flag, one_name
 from ..problem import Problem
 from ..rules import Rule
 from . import blocks
@@ -37,8 +37,7 @@ class Descent(Method):
 
     def __post_init__(self):
         for field, known in (("side", ("auto", "primal", "dual")), ("coupling", ("auto", "mirror", "gram"))):
-            if getattr(self, field) not in known:
-                raise unknown(field, getattr(self, field), known)
+            one_name(field, getattr(self, field), known)
         if not (isinstance(self.rule, str) and self.rule == "auto"):
             rules.get(self.rule)
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from .. import _core
-from .._names import at_most, count, flag, positive, unknown
+from .._names import at_most, count, flag, one_name, positive
 from ..problem import Problem
 from .base import Prepared, Start
 from .conditioning import Conditioning, Perturbed
@@ -64,8 +64,7 @@ class DGPD(Perturbed):
         flag("adapt", self.adapt)
         for name in ("enter", "passes", "columns", "rows"):
             count(name, getattr(self, name), 1)
-        if self.order not in ("in turn", "together"):
-            raise unknown("order", self.order, ("in turn", "together"))
+        one_name("order", self.order, ("in turn", "together"))
         if self.step is not None:
             positive("step", self.step)
 

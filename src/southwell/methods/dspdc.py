@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from .. import _core
-from .._names import at_most, count, positive, unknown
+from .._names import at_most, count, one_name, positive
 from ..problem import Problem
 from . import blocks, side
 from .base import Prepared, Start
@@ -62,12 +62,11 @@ class DSPDC(Perturbed):
         for name in ("rows", "columns"):
             if not _auto(getattr(self, name)):
                 count(name, getattr(self, name), 1)
-        if self.aim not in ("gap", "point"):
-            raise unknown("aim", self.aim, ("gap", "point"))
+        one_name("aim", self.aim, ("gap", "point"))
         if not isinstance(self.scale, str):
             positive("scale", self.scale)
-        elif self.scale not in ("auto", "safe", "usual"):
-            raise unknown("scale", self.scale, ("auto", "safe", "usual"))
+        else:
+            one_name("scale", self.scale, ("auto", "safe", "usual"))
         given_steps(self, ("tau", "sigma", "theta"))
 
     def _sizes(self, problem: Problem) -> tuple[int, int]:

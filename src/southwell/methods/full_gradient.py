@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from .. import _core
-from .._names import count
+from .._names import at_most, count
 from ..problem import Problem
 from ..reference.elastic_net import ElasticNet
 from .base import Method, Prepared, Start
@@ -52,6 +52,9 @@ class FISTA(Method):
         return Prepared(_core.fista(problem.core(), start.x, guess), "accelerated proximal gradient, line search")
 
 
+MOST_PAIRS = 10_000  # SciPy keeps no more, whatever it is asked for
+
+
 @dataclass(frozen=True)
 class LBFGS(Method):
     """SciPy's L-BFGS-B. With l1 the coefficients are split into positive and negative parts, each >= 0.
@@ -72,7 +75,7 @@ class LBFGS(Method):
     takes_factors: ClassVar[bool] = True
 
     def __post_init__(self):
-        count("memory", self.memory, 1)
+        at_most("memory", count("memory", self.memory, 1), MOST_PAIRS, "pairs SciPy keeps")
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
         _refuse_kinks(problem, self)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from .. import _core
-from .._names import at_most, count, positive, unknown
+from .._names import at_most, count, one_name, positive, shown
 from ..problem import Problem
 from . import blocks
 from .base import Prepared, Start
@@ -70,9 +70,8 @@ class SPDC(Perturbed):
     def __post_init__(self):
         super().__post_init__()
         count("batch", self.batch, 1)
-        count("n_threads", self.n_threads, 1)
-        if self.sampling not in ("uniform", "norms"):
-            raise unknown("sampling", self.sampling, ("uniform", "norms"))
+        count("n_threads", self.n_threads, 1, bits=31)
+        one_name("sampling", self.sampling, ("uniform", "norms"))
         if self.sampling == "norms" and self.batch > 1:
             raise ValueError(f"sampling='norms' takes one row at a time (batch=1); got batch={self.batch}.")
         given_steps(self, ("tau", "sigma", "theta"))
@@ -97,7 +96,7 @@ class SPDC(Perturbed):
     def _prepare_blocks(self, problem: Problem, start: Start, seed: int) -> Prepared:
         """All blocks of x at a time: DSPDC with every block, by the steps of SPDC."""
         if self.sampling != "uniform":
-            raise ValueError(f"On blocks rows are drawn uniformly; got sampling={self.sampling!r}.")
+            raise ValueError(f"On blocks rows are drawn uniformly; got sampling={shown(self.sampling)}.")
         at_most("batch", self.batch, problem.n_samples, "samples")
         start = blocks.with_null_intercept(problem, start)
         conditioning = self._conditioning(problem)

@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from .. import losses
+from .._data import readable
 from .._names import count, positive
 from ..estimators._base import warn
 from ..estimators._parameters import one_of, threads
@@ -57,7 +58,7 @@ class LargeMargin(ClassifierMixin, TransformerMixin, BaseEstimator):
 
     def _read(self, X, y) -> tuple[np.ndarray, np.ndarray]:
         """Points in the precision asked for, and the place of each label in ``classes_``."""
-        X, y = validate_data(self, X, y, dtype=self._dtypes(), ensure_min_samples=2)
+        X, y = validate_data(self, readable(X, "X"), readable(y, "y"), dtype=self._dtypes(), ensure_min_samples=2)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         return X, codes
@@ -175,7 +176,7 @@ class LargeMargin(ClassifierMixin, TransformerMixin, BaseEstimator):
         return shares
 
     def _points(self, X) -> np.ndarray:
-        return validate_data(self, X, dtype=self._dtypes(), reset=False)
+        return validate_data(self, readable(X, "X"), dtype=self._dtypes(), reset=False)
 
 
 def factor(M: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._names import at_most, count, positive, unknown
+from .._names import at_most, count, one_name, positive, shown
 from ..methods.conditioning import Conditioning
 from ..methods.dspdc import dspdc_steps
 from ..methods.spdc import spdc_steps
@@ -34,7 +34,7 @@ class Choice:
         several = isinstance(self.stretch, tuple | list) or np.ndim(self.stretch) == 1
         each = tuple(self.stretch) if several else (self.stretch,) * 2
         if len(each) != 2 or any(isinstance(one, bool | np.bool_) for one in each):
-            raise ValueError(f"stretch must be a number or two, for primal and dual steps; got {self.stretch!r}.")
+            raise ValueError(f"stretch must be a number or two, for primal and dual steps; got {shown(self.stretch)}.")
         primal, dual = (positive("stretch", one) for one in each)
         return primal, dual
 
@@ -42,9 +42,7 @@ class Choice:
         """Full gradients, which took the fewest eigendecompositions wherever measured. On the dual where samples are so
         few that their matrices may be nearly at right angles: there the primal is flat, and phi' is slow to become a
         proof."""
-        if self.method not in NAMES:
-            raise unknown("method", self.method, NAMES)
-        if self.method != "auto":
+        if one_name("method", self.method, NAMES) != "auto":
             return self.method
         if self.rows is not None or self.blocks is not None or self.stretches != (1, 1):
             raise ValueError(
@@ -124,7 +122,7 @@ def _size(name: str, given, most: int, what: str, method: str, takers: tuple[str
 def _refuse_others(name: str, given, method: str, takers: tuple[str, ...]) -> None:
     if method not in takers:
         raise ValueError(
-            f"{name} is for method={' or '.join(map(repr, takers))}; got {name}={given!r} with {method!r}."
+            f"{name} is for method={' or '.join(map(repr, takers))}; got {name}={shown(given)} with {method!r}."
         )
 
 

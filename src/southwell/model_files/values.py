@@ -13,6 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import losses, methods, rules
+from .._names import shown
+from .._sparse import compressed, sound_array
 from ..result import Effort, Result, Screened
 from ..status import Status
 from .archive import KINDS, Refused
@@ -46,15 +48,15 @@ class Writer:
         if isinstance(value, np.ndarray):
             return self._array(value, name)
         if sp.issparse(value):
-            return self._sparse(value)
+            return self._sparse(value, name)
         if PARTS.get(kind.__name__) is kind:
             names = [field.name for field in fields(value)] if is_dataclass(value) else value._fields
             return {"part": kind.__name__, "of": {field: self(getattr(value, field), name) for field in names}}
         if isinstance(value, type) and PARTS.get(value.__name__) is value:
             return {"type": value.__name__}
         raise TypeError(
-            f"{name} is {value!r}, which a model file cannot hold: it takes numbers, strings, arrays and parts of this "
-            f"library. Set it to something else first, such as None."
+            f"{name} is {shown(value)}, which a model file cannot hold: it takes numbers, strings, arrays and parts of "
+            f"this library. Set it to something else first, such as None."
         )
 
     def _kept(self, array: np.ndarray) -> int:
@@ -66,8 +68,8 @@ class Writer:
             return {"array": self._kept(array)}
         return {"objects": [self(one, name) for one in array.ravel().tolist()], "shape": list(array.shape)}
 
-    def _sparse(self, matrix) -> dict:
-        rows = sp.csr_array(matrix)
+    def _sparse(self, matrix, name: str) -> dict:
+        rows = sp.csr_array(sound_array(matrix, name))
         parts = [self._kept(part) for part in (rows.data, rows.indices, rows.indptr)]
         return {"sparse": parts, "shape": [int(size) for size in matrix.shape], "matrix": sp.isspmatrix(matrix)}
 
@@ -131,9 +133,10 @@ class Reader:
     def _sparse(self, sparse, shape, matrix):
         parts, shape = [self._array(part) for part in _listed(sparse, 3)], _sizes(shape)
         try:
-            rows = sp.csr_array(tuple(parts), shape=shape)
-            rows.check_format(full_check=True)  # or products would read beyond their arrays
-        except (ValueError, TypeError, IndexError) as error:
+            if len(shape) != 2:
+                raise ValueError(f"its shape is {shape}")
+            rows = compressed("csr", tuple(parts), shape, "it")  # or products would read beyond their arrays
+        except (ValueError, TypeError) as error:
             raise Refused(f"a sparse matrix does not hold together ({error})") from None
         return sp.csr_matrix(rows) if matrix is True else rows
 

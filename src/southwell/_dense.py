@@ -1,0 +1,49 @@
+"""Arrays from users, checked before anybody reads all their numbers."""
+
+from __future__ import annotations
+
+import mmap
+import os
+
+import numpy as np
+
+
+def as_array(given, what: str) -> np.ndarray:
+    """What NumPy makes of it, if that can be read."""
+    array = np.asarray(given)
+    refuse_unreadable(given if isinstance(given, np.ndarray) else array, what)
+    return array
+
+
+def refuse_unreadable(array: np.ndarray, what: str) -> None:
+    """Refuse what cannot be read safely, or means something else than its numbers say.
+
+    Reading a memory map beyond the end of its file ends the process. The mask of a masked array would be lost. An array
+    with strides of zero may claim more numbers than any memory holds: reading them would not end.
+    """
+    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+        raise ValueError(
+            f"{what} is a masked array with {np.ma.count_masked(array)} masked entries. Fill them, for example with "
+            f"{what}.filled(0.0), or leave out those rows."
+        )
+    source = array
+    while isinstance(source, np.ndarray) and source.base is not None:
+        source = source.base.obj if isinstance(source.base, memoryview) else source.base
+    if isinstance(source, mmap.mmap) and source.size() < len(source):
+        raise ValueError(
+            f"{what} is a memory map of a file that has been cut to {source.size()} bytes; {len(source)} were mapped. "
+            "Write the file again and map it anew."
+        )
+    if 0 in array.strides and array.nbytes > (most := _memory()):
+        raise MemoryError(
+            f"{what} repeats few numbers as an array of shape {array.shape}, which takes {array.nbytes:.3g} bytes; "
+            f"this machine has {most:.3g}. Give an array of the size that is meant."
+        )
+
+
+def _memory() -> float:
+    """Bytes this machine has; infinity where the system does not tell."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return float("inf")
