@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from broken_sparse import DAMAGES, damaged
 
 import southwell as sw
+from broken_sparse import DAMAGES, damaged
 from southwell._sparse import sound
 
 SCRIPT = Path(__file__).with_name("broken_sparse.py")
@@ -101,7 +101,7 @@ def test_unsigned_and_wide_indices_are_read():
 @pytest.mark.parametrize("kind", FORMATS)
 def test_the_message_names_what_was_given(kind):
     name = next(iter(DAMAGES[kind]))
-    with pytest.raises((TypeError, ValueError), match="^targets is broken: .* Build it again"):
+    with pytest.raises((TypeError, ValueError), match=r"^targets is broken: .* Build it again"):
         sound(damaged(kind, name, A, as_matrix=False), "targets")
 
 
@@ -109,9 +109,9 @@ def test_estimators_speak_of_x_and_y():
     bad = sp.csr_array(A)
     bad.indices[0] = 2**31 - 1
     model = sw.Lasso(alpha=0.1).fit(A, A[:, 0])
-    with pytest.raises(ValueError, match="^X is broken: "):
+    with pytest.raises(ValueError, match=r"^X is broken: "):
         model.predict(bad)
-    with pytest.raises(ValueError, match="^y is broken: "):
+    with pytest.raises(ValueError, match=r"^y is broken: "):
         sw.Lasso().fit(A, bad)
-    with pytest.raises(ValueError, match="^Y is broken: "):
+    with pytest.raises(ValueError, match=r"^Y is broken: "):
         sw.solve_many(A, bad)

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _core, _data, methods, plots
+from ._interrupts import Interrupts
 from ._names import count, positive, unknown
 from .lambda_max import lambda_max
 from .methods import Method, Prepared, Start
@@ -182,16 +183,23 @@ def follow(
     callback=None, stop_at: float = 1.0, cancelled: _core.Flag | None = None,
 ) -> tuple[Path, BaseException | None]:  # fmt: skip
     """The path, and what ended it early, if anything did."""
-    walk = _Walk(problem, method, settings, begun, callback, cancelled)
+    with Interrupts(cancelled) as interrupts:
+        walk = _Walk(problem, method, settings, begun, callback, interrupts.flag)
+        error = _walk_along(walk, strengths, stop_at)
+    return walk.path(strengths), error or interrupts.lost
+
+
+def _walk_along(walk: _Walk, strengths: tuple[np.ndarray, np.ndarray], stop_at: float) -> BaseException | None:
+    """Step from point to point; what ended it early, if anything did."""
     error = None
     try:
         for k, (l1, l2) in enumerate(zip(*strengths, strict=True)):
-            if k > 0 and time.perf_counter() - begun >= settings.max_seconds:
+            if k > 0 and time.perf_counter() - walk.begun >= walk.settings.max_seconds:
                 break
             error = walk.step(k, float(l1), float(l2))
             if error is not None or walk.stopped or walk.points[-1].explained >= stop_at:
                 break
-            if cancelled is not None and cancelled.raised:
+            if walk.cancelled.raised:
                 break
     except KeyboardInterrupt as interrupt:  # between two solves
         if not walk.points:
@@ -199,7 +207,7 @@ def follow(
         error = interrupt
     finally:
         walk.close()
-    return walk.path(strengths), error
+    return error
 
 
 class _Point(NamedTuple):

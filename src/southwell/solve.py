@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _core, _sparse, _threads, methods
+from ._interrupts import Interrupts
 from ._names import count, finite, flag, positive
 from .block_problem import BlockProblem, is_block_problem
 from .losses import Loss
@@ -219,11 +220,13 @@ def run(
     cancelled: _core.Flag | None = None,
 ) -> tuple[Result, BaseException | None]:  # fmt: skip
     """Prepare and drive: the result, and what ended it early, if anything did."""
-    prepared = method.prepare(problem, start, settings.seed)
-    try:
-        return drive(problem, prepared, settings, begun, callback, cancelled)
-    finally:
-        prepared.close()
+    with Interrupts(cancelled) as interrupts:
+        prepared = method.prepare(problem, start, settings.seed)
+        try:
+            result, error = drive(problem, prepared, settings, begun, callback, interrupts.flag)
+        finally:
+            prepared.close()
+    return result, error or interrupts.lost
 
 
 def drive(
@@ -232,12 +235,15 @@ def drive(
 ) -> tuple[Result, BaseException | None]:  # fmt: skip
     """The same for an algorithm that is ready, or was at work before."""
     before = time.perf_counter() - begun
-    outcome = _core.drive(
-        prepared.algorithm, settings.tol, settings.max_epochs, max(settings.max_seconds - before, 0.0),
-        settings.check_every, settings.n_threads, _threads.processors(),
-        None if callback is None else _Reporter(callback, problem, before), settings.record_history, cancelled,
-    )  # fmt: skip
-    return _result(problem, outcome, settings.tol, prepared, before), outcome["error"]
+    with Interrupts(cancelled) as interrupts:
+        outcome = _core.drive(
+            prepared.algorithm, settings.tol, settings.max_epochs, max(settings.max_seconds - before, 0.0),
+            settings.check_every, settings.n_threads, _threads.processors(),
+            None if callback is None else _Reporter(callback, problem, before), settings.record_history,
+            interrupts.flag,
+        )  # fmt: skip
+        result = _result(problem, outcome, settings.tol, prepared, before)
+    return result, outcome["error"] or interrupts.lost
 
 
 def _proven(

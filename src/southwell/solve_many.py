@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from . import _core, _data, _sparse, losses, methods
 from ._dense import as_array
+from ._interrupts import Interrupts
 from ._names import shown
 from .losses import Loss
 from .methods import Method, Start
@@ -222,14 +223,14 @@ def run_all(one, number: int, threads: int, cancelled: _core.Flag):
     """All results, and the error that ended the work, if one did."""
     results: list[Result | None] = [None] * number
     error: BaseException | None = None
-    with ThreadPoolExecutor(threads) as pool:
+    with Interrupts(cancelled) as interrupts, ThreadPoolExecutor(threads) as pool:
         futures, waiting = [], set()
         try:
             futures.extend(pool.submit(one, k) for k in range(number))
             waiting = set(futures)
             while waiting:  # in short naps, so that Ctrl-C is heard
                 done, waiting = wait(waiting, timeout=0.1, return_when=FIRST_EXCEPTION)
-                if any(future.exception() or future.result()[1] for future in done):
+                if interrupts.lost is not None or any(future.exception() or future.result()[1] for future in done):
                     break
         except KeyboardInterrupt as interrupt:
             error = interrupt
@@ -237,6 +238,7 @@ def run_all(one, number: int, threads: int, cancelled: _core.Flag):
             cancelled.raise_()
             for future in futures:
                 future.cancel()
+    error = error or interrupts.lost
     for k, future in enumerate(futures):
         if future.cancelled():
             continue

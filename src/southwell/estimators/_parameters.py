@@ -45,7 +45,10 @@ def threads(n_jobs) -> int | None:
 
 def decreasing(name: str, given, zero: bool = False) -> np.ndarray:
     """Positive numbers to try, from large to small."""
-    values = np.sort(np.asarray(given, dtype=np.float64).ravel())[::-1]
+    try:
+        values = np.sort(np.asarray(given, dtype=np.float64).ravel())[::-1]
+    except (TypeError, ValueError, OverflowError):
+        values = np.zeros(0)
     low = values.size > 0 and (values[-1] >= 0 if zero else values[-1] > 0)
     if not low or not np.isfinite(values).all():
         raise ValueError(f"{name} must be {'>= 0' if zero else 'positive'}, or how many to try; got {shown(given)}.")

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import sys
 
+import numpy as np
+
+from .._names import count
+
 
 class ProgressLine:
     """One line that is written over; in terminals and notebooks, if asked for."""
 
     def __init__(self, name: str, verbose):
+        if not isinstance(verbose, bool | np.bool_):
+            count("verbose", verbose, 0)
         self.name, self.shown = name, False
         self.wanted = bool(verbose) and sys.stderr is not None and (sys.stderr.isatty() or _in_notebook())
 

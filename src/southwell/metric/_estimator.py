@@ -51,8 +51,6 @@ class LargeMargin(ClassifierMixin, TransformerMixin, BaseEstimator):
             positive("scale", self.scale)
         one_of("dtype", self.dtype, (None, "float32", "float64"))
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
-        if not isinstance(self.verbose, bool | np.bool_):
-            count("verbose", self.verbose, 0)
         count("max_iter", self.max_iter, 1)
         return Settings.checked(self.tol, self.max_iter, self.max_seconds, None, seed, True, threads(self.n_jobs))
 

@@ -9,19 +9,15 @@ from __future__ import annotations
 import io
 import json
 import os
-import stat
-import uuid
 import zipfile
 from pathlib import Path
 
 import numpy as np
 
+from .files import Refused, open_regular, replacing
+
 TEXT = "model.json"
 KINDS = "biufcUS"  # of numbers, truth values and strings
-
-
-class Refused(ValueError):
-    """A file that is not understood; the message says why."""
 
 
 def write(path: Path, text: dict, arrays: list[np.ndarray]) -> None:
@@ -31,18 +27,8 @@ def write(path: Path, text: dict, arrays: list[np.ndarray]) -> None:
         raise FileNotFoundError(f"There is no folder {str(path.parent)!r} to write {path.name!r} to.")
     if path.exists() and not path.is_file():
         raise FileExistsError(f"{str(path)!r} is not a regular file: choose another name.")
-    name = path.parent / f".southwell-{uuid.uuid4().hex}.part"
-    try:
-        with os.fdopen(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
-            _fill(file, text, arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            os.chmod(name, stat.S_IMODE(path.stat().st_mode))
-        os.replace(name, path)
-    except BaseException:
-        name.unlink(missing_ok=True)
-        raise
+    with replacing(path) as file:
+        _fill(file, text, arrays)
 
 
 def _fill(file, text: dict, arrays: list[np.ndarray]) -> None:
@@ -55,7 +41,7 @@ def _fill(file, text: dict, arrays: list[np.ndarray]) -> None:
 
 def read(path: Path) -> tuple[dict, list[np.ndarray]]:
     """The text and the arrays, or ``Refused``."""
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         try:
             with zipfile.ZipFile(file) as archive:
                 members = archive.infolist()
