@@ -1,5 +1,7 @@
 """What tests share."""
 
+import faulthandler
+import sys
 import warnings
 from types import SimpleNamespace
 
@@ -14,6 +16,14 @@ from southwell.testing import datasets
 # Examples are small; a deadline would only measure how busy the machine is.
 settings.register_profile("southwell", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("southwell")
+
+
+@pytest.fixture(autouse=True)
+def watchdog():
+    """A test that hangs is ended after a quarter of an hour, with the stacks of its threads."""
+    faulthandler.dump_traceback_later(900, exit=True, file=sys.__stderr__)
+    yield
+    faulthandler.cancel_dump_traceback_later()
 
 
 @pytest.fixture(scope="session")

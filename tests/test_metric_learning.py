@@ -228,7 +228,7 @@ def test_limits_and_ctrl_c():
     model = quietly(LargeMarginNearestNeighbor(tol=0.0, max_seconds=0.1, max_iter=10**9, refresh=5).fit, X, y)
     assert model.status_ is sw.Status.MAX_SECONDS
     with signal_after(0.3), pytest.raises(KeyboardInterrupt):
-        LargeMarginNearestNeighbor(tol=0.0, max_iter=10**9, max_seconds=30, method="sdca").fit(X, y)
+        LargeMarginNearestNeighbor(tol=0.0, max_iter=10**9, max_seconds=300, method="sdca").fit(X, y)
 
 
 def test_names_of_features():

@@ -1,13 +1,12 @@
 """A path may be left at any of its points, refuses what it cannot walk, and reads well."""
 
-import time
 import warnings
 
 import numpy as np
 import pytest
 
 import southwell as sw
-from signals import signal_after
+from signals import signal_on_call
 from southwell import ConvergenceWarning
 from southwell.methods import Auto
 from test_control import hard
@@ -27,12 +26,10 @@ def test_stop_at():
 
 def test_max_seconds_is_for_all():
     A, b = hard(600, 400)
-    begun = time.perf_counter()
     with pytest.warns(ConvergenceWarning, match="max_seconds"):
         path = sw.path(
             sw.Problem(A, b, "quantile"), n_points=50, ratio=1e-4, tol=0.0, max_epochs=10**9, max_seconds=0.5
         )
-    assert time.perf_counter() - begun < 0.9
     assert 1 <= len(path) < 50
     assert path.last.status is sw.Status.MAX_SECONDS
 
@@ -90,9 +87,11 @@ def test_ctrl_c_leaves_what_there_is(method):
     """The first point is at hand, the second takes for ever."""
     A, b = hard(600, 400)
     problem = sw.Problem(np.ascontiguousarray(A), b, "huber" if method == "lbfgs" else "quantile")
-    with signal_after(0.3) as sent, pytest.raises(KeyboardInterrupt) as caught:
-        sw.path(problem, [1e3, 1e-3, 1e-6], method=method, tol=0.0, max_epochs=10**9, max_seconds=20)
-    assert time.perf_counter() - sent[0] < 0.5
+    with signal_on_call() as send, pytest.raises(KeyboardInterrupt) as caught:
+        sw.path(
+            problem, [1e3, 1e-3, 1e-6], method=method, tol=0.0, max_epochs=10**9, max_seconds=300,
+            callback=lambda k, progress: send() if k == 1 else None,
+        )  # fmt: skip
     assert isinstance(caught.value, sw.Interrupted)
     path = caught.value.result
     assert isinstance(path, sw.Path) and len(path) == 2
@@ -103,10 +102,9 @@ def test_ctrl_c_leaves_what_there_is(method):
 
 
 def test_ctrl_c_between_cheap_points():
-    """Each takes less than a millisecond, so that the signal is met on the way from one to the next. A second one comes
-    in case the first is raised where Python ignores it, in a callback of the garbage collector."""
-    with signal_after(0.3), signal_after(0.8), pytest.raises(KeyboardInterrupt) as caught:
-        sw.path(problem_of(), np.geomspace(1.0, 1e-3, 100_000))
+    """Each takes less than a millisecond, so that the signal is met on the way from one to the next."""
+    with signal_on_call() as send, pytest.raises(KeyboardInterrupt) as caught:
+        sw.path(problem_of(), np.geomspace(1.0, 1e-3, 100_000), callback=lambda k, _: send() if k == 3 else None)
     assert isinstance(caught.value, sw.Interrupted)
     assert 1 < len(caught.value.result) < 100_000
 

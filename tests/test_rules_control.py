@@ -1,8 +1,5 @@
 """Whoever may stop a solve may do so within any kind of epoch."""
 
-import os
-import signal
-import threading
 import time
 import warnings
 
@@ -11,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 import southwell as sw
+from signals import signal_on_call
 from southwell import _search, rules
 from southwell.methods import AcceleratedCD, CoordinateDescent
 from twins import exact_index
@@ -48,31 +46,20 @@ def long(alike, monkeypatch):
 
 @pytest.mark.parametrize("case", LONG)
 def test_max_seconds_within_an_epoch(case, long):
-    begun = time.perf_counter()
     with pytest.warns(sw.ConvergenceWarning):
         r = long(case, max_seconds=0.4)
     assert r.status is sw.Status.MAX_SECONDS
-    assert time.perf_counter() - begun < 0.8
     assert r.history["moves"][-1] < SIZE, "choose a longer epoch"
 
 
 @pytest.mark.parametrize("case", LONG)
 def test_ctrl_c_within_an_epoch(case, long):
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    try:
-        begun = time.perf_counter()
-        with pytest.raises(KeyboardInterrupt) as caught, warnings.catch_warnings():
-            warnings.simplefilter("ignore", sw.ConvergenceWarning)
-            long(case, max_seconds=5)
-        assert time.perf_counter() - begun < 0.8
-    finally:
-        timer.cancel()
-        timer.join()
-        signal.signal(signal.SIGINT, before)
+    with signal_on_call() as send, pytest.raises(KeyboardInterrupt) as caught, warnings.catch_warnings():
+        warnings.simplefilter("ignore", sw.ConvergenceWarning)
+        long(case, max_seconds=300, callback=send)
     assert isinstance(caught.value, sw.Interrupted), "the best point so far is lost"
     assert caught.value.result.status is sw.Status.INTERRUPTED and np.isfinite(caught.value.result.x).all()
+    assert caught.value.result.epochs <= 1, "choose a longer epoch"
 
 
 @pytest.mark.parametrize("rule", rules.ALL)
@@ -109,10 +96,9 @@ def test_a_slow_search_keeps_to_max_seconds(monkeypatch):
     monkeypatch.setattr(_search, "index", lambda *_: slow)
     method = CoordinateDescent("primal", rules.MaxInnerProduct(3, explore=0.0))
     limits = {"tol": 0, "max_epochs": 10**9, "max_seconds": 0.2}
-    begun = time.perf_counter()
     with pytest.warns(sw.ConvergenceWarning):
-        sw.solve(sp.eye_array(2000, format="csc"), np.ones(2000), l1=1e-9, method=method, **limits)
-    assert time.perf_counter() - begun < 0.6
+        r = sw.solve(sp.eye_array(2000, format="csc"), np.ones(2000), l1=1e-9, method=method, **limits)
+    assert r.status is sw.Status.MAX_SECONDS and r.history["moves"][-1] < 2000, "the clock was not read within an epoch"
 
 
 @pytest.mark.parametrize("case", ["an intercept on the dual", "centred columns on the primal"])

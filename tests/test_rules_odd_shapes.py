@@ -60,7 +60,7 @@ def targets(loss, n, size=1.0):
 def solve(A, b, method, max_epochs=500, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sw.ConvergenceWarning)
-        r = sw.solve(A, b, method=method, max_epochs=max_epochs, max_seconds=5, **options)
+        r = sw.solve(A, b, method=method, max_epochs=max_epochs, max_seconds=300, **options)
     assert r.epochs <= max_epochs and r.status is not sw.Status.MAX_SECONDS
     assert np.isfinite(r.x).all() and np.isfinite(r.y).all() and np.isfinite([r.primal, r.dual]).all() and r.gap >= 0
     return r

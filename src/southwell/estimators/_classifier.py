@@ -67,6 +67,11 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
             if isinstance(self.class_weight, str) and self.class_weight == "balanced":  # every class weighs the same
                 totals = np.bincount(codes[there], None if weights is None else weights[there])
                 by_class = totals.sum() / (classes.size * totals)
+            elif not isinstance(self.class_weight, dict):
+                raise ValueError(
+                    "class_weight must be None, 'balanced' or a dict from classes to their weights; got "
+                    f"{shown(self.class_weight)}."
+                )
             else:
                 by_class = compute_class_weight(self.class_weight, classes=classes, y=y[there])
             if not (by_class > 0).all():

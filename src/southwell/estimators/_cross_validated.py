@@ -77,7 +77,8 @@ class CrossValidated:
         splits = self._splits(data, given.split)
         rows = data.X.tocsr() if getattr(data.X, "format", "csr") != "csr" else data.X  # folds are made of rows
         usual = "accuracy" if is_classifier(self) else None
-        scorer = get_scorer(self.scoring or usual) if self.scoring or usual else None
+        chosen = usual if self.scoring is None else self.scoring
+        scorer = None if chosen is None else get_scorer(chosen)
 
         def strengths(line: int, total: float) -> tuple[np.ndarray, np.ndarray]:
             all_of_them = [self._at(setting, total) for setting in lines[line]]
@@ -136,7 +137,7 @@ class CrossValidated:
     def _with(self, coef, intercepts, rows, margins, data: Bunch):
         """This estimator, fitted with given coefficients; margins of the held-out rows are known."""
         model = type(self)(**self.get_params(deep=False))
-        coef = coef if getattr(self, "sparse_coef", False) else coef.toarray()
+        coef = coef if flag("sparse_coef", getattr(self, "sparse_coef", False)) else coef.toarray()
         vars(model).update(data.told | self._shaped(coef, intercepts, data))
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):

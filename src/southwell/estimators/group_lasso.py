@@ -106,9 +106,9 @@ class GroupLasso(GroupRegressor):
         if isinstance(groups, numbers.Integral) and not isinstance(groups, bool):
             if groups < 1:
                 raise ValueError(
-                    f"groups must be at least 1, features a group, or the groups themselves; got {groups}."
+                    f"groups must be at least 1, features a group, or the groups themselves; got {shown(groups)}."
                 )
-            groups = np.arange(features) // int(groups)
+            groups = np.arange(features) // int(min(groups, features))
         elif groups is None or isinstance(groups, str | float | bool):
             raise TypeError(
                 f"groups must be an int, a label for each feature or lists of features; got {shown(groups)}."
