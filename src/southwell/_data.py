@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _core, _sparse
-from ._dense import as_array, refuse_unreadable
+from ._dense import refuse_unreadable
 
 
 def _as_float(array: np.ndarray, what: str) -> np.ndarray:
@@ -27,8 +27,9 @@ def vector(given, what: str, size: int | None = None) -> np.ndarray:
     """A finite, contiguous float64 vector."""
     if sp.issparse(given):
         raise TypeError(f"{what} must be one-dimensional numbers; got a sparse matrix. Give {what}.toarray().")
+    refuse_unreadable(given, what)
     try:
-        values = as_array(given, what)
+        values = np.asarray(given)
     except (TypeError, ValueError):
         raise ValueError(
             f"{what} must be one-dimensional numbers; got {type(given).__name__} of mixed shapes."
@@ -106,11 +107,11 @@ class Matrix:
 
     @staticmethod
     def _check_dense(A) -> np.ndarray:
+        refuse_unreadable(A, "A")
         try:
             array = np.asarray(A)
         except (TypeError, ValueError) as error:
             raise TypeError(f"A must be a 2-d array or a SciPy sparse matrix; got {type(A).__name__}.") from error
-        refuse_unreadable(A if isinstance(A, np.ndarray) else array, "A")
         if array.ndim != 2:
             raise ValueError(
                 f"A must be 2-d, samples by features; got shape {array.shape}. "
@@ -307,8 +308,7 @@ def readable(given, what: str):
     """``given`` as it may be handed to scikit-learn: sparse matrices are sound, arrays can be read."""
     if sp.issparse(given):
         return _sparse.sound(given, what)
-    if isinstance(given, np.ndarray):
-        refuse_unreadable(given, what)
+    refuse_unreadable(given, what)
     return given
 
 

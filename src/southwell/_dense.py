@@ -8,19 +8,14 @@ import os
 import numpy as np
 
 
-def as_array(given, what: str) -> np.ndarray:
-    """What NumPy makes of it, if that can be read."""
-    array = np.asarray(given)
-    refuse_unreadable(given if isinstance(given, np.ndarray) else array, what)
-    return array
-
-
-def refuse_unreadable(array: np.ndarray, what: str) -> None:
+def refuse_unreadable(array, what: str) -> None:
     """Refuse what cannot be read safely, or means something else than its numbers say.
 
     Reading a memory map beyond the end of its file ends the process. The mask of a masked array would be lost. An array
     with strides of zero may claim more numbers than any memory holds: reading them would not end.
     """
+    if not isinstance(array, np.ndarray):
+        return
     if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
         raise ValueError(
             f"{what} is a masked array with {np.ma.count_masked(array)} masked entries. Fill them, for example with "

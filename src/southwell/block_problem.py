@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _core, _data, losses
-from ._dense import as_array
+from ._dense import refuse_unreadable
 from ._names import shown
 from .losses import ClassLoss, Loss
 from .penalties import ElasticNet, Groups
@@ -72,8 +72,9 @@ class BlockProblem(Problem):
             return _class_numbers(b, self.n_samples, self.weights, self.loss.name)
         if sp.issparse(b):
             raise TypeError("b is a sparse matrix; give an array, b.toarray().")
+        refuse_unreadable(b, "b")
         try:
-            table = as_array(b, "b")
+            table = np.asarray(b)
         except ValueError:
             table = np.empty(0)  # of mixed shapes: it is refused in the same words as elsewhere
         if table.ndim > 2:
@@ -212,8 +213,9 @@ def is_block_problem(b, loss: str | Loss, penalty) -> bool:
 
 
 def _class_numbers(b, size: int, weights: np.ndarray, loss: str) -> np.ndarray:
+    refuse_unreadable(b, "b")
     try:
-        given = as_array(b, "b")
+        given = np.asarray(b)
     except ValueError:
         raise ValueError(f"The {loss} loss takes one class for each sample; got lists of mixed shapes.") from None
     given = given.ravel() if given.ndim == 2 and 1 in given.shape else given
@@ -240,10 +242,11 @@ def _class_numbers(b, size: int, weights: np.ndarray, loss: str) -> np.ndarray:
 
 def _numbers(given, name: str, shape: tuple[int, int], table: bool) -> np.ndarray:
     wanted = shape if table else shape[:1]
+    refuse_unreadable(given, name)
     try:
         if np.iscomplexobj(given):
             raise TypeError
-        values = as_array(given, name).astype(np.float64)
+        values = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be real numbers; got {type(given).__name__}.") from None
     if values.shape != wanted:

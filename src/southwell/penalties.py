@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import _core
-from ._dense import as_array
+from ._dense import refuse_unreadable
 from ._names import positive, shown
 
 
@@ -107,8 +107,9 @@ class ElasticNet(Penalty):
     def _array(name: str, given, size: int, finite: bool = False, each: str = "feature") -> np.ndarray:
         if given is None:
             return np.empty(0)
+        refuse_unreadable(given, name)
         try:
-            values = as_array(given, name).astype(np.float64)
+            values = np.asarray(given).astype(np.float64)
         except OverflowError:
             raise ValueError(f"{name} must be numbers of at most 1.79e308, or infinity; got {shown(given)}.") from None
         except (TypeError, ValueError):

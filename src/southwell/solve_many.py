@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _core, _data, _sparse, losses, methods
-from ._dense import as_array
+from ._dense import refuse_unreadable
 from ._interrupts import Interrupts
 from ._names import shown
 from .losses import Loss
@@ -267,8 +267,9 @@ def _targets(Y, loss: Loss) -> tuple[Targets, np.ndarray | None]:
         table = Targets(lambda k: columns[:, [k]].toarray().ravel(), columns.shape[1])
         values = np.unique(columns.data)
     else:
+        refuse_unreadable(Y, "Y")
         try:
-            array = as_array(Y, "Y")
+            array = np.asarray(Y)
         except (TypeError, ValueError):
             raise ValueError("Y must be labels or a matrix of targets; got mixed shapes.") from None
         if array.ndim == 1 and signs:

@@ -114,9 +114,10 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
     def predict(self, X) -> np.ndarray:
         """The class, or the labels, of each sample."""
         check_is_fitted(self)
+        X = readable(X, "X")
         samples, together = _num_samples(X), max(1, AT_ONCE // readable(self.coef_, "coef_").shape[0])
         if samples > together and (isinstance(X, np.ndarray) or sp.issparse(X)):
-            X = readable(X, "X").tocsr() if sp.issparse(X) else X
+            X = X.tocsr() if sp.issparse(X) else X
             return np.concatenate([self.predict(X[batch]) for batch in gen_batches(samples, together)])
         margins = self.decision_function(X)
         if self.multilabel_:
