@@ -20,7 +20,8 @@ def _as_float(array: np.ndarray, what: str) -> np.ndarray:
         )
     if array.dtype == np.float32 or array.dtype == np.float64:  # native byte order
         return np.require(array, requirements="A")  # unaligned numbers are undefined behaviour in C++
-    return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
+    with np.errstate(over="ignore"):  # a long double beyond the range becomes infinite, which is refused
+        return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
 
 
 def vector(given, what: str, size: int | None = None) -> np.ndarray:

@@ -66,7 +66,7 @@ def frozen(partition):
     """Arrays, lists and other collections as tuples, all else as it is."""
     if isinstance(partition, np.ndarray):
         partition = partition.tolist()
-    if isinstance(partition, str) or not isinstance(partition, Iterable):
+    if isinstance(partition, str) or sp.issparse(partition) or not isinstance(partition, Iterable):
         return partition
     return tuple(frozen(part) for part in partition)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 
 from . import _core
 from ._dense import refuse_unreadable
@@ -109,7 +110,8 @@ class ElasticNet(Penalty):
             return np.empty(0)
         refuse_unreadable(given, name)
         try:
-            values = np.asarray(given).astype(np.float64)
+            with np.errstate(over="ignore"):  # a long double beyond the range is infinite
+                values = np.asarray(given, dtype=np.float64)
         except OverflowError:
             raise ValueError(f"{name} must be numbers of at most 1.79e308, or infinity; got {shown(given)}.") from None
         except (TypeError, ValueError):
@@ -174,7 +176,7 @@ class Groups(Penalty):
         """The number of each feature's group."""
         if self.groups is None:
             return np.arange(n_features)
-        if isinstance(self.groups, str | bytes) or not np.iterable(self.groups):
+        if isinstance(self.groups, str | bytes) or sp.issparse(self.groups) or not np.iterable(self.groups):
             raise TypeError(
                 f"groups must be a label for each of the {n_features} features, or lists of features; got "
                 f"{shown(self.groups)}."

@@ -46,7 +46,8 @@ def threads(n_jobs) -> int | None:
 def decreasing(name: str, given, zero: bool = False) -> np.ndarray:
     """Positive numbers to try, from large to small."""
     try:
-        values = np.sort(np.asarray(given, dtype=np.float64).ravel())[::-1]
+        with np.errstate(over="ignore"):  # a long double beyond the range is infinite
+            values = np.sort(np.asarray(given, dtype=np.float64).ravel())[::-1]
     except (TypeError, ValueError, OverflowError):
         values = np.zeros(0)
     low = values.size > 0 and (values[-1] >= 0 if zero else values[-1] > 0)

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .. import methods
 from .._data import readable
 from .._names import count, one_name, positive
+from ..estimators._parameters import threads
 from ..result import Result
 from ..solve import ConvergenceWarning, solve
 from ..status import Status
@@ -218,6 +219,7 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
             positive("max_seconds", self.max_seconds)
         positive("tol", self.tol, zero=True)
         count("max_epochs", self.max_epochs, 0)
+        threads(self.n_jobs)
         if isinstance(self.random_state, Integral):
             count("random_state", self.random_state, 0)
         if self.method is not None:
