@@ -58,7 +58,7 @@ class Problem:
         self.weights = _data.weights(sample_weight, self.n_samples)
         self.targets = self._checked_targets(b)
         self.core_penalty = self._compile_penalty(self.penalty)
-        means = None if centre is None else self._means(centre.means)
+        self.means = means = None if centre is None else self._means(centre.means)
         # With an intercept, centring only renames it: (a - means)'x + c = a'x + (c - means'x). But it makes columns
         # with large means well conditioned, so the core gets centred columns wherever that costs nothing a move.
         frame = means

@@ -20,7 +20,7 @@ TEXT = "model.json"
 KINDS = "biufcUS"  # of numbers, truth values and strings
 
 
-def write(path: Path, text: dict, arrays: list[np.ndarray]) -> None:
+def write(path: Path, text: dict, arrays: list[np.ndarray], *, text_name: str = TEXT) -> None:
     """All or nothing: the file appears, or takes the place of the old one, when it is complete and on disk."""
     path = Path(os.path.realpath(path))
     if not path.parent.is_dir():
@@ -28,12 +28,12 @@ def write(path: Path, text: dict, arrays: list[np.ndarray]) -> None:
     if path.exists() and not path.is_file():
         raise FileExistsError(f"{str(path)!r} is not a regular file: choose another name.")
     with replacing(path) as file:
-        _fill(file, text, arrays)
+        _fill(file, text, arrays, text_name)
 
 
-def _fill(file, text: dict, arrays: list[np.ndarray]) -> None:
+def _fill(file, text: dict, arrays: list[np.ndarray], text_name: str) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(TEXT, json.dumps(text))
+        archive.writestr(text_name, json.dumps(text))
         for k, array in enumerate(arrays):
             with archive.open(f"{k}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, array, allow_pickle=False)

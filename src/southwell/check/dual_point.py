@@ -1,0 +1,283 @@
+"""A dual point that satisfies all constraints exactly, made from one that satisfies them up to rounding.
+
+The point is kept as u_i = s_i y_i, integers times one unit. In these variables the constraints are on integers:
+
+    u_i in s_i dom phi*,     sum_i u_i = 0 where there is an intercept,     z_j = sum_i a_ij u_i = 0 where x_j is free.
+
+Any change is allowed here, since every feasible point gives a lower bound: what matters is that the constraints hold.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import gcd
+from operator import mul
+
+import numpy as np
+
+from .enclosures import dyadic, two_to
+from .losses import Column
+from .matrices import Design
+from .penalties import ElasticNet, Groups
+from .proof import Proof
+
+REFINED = 64  # bits below those of u, so that what rounding moves does not count
+MOST_FREE = 40  # unpenalised features whose slopes are made zero together
+ROUNDS = 12
+
+
+def is_feasible(proof: Proof, columns: list[Column], u: list[list[int]], unit: Fraction) -> bool:
+    """Is u_i / s_i in dom phi* for all samples, and is the sum of each column zero where there is an intercept?
+
+    The proof rests on this check and on the conjugate of the penalty being finite, not on how u was made.
+    """
+    if proof.intercept and any(sum(column) for column in u):
+        return False
+    ratio = unit / columns[0].weight
+    sizes = [s * ratio.denominator for s in columns[0].weights]  # s in units of u
+    if proof.of_classes:
+        labels = columns[0].targets.astype(int).tolist()
+        if any(sum(row) for row in zip(*u, strict=True)):
+            return False
+        rows = zip(sizes, labels, zip(*u, strict=True), strict=True)
+        return all(v * ratio.numerator >= (-size if c == b else 0) for size, b, row in rows for c, v in enumerate(row))
+    for column, values in zip(columns, u, strict=True):
+        for b, v, size in zip(column.targets.tolist(), values, sizes, strict=True):
+            low, high = column.domain(b)
+            v *= ratio.numerator
+            if low is not None and v * low.denominator < low.numerator * size:
+                return False
+            if high is not None and v * high.denominator > high.numerator * size:
+                return False
+    return True
+
+
+class DualPoint:
+    """u, output by output, its unit, and z = A'u in ``slope_unit``; ``reasons`` tell what could not be done."""
+
+    def __init__(self, proof: Proof, columns: list[Column], design: Design, penalty: ElasticNet | Groups):
+        self.reasons: list[str] = []
+        self._design, self._intercept = design, proof.intercept
+        if proof.of_classes:
+            self.u, self.unit, sizes = _in_simplex(proof, columns[0])
+            if proof.intercept:
+                self.u = balanced_classes(self.u, columns[0].targets.astype(int).tolist(), sizes)
+            self.z = design.transposed_times(self.u)
+        else:
+            self._scalar(proof, columns, penalty)
+        self.slope_unit = self.unit * two_to(design.exponent)
+
+    def _scalar(self, proof: Proof, columns: list[Column], penalty: ElasticNet | Groups) -> None:
+        clipped, self.unit = _in_domain(proof, columns)
+        start = [one[0] for one in clipped]
+        self.u = [balanced(u) for u in start] if proof.intercept else start
+        self.z = self._design.transposed_times(self.u)
+        found = [penalty.free(z) for z in self.z]
+        if not any(found):
+            return
+        self._denominator = 1  # all outputs have one unit: the denominators of their corrections are multiplied
+        for c, (column, (u, low, high)) in enumerate(zip(columns, clipped, strict=True)):
+            if found[c] and not self._without_slopes(c, column, u, low, high, penalty, found[c]):
+                self.u[c], self.z[c] = [0] * len(u), [0] * len(self.z[c])
+
+    def _without_slopes(self, c: int, column: Column, u, low, high, penalty, free: list[int]) -> bool:
+        """Make the slopes of free features, and the sum if there is an intercept, zero."""
+        everywhere: list[int] = []
+        for _ in range(ROUNDS):
+            everywhere = sorted({*everywhere, *free})
+            if len(everywhere) + self._intercept > MOST_FREE:
+                self.reasons.append(f"more than {MOST_FREE} features are unpenalised, which is not supported")
+                return False
+            constraints = self._design.columns(everywhere) + [[1] * len(u)] * self._intercept
+            corrected = projected(u, low, high, column.weights, constraints)
+            if corrected is None:
+                self.reasons.append("y cannot be moved so that the slopes of unpenalised features are exactly zero")
+                return False
+            own, denominator = corrected
+            z = self._design.transposed_times([own])[0]
+            free = penalty.free(z)
+            if not free:
+                for other in range(len(self.u)):
+                    factor = self._denominator if other == c else denominator
+                    before = (own, z) if other == c else (self.u[other], self.z[other])
+                    self.u[other], self.z[other] = ([v * factor for v in part] for part in before)
+                self._denominator *= denominator
+                self.unit /= denominator
+                return True
+        self.reasons.append("moving y for some unpenalised features broke others")
+        return False
+
+
+def _in_domain(proof: Proof, columns: list[Column]) -> tuple[list[tuple], Fraction]:
+    """Clipped into dom phi*: u and its least and greatest values for each output, and the unit."""
+    ends = {end for sign in (1.0, -1.0) for end in columns[0].domain(sign) if end is not None}
+    poisson = proof.loss == "poisson"  # whose ends are the targets
+    values = np.concatenate([proof.y.ravel(), proof.b.ravel()]) if poisson else proof.y.ravel()
+    numbers, exponent = dyadic(values, *ends)
+    unit, outputs = two_to(exponent), proof.outputs
+    found = []
+    for c, column in enumerate(columns):
+        own = numbers[c : proof.samples * outputs : outputs]
+        if poisson:
+            low = [-b for b in numbers[proof.samples * outputs + c :: outputs]]
+            high = [None] * len(own)
+        else:
+            positive, negative = (
+                [None if end is None else int(end / unit) for end in column.domain(sign)] for sign in (1.0, -1.0)
+            )
+            pairs = [positive if b > 0 else negative for b in column.targets.tolist()]
+            low, high = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+        clipped = []
+        for y, least, most in zip(own, low, high, strict=True):
+            y = least if least is not None and y < least else y
+            clipped.append(most if most is not None and y > most else y)
+        by = [s << REFINED for s in column.weights]
+        found.append(tuple([None if v is None else v * s for v, s in zip(part, by, strict=True)]
+                           for part in (clipped, low, high)))  # fmt: skip
+    return found, unit * columns[0].weight / (1 << REFINED)
+
+
+def _in_simplex(proof: Proof, column: Column) -> tuple[list[list[int]], Fraction, list[int]]:
+    """y = p - e_b with p a probability vector: u output by output, the unit, and each s in it."""
+    numbers, exponent = dyadic(proof.y.ravel(), Fraction(1))
+    k, one = proof.outputs, 1 << (REFINED - exponent)
+    columns: list[list[int]] = [[] for _ in range(k)]
+    for i, (b, s) in enumerate(zip(column.targets.tolist(), column.weights, strict=True)):
+        row = [max(v, 0) << REFINED for v in numbers[i * k : (i + 1) * k]]
+        row[int(b)] = 0
+        if (total := sum(row)) > one:
+            row = [v * one // total for v in row]
+        row[int(b)] = -sum(row)
+        for c, v in enumerate(row):
+            columns[c].append(v * s)
+    return columns, two_to(exponent - REFINED) * column.weight, [s * one for s in column.weights]
+
+
+def balanced(u: list[int]) -> list[int]:
+    """A sum of zero, by scaling the positive or the negative part towards 0, which dom phi* holds."""
+    total = sum(u)
+    if total == 0:
+        return u
+    sign = 1 if total > 0 else -1
+    size = sum(v for v in u if v * sign > 0) * sign
+    wanted = size - abs(total)
+    scaled, rests = list(u), []
+    for i, v in enumerate(u):
+        if v * sign > 0:
+            part, rest = divmod(v * sign * wanted, size)
+            scaled[i] = part * sign
+            if rest:
+                rests.append(i)
+    for i in rests[: abs(sum(scaled))]:  # what rounding down has taken, less than one for each of these
+        scaled[i] += sign
+    return scaled
+
+
+def balanced_classes(u: list[list[int]], labels: list[int], sizes: list[int]) -> list[list[int]]:
+    """A sum of zero for each class, by moving probability from the own class of samples to others.
+
+    Let e_c be the sum of column c. Where e_c > 0, samples of class c give what is too much to classes with e < 0; their
+    own p_b must have that room. If it has not, all is scaled towards 0 first, which makes room.
+    """
+    k, nothing = len(u), [[0] * len(labels) for _ in u]
+    of_class: list[list[int]] = [[] for _ in range(k)]
+    for i, b in enumerate(labels):
+        of_class[b].append(i)
+    for attempt in range(3):
+        sums = [sum(column) for column in u]
+        room = [[sizes[i] + u[c][i] for i in of_class[c]] for c in range(k)]
+        rooms = [sum(own) for own in room]
+        if all(e <= own for e, own in zip(sums, rooms, strict=True)):
+            break
+        whole = [sum(sizes[i] for i in members) for members in of_class]
+        factor = min(Fraction(w, e + w - own) for e, w, own in zip(sums, whole, rooms, strict=True) if e > own)
+        factor *= 1 - Fraction(1, 1 << 40)  # for what rounding adds
+        if attempt == 2 or factor <= 0:
+            return nothing
+        top, bottom = int(factor * (1 << REFINED)), 1 << REFINED
+        columns = [[v * top // bottom if v > 0 else 0 for v in column] for column in u]
+        for i, b in enumerate(labels):
+            columns[b][i] = -sum(column[i] for c, column in enumerate(columns) if c != b)
+        u = columns
+    u = [list(column) for column in u]
+    for giver in range(k):
+        for taker in range(k):
+            amount = min(sums[giver], -sums[taker])
+            if amount <= 0:
+                continue
+            sums[giver] -= amount
+            sums[taker] += amount
+            for i, part in zip(of_class[giver], _shared(amount, room[giver]), strict=True):
+                u[taker][i] += part
+                u[giver][i] -= part
+    return u
+
+
+def _shared(amount: int, room: list[int]) -> list[int]:
+    """The amount in parts of at most ``room``, in proportion to it; it is taken from ``room``."""
+    total = sum(room)
+    parts = [amount * own // total for own in room]
+    rest = amount - sum(parts)
+    for i, own in enumerate(room):
+        more = min(rest, own - parts[i])
+        parts[i] += more
+        rest -= more
+        room[i] -= parts[i]
+    return parts
+
+
+def projected(
+    u: list[int], low: list, high: list, weights: list[int], constraints: list[list[int]]
+) -> tuple[list[int], int] | None:
+    """u' with sum_i a_i u'_i = 0 for each constraint a, times a common denominator, and that; None if none is found.
+
+    u' = u - s o (sum of w_a a) on the samples strictly inside their domain: with G = sum_i s_i a_i a_i' over those,
+    G w = sum_i a_i u_i. Samples that leave their domain are held where they were, and the rest is solved again.
+    """
+    inside = [
+        s > 0 and (least is None or v > least) and (most is None or v < most)
+        for v, least, most, s in zip(u, low, high, weights, strict=True)
+    ]
+    wanted = [sum(map(mul, a, u)) for a in constraints]
+    for _ in range(ROUNDS):
+        held = [s if free else 0 for s, free in zip(weights, inside, strict=True)]
+        weighed = [list(map(mul, a, held)) for a in constraints]
+        gram = [[sum(map(mul, row, a)) for a in constraints] for row in weighed]
+        solution, denominator = solved(gram, wanted)
+        moved = [v * denominator for v in u]
+        for w, row in zip(solution, weighed, strict=True):
+            if w:
+                moved = [v - w * a for v, a in zip(moved, row, strict=True)]
+        outside = [
+            i
+            for i, (v, least, most) in enumerate(zip(moved, low, high, strict=True))
+            if (least is not None and v < least * denominator) or (most is not None and v > most * denominator)
+        ]
+        if not outside:
+            exact = not any(sum(map(mul, a, moved)) for a in constraints)
+            return (moved, denominator) if exact else None
+        for i in outside:
+            inside[i] = False
+    return None
+
+
+def solved(matrix: list[list[int]], right: list[int]) -> tuple[list[int], int]:
+    """Integers W and d > 0 with matrix (W / d) = right, by elimination without fractions (Bareiss 1968).
+
+    The matrix is symmetric and positive semi-definite: a zero on the diagonal has a zero row, which is left out.
+    """
+    rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
+    before, used = 1, []
+    for p in range(len(rows)):
+        pivot = rows[p][p]
+        if pivot == 0:
+            continue
+        for i, row in enumerate(rows):
+            if i != p:
+                factor = row[p]
+                rows[i] = [(pivot * a - factor * b) // before for a, b in zip(row, rows[p], strict=True)]
+        before = pivot
+        used.append(p)
+    solution = [rows[p][-1] if p in used else 0 for p in range(len(rows))]
+    common = gcd(before, *solution)
+    return [w // common for w in solution], before // common

@@ -1,0 +1,185 @@
+"""The penalties and their conjugates, exact or enclosed.
+
+Slopes z = A'u come as integers Z in a unit, output by output. A conjugate g*(-z) may be infinite where l2 = 0: then
+``scale`` tells how far y must be scaled towards 0 to make it finite.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf, lcm
+
+import numpy as np
+
+from . import proof
+from .enclosures import divided, dyadic, root, two_to
+from .losses import Enclosure
+from .matrices import Refused
+
+GRID = 1 << 128  # scales are multiples of 1 / GRID, so that numbers stay short
+
+
+def penalty_of(given: proof.ElasticNet | proof.Groups) -> ElasticNet | Groups:
+    return ElasticNet(given) if isinstance(given, proof.ElasticNet) else Groups(given)
+
+
+def _common(*numbers: Fraction) -> tuple[Fraction, list[int]]:
+    """A unit in which all are integers, and those."""
+    unit = Fraction(1, lcm(*(number.denominator for number in numbers)))
+    return unit, [int(number / unit) for number in numbers]
+
+
+class ElasticNet:
+    """sum_j w_j (l1 |x_j| + (l2/2) x_j^2) on lower_j <= x_j <= upper_j: products are those of real numbers."""
+
+    def __init__(self, given: proof.ElasticNet):
+        self.l1, self.l2 = Fraction(given.l1), Fraction(given.l2)
+        self.weights, exponent = dyadic(given.weights)
+        self.weight = two_to(exponent)
+        self.lower, self.upper = given.lower, given.upper
+        self.bounds = list(zip(given.lower.tolist(), given.upper.tolist(), strict=True))
+        self.bounded = bool(np.isfinite(given.lower).any() or np.isfinite(given.upper).any())
+
+    def value(self, x: np.ndarray, bits: int) -> Enclosure:
+        if (x < self.lower[:, None]).any() or (x > self.upper[:, None]).any():
+            raise Refused("x lies outside its bounds: P(x) is infinite")
+        numbers, exponent = dyadic(x.ravel())
+        unit, k = two_to(exponent), x.shape[1]
+        sizes = squares = 0
+        for j, w in enumerate(self.weights):
+            for v in numbers[j * k : (j + 1) * k]:
+                if v:
+                    sizes, squares = sizes + w * abs(v), squares + w * v * v
+        total = (self.l1 * sizes * unit + self.l2 / 2 * squares * unit * unit) * self.weight
+        return total, total
+
+    def free(self, z: list[int]) -> list[int]:
+        """Features of one output without a penalty whose slope must be zero and is not."""
+        unheld = self.l1 == self.l2 == 0
+        return [
+            j
+            for j, (one, w) in enumerate(zip(z, self.weights, strict=True))
+            if one and (unheld or w == 0) and self._open(j, one)
+        ]
+
+    def _open(self, j: int, slope: int) -> bool:
+        """Is the side to which -slope pulls x_j unbounded?"""
+        low, high = self.bounds[j]
+        return high == inf if slope < 0 else low == -inf
+
+    def scale(self, z: list[list[int]], unit: Fraction, tight: bool) -> Fraction:
+        """The largest scale t <= 1 of y with g* finite, or, ``tight``, as if l2 were zero."""
+        _, (by_z, by_w) = _common(unit, self.l1 * self.weight)
+        top, bottom = 1, 1
+        for column in z:
+            for j, (one, w) in enumerate(zip(column, self.weights, strict=True)):
+                size, limit = abs(one) * by_z, w * by_w
+                needs = size > limit and (tight or self.l2 == 0 or w == 0) and self._open(j, one)
+                if needs and limit * bottom < top * size:
+                    top, bottom = limit, size
+        return Fraction(top * GRID // bottom, GRID)
+
+    def conjugate(self, z: list[list[int]], unit: Fraction, bits: int) -> Enclosure | None:
+        """sum_j g_j*(-z_j); None if it is infinite."""
+        step, (by_z, by_w) = _common(unit, self.l1 * self.weight)
+        scale = step * step / (2 * self.l2 * self.weight) if self.l2 else Fraction(1)
+        finer = max(bits + scale.numerator.bit_length() - scale.denominator.bit_length() + 1, 0)
+        low = high = 0
+        others = [0, 0]
+        for column in z:
+            for j, (one, w) in enumerate(zip(column, self.weights, strict=True)):
+                if self.bounded and self.bounds[j] != (-inf, inf):
+                    value = self._bounded(j, -one * unit)
+                    if value is None:
+                        return None
+                    below, above = divided(value.numerator << bits, value.denominator)
+                    others[0] += below
+                    others[1] += above
+                elif (excess := abs(one) * by_z - w * by_w) > 0:
+                    if self.l2 == 0 or w == 0:
+                        return None
+                    below, above = divided(excess * excess << finer, w)
+                    low, high = low + below, high + above
+        scale /= 1 << finer
+        return low * scale + Fraction(others[0], 1 << bits), high * scale + Fraction(others[1], 1 << bits)
+
+    def _bounded(self, j: int, v: Fraction) -> Fraction | None:
+        """sup over x in the bounds of v x - l1 |x| - (l2/2) x^2."""
+        factor = self.weights[j] * self.weight
+        l1, l2 = self.l1 * factor, self.l2 * factor
+        low, high = (None if abs(end) == inf else Fraction(end) for end in self.bounds[j])
+        pull = v - l1 if v > l1 else v + l1 if v < -l1 else Fraction(0)
+        if l2 == 0 and pull:
+            x = high if pull > 0 else low
+            if x is None:
+                return None
+        else:
+            x = pull / l2 if pull else pull
+            x = low if low is not None and x < low else high if high is not None and x > high else x
+        return v * x - l1 * abs(x) - l2 / 2 * x * x
+
+
+class Groups:
+    """sum_g strength_g ||X_g|| + l1 ||X||_1 + (l2/2) ||X||^2."""
+
+    def __init__(self, given: proof.Groups):
+        self.l1, self.l2 = Fraction(given.l1), Fraction(given.l2)
+        self.strengths = [Fraction(one) for one in given.strengths.tolist()]
+        self.members: list[list[int]] = [[] for _ in self.strengths]
+        for j, g in enumerate(given.group_of.tolist()):
+            self.members[g].append(j)
+
+    def value(self, x: np.ndarray, bits: int) -> Enclosure:
+        numbers, exponent = dyadic(x.ravel())
+        unit, k = two_to(exponent), x.shape[1]
+        low = high = Fraction(0)
+        for strength, members in zip(self.strengths, self.members, strict=True):
+            square = sum(v * v for j in members for v in numbers[j * k : (j + 1) * k])
+            if square and strength:
+                below, above = root(square * unit * unit, bits)
+                low, high = low + strength * below, high + strength * above
+        exact = self.l1 * sum(map(abs, numbers)) * unit + self.l2 / 2 * sum(v * v for v in numbers) * unit * unit
+        return exact + low / (1 << bits), exact + high / (1 << bits)
+
+    def free(self, z: list[int]) -> list[int]:
+        return []  # a group without a penalty makes the scale 0
+
+    def _blocks(self, z: list[list[int]]):
+        for strength, members in zip(self.strengths, self.members, strict=True):
+            block = [abs(column[j]) for j in members for column in z]
+            if any(block):
+                yield strength, block
+
+    def scale(self, z: list[list[int]], unit: Fraction, tight: bool) -> Fraction:
+        best = GRID
+        if self.l2 and not tight:
+            return Fraction(1)
+        step, (by_z, l1) = _common(unit, self.l1)
+        for strength, block in self._blocks(z):
+            limit = (strength / step) ** 2 * GRID * GRID
+
+            def fits(t: int, block=block, limit=limit) -> bool:
+                return sum(max(one * by_z * t - l1 * GRID, 0) ** 2 for one in block) <= limit
+
+            if fits(best):
+                continue
+            low, high = 0, best  # ||soft(t v, l1)|| rises with t
+            while high - low > 1 + (high >> 80):
+                middle = (low + high) // 2
+                low, high = (middle, high) if fits(middle) else (low, middle)
+            best = low
+        return Fraction(best, GRID)
+
+    def conjugate(self, z: list[list[int]], unit: Fraction, bits: int) -> Enclosure | None:
+        """sum_g max(||soft(z_g, l1)|| - strength_g, 0)^2 / (2 l2); None if it is infinite."""
+        step, (by_z, l1) = _common(unit, self.l1)
+        low = high = Fraction(0)
+        for strength, block in self._blocks(z):
+            square = sum(max(one * by_z - l1, 0) ** 2 for one in block) * step * step
+            if square <= strength * strength:
+                continue
+            if self.l2 == 0:
+                return None
+            below, above = (max(Fraction(end, 1 << bits) - strength, 0) for end in root(square, bits))
+            low, high = low + below * below, high + above * above
+        return (low / (2 * self.l2), high / (2 * self.l2)) if self.l2 else (low, high)
