@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import types
+import zipfile
 
 import numpy as np
 
@@ -31,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
         weight = None if arguments.sample_weight is None else load(arguments.sample_weight)
         data = parts[0] if len(parts) == 1 else tuple(parts)
         verdict = verify(arguments.proof, data, load(arguments.b), sample_weight=weight)
-    except (OSError, TypeError, ValueError) as error:
+    except (OSError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
         print(f"The check could not be made: {error}", file=sys.stderr)
         return 2
     print(verdict)

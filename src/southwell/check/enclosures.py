@@ -94,6 +94,8 @@ def exponential(argument: int, unit: int, bits: int) -> tuple[int, int]:
     wrong by at most |k| + 2, each of N terms by at most 2, the rest of the series by 2; a squaring multiplies the
     error of a number below 2 by at most 4 and adds 1. So exp(r) is wrong by less than 4^h (2 N + |k| + 8).
     """
+    if argument == 0:
+        return 1 << bits, 1 << bits
     size = argument.bit_length() + unit  # |argument| < 2^size
     if argument < 0 and size > 40:  # exp(-2^39): nothing of it is left at any number of bits asked for here
         return 0, 1

@@ -31,10 +31,13 @@ class Matrix:
 
     def __init__(self, given, name: str):
         self.name = name
-        if hasattr(given, "format") and hasattr(given, "data") and hasattr(given, "shape"):
+        if isinstance(getattr(given, "format", None), str):
             self._read_sparse(given)
         else:
-            array = np.asarray(given)
+            try:
+                array = np.asarray(given)
+            except ValueError as error:
+                raise TypeError(f"{name} must be an array of real numbers or a sparse matrix: {error}") from None
             if array.dtype.kind not in "fiub" or array.ndim not in (1, 2):
                 raise TypeError(
                     f"{name} must be an array of real numbers or a sparse matrix; got {type(given).__name__} of dtype "
@@ -45,12 +48,13 @@ class Matrix:
         self._survey()
 
     def _read_sparse(self, given) -> None:
-        self.dense = None
-        if len(given.shape) != 2:
-            raise TypeError(f"{self.name} must have rows and columns; got shape {given.shape}.")
-        kind, (n, d) = given.format, map(int, given.shape)
-        if kind not in ("csr", "csc", "coo"):
+        self.dense, kind = None, given.format
+        needed = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col")}.get(kind)
+        if needed is None:
             raise TypeError(f"{self.name} must be in CSR, CSC or COO form; got {kind!r}. Convert it with tocsr().")
+        if not all(hasattr(given, part) for part in ("data", "shape", *needed)) or len(given.shape) != 2:
+            raise TypeError(f"{self.name} must have rows, columns, data, {needed[0]} and {needed[1]}.")
+        n, d = map(int, given.shape)
         values = np.asarray(given.data)
         if values.dtype.kind not in "fiub" or values.ndim != 1:
             raise TypeError(f"{self.name} must hold real numbers; got {values.dtype} of shape {values.shape}.")

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from .. import __version__
 from .._names import unknown
+from ..check import command
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,14 +29,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     parser, commands = _parser()
-    command = next((a for a in arguments if not a.startswith("-")), None)
-    if command is not None and command not in commands:
-        parser.error(str(unknown("command", command, commands)))
-    run = parser.parse_args(arguments).run
-    if run is None:
+    name = next((a for a in arguments if not a.startswith("-")), None)
+    if name is not None and name not in commands:
+        parser.error(str(unknown("command", name, commands)))
+    parsed = parser.parse_args(arguments)
+    if parsed.run is None:
         parser.print_help()
         return 0
-    return run()
+    return parsed.run(parsed)
 
 
 def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
@@ -50,10 +51,15 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
         description="Fit sparse classifiers to data that ship with scikit-learn, and print what was proven of each.",
     )  # fmt: skip
     demo.set_defaults(run=_demo)
+    check = commands.add_parser(
+        "check", help="verify a proof file against the data, in exact arithmetic", description=command.DESCRIPTION
+    )
+    command.add_arguments(check)
+    check.set_defaults(run=command.run)
     return parser, list(commands.choices)
 
 
-def _demo() -> int:
+def _demo(_: argparse.Namespace) -> int:
     from .demo import demo  # scikit-learn is imported only when used
 
     return demo()
