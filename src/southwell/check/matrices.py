@@ -115,6 +115,8 @@ class Matrix:
     def _rows(self) -> Iterator[tuple[int, list[int], list[int]]]:
         """Row number, columns and integers of pieces of rows; rows without entries are left out."""
         for rows, columns, values in self._slabs():
+            if values.size == 0:
+                continue
             starts = np.flatnonzero(np.diff(rows, prepend=-1)).tolist()
             numbers, columns, own = integers(values, self.exponent), columns.tolist(), rows[starts].tolist()
             for i, start, end in zip(own, starts, [*starts[1:], len(numbers)], strict=True):

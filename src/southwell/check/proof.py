@@ -117,10 +117,12 @@ class Proof:
 def read(path: str | os.PathLike) -> Proof:
     """The proof in a file, or ``Refused``; ``OSError`` where it cannot be opened."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe must not block
-    with os.fdopen(os.open(path, flags), "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise Refused("it is not a regular file")
+    descriptor = os.open(path, flags)
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(descriptor)
+        raise Refused("it is not a regular file")
+    with os.fdopen(descriptor, "rb") as file:
         try:
             text, arrays = _unpack(file, status.st_size)
             return _proof(text, arrays)
