@@ -218,3 +218,19 @@ def test_a_dual_point_far_from_feasible_still_gives_a_true_bound(tmp_path):
     assert verdict.dual[1] <= r.primal
     claim(other, path, dual=float(verdict.dual[0]) - 1e-12)
     assert verify(path, A, b)
+
+
+@pytest.mark.parametrize("loss", [*LOSSES, *CLASSES])
+@pytest.mark.parametrize("size", [1e-320, 1e300])
+def test_numbers_of_extreme_size_give_a_verdict_and_keep_weak_duality(loss, size, tmp_path):
+    A, b = made(loss, n=12) if loss in CLASSES else sparse_model(loss, 12, 8, 0)
+    kind, shape = (sw.BlockProblem, (3,)) if loss in CLASSES else (sw.Problem, ())
+    rng, path = np.random.default_rng(0), tmp_path / "answer.proof"
+    for scale, penalty in ((1e-300, ElasticNet(0.1)), (1e8, ElasticNet(1e-300, 5e-324))):
+        x, y = rng.normal(size=(8, *shape)), rng.normal(size=(12, *shape))
+        problem = kind(A * scale, b, loss, penalty, intercept=True)
+        write_proof(path, problem, size * x, np.zeros(shape), size * y, 1e10, -1e10)
+        verdict = verify(path, A * scale, b)
+        assert str(verdict)
+        assert verdict.verified or verdict.reasons
+        assert verdict.primal is None or verdict.dual[0] <= verdict.primal[1]

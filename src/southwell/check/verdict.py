@@ -74,7 +74,7 @@ def _nearest(value: Fraction) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
 
 
 def verify(path: str | os.PathLike, A, b, sample_weight=None) -> Verdict:
