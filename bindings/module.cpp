@@ -3,6 +3,7 @@
 #include "bindings/bound.hpp"
 #include "bindings/parts.hpp"
 #include "core/certificate.hpp"
+#include "core/support/sparse_structure.hpp"
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -66,8 +67,8 @@ template <class Position> void def_check_sparse(nb::module_& m) {
       "check_sparse",
       [](Array<Position> indices, Array<Position> indptr, Index length) {
         nb::gil_scoped_release release;
-        return check_sparse(indices.data(), Index(indices.shape(0)), indptr.data(), Index(indptr.shape(0)),
-                            length);
+        return sparse_problem(indices.data(), Index(indices.shape(0)), indptr.data(), Index(indptr.shape(0)),
+                              length);
       },
       "indices"_a, "indptr"_a, "length"_a,
       "'' if sound, 'unsorted' if indices are not strictly increasing, else what is broken.");

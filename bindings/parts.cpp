@@ -17,30 +17,6 @@ template <class Value> SOUTHWELL_CLONES bool finite_block(const Value* values, I
   return sum == Value(0);
 }
 
-template <class Position>
-std::string sparse_problem(const Position* indices, Index entries, const Position* indptr, Index starts,
-                           Index length) {
-  if (starts < 1 || indptr[0] != 0) return "indptr must start at 0";
-  for (Index k = 1; k < starts; ++k)
-    if (indptr[k] < indptr[k - 1]) return "indptr decreases at position " + std::to_string(k);
-  if (indptr[starts - 1] > entries)
-    return "indptr ends at " + std::to_string(indptr[starts - 1]) + ", beyond the " +
-           std::to_string(entries) + " stored entries";
-  bool sorted = true;
-  for (Index k = 0; k + 1 < starts; ++k) {
-    const Index from = indptr[k], to = indptr[k + 1];
-    if (from == to) continue;
-    bool falls = false; // without branches: the loop vectorises
-    for (Index e = from + 1; e < to; ++e) falls |= indices[e] <= indices[e - 1];
-    sorted = sorted && !falls;
-    for (Index e = falls ? from : to - 1; e < to; ++e) // of those that rise, the ends tell
-      for (const Position index : {indices[from], indices[e]})
-        if (index < 0 || index >= length)
-          return "index " + std::to_string(index) + " is outside 0.." + std::to_string(length - 1);
-  }
-  return sorted ? "" : "unsorted";
-}
-
 template <class Function> Output mapped(const Array<Real>& first, Function&& f) {
   return filled(Index(first.shape(0)), [&](Vec out) {
     for (std::size_t k = 0; k < out.size(); ++k) out[k] = f(Index(k));
@@ -188,14 +164,6 @@ AnyLoss make_loss(const std::string& name, Real parameter) {
 
 bool all_finite(const float* values, Index n) { return finite_block(values, n); }
 bool all_finite(const double* values, Index n) { return finite_block(values, n); }
-std::string check_sparse(const std::int32_t* indices, Index entries, const std::int32_t* indptr, Index starts,
-                         Index length) {
-  return sparse_problem(indices, entries, indptr, starts, length);
-}
-std::string check_sparse(const std::int64_t* indices, Index entries, const std::int64_t* indptr, Index starts,
-                         Index length) {
-  return sparse_problem(indices, entries, indptr, starts, length);
-}
 
 void def_parts(nb::module_& m) {
   def_losses(m);

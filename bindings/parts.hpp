@@ -10,10 +10,6 @@ namespace southwell {
 AnyLoss make_loss(const std::string& name, Real parameter);
 bool all_finite(const float* values, Index n);
 bool all_finite(const double* values, Index n);
-std::string check_sparse(const std::int32_t* indices, Index entries, const std::int32_t* indptr, Index starts,
-                         Index length);
-std::string check_sparse(const std::int64_t* indices, Index entries, const std::int64_t* indptr, Index starts,
-                         Index length);
 void def_parts(nanobind::module_& m);
 
 } // namespace southwell

@@ -1,0 +1,1 @@
+"""Fuzzers of southwell and their oracles; see README.md in this folder."""

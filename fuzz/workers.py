@@ -1,0 +1,148 @@
+"""Cases run in a process of their own, which may crash or hang without harm.
+
+A case is a number: with the seed it determines the input. The worker is told ranges of them, writes the number of the
+case at hand to a shared page before it runs it, and answers each range with what it found. When the worker dies, or
+stays at one case for too long, the page says which case it was; a fresh worker repeats that case alone, so that the
+report can say whether the case suffices.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import selectors
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from .report import Finding, Report
+
+ROOT = Path(__file__).resolve().parent.parent
+MUTED_AFTER = 2  # crashes of one key: the next ones of its kind would only cost time
+
+
+class Worker:
+    """A process that runs cases of one part."""
+
+    def __init__(self, part: str, seed: int, muted: set[str], memory: int):
+        self.page_file = tempfile.NamedTemporaryFile(prefix="southwell-fuzz-")  # noqa: SIM115 (lives as long as the worker)
+        self.page_file.write(bytes(mmap.PAGESIZE))
+        self.page_file.flush()
+        self.page = mmap.mmap(self.page_file.fileno(), mmap.PAGESIZE)
+        struct.pack_into("<qq", self.page, 0, -1, 0)
+        self.errors = tempfile.TemporaryFile(prefix="southwell-fuzz-")  # noqa: SIM115
+        settings = json.dumps({"part": part, "seed": seed, "muted": sorted(muted), "page": self.page_file.name,
+                               "memory": memory})  # fmt: skip
+        environment = dict(os.environ, PYTHONFAULTHANDLER="1", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "fuzz.worker", settings], cwd=ROOT, env=environment, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=self.errors, text=True,
+        )  # fmt: skip
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(self.process.stdout, selectors.EVENT_READ)
+
+    @property
+    def current(self) -> tuple[int, str]:
+        """The number and the key of the case at hand."""
+        number, size = struct.unpack_from("<qq", self.page, 0)
+        return number, self.page[16 : 16 + size].decode(errors="replace")
+
+    def ask(self, start: int, stop: int, limit: float) -> dict | None:
+        """What the range gave, or None if the worker died or stayed at one case for ``limit`` seconds."""
+        try:
+            self.process.stdin.write(f"{start} {stop}\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            return None
+        before, since = self.current[0], time.monotonic()
+        while True:
+            if self.selector.select(timeout=0.2):
+                line = self.process.stdout.readline()
+                return json.loads(line) if line else None
+            if self.process.poll() is not None:
+                return None
+            if self.current[0] != before:
+                before, since = self.current[0], time.monotonic()
+            elif time.monotonic() - since > limit:
+                return None
+
+    def close(self) -> str:
+        """End it, and say how it ended."""
+        try:
+            self.process.wait(timeout=1.0)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            return "hang"
+        finally:
+            self.process.stdin.close()
+            self.process.stdout.close()
+            self.selector.close()
+        code = self.process.returncode
+        return f"crash ({signal.Signals(-code).name})" if code < 0 else f"exit {code}"
+
+    def last_words(self) -> str:
+        """The end of what it wrote to its standard error."""
+        self.errors.seek(0)
+        return self.errors.read().decode(errors="replace")[-1500:]
+
+
+def run(part: str, seed: int, seconds: float, cases: int | None, *, first: int = 0, batch: int = 50,
+        limit: float = 20.0, memory: int = 4 << 30) -> Report:  # fmt: skip
+    """Run cases ``first``, ``first + 1``, ... until the time or their number is used up."""
+    report, muted = Report(part, seed), set()
+    crashes: Counter = Counter()
+    begun, number = time.monotonic(), first
+    end = first + cases if cases is not None else None
+    worker = None
+    while (end is None or number < end) and time.monotonic() - begun < seconds:
+        worker = worker or Worker(part, seed, muted, memory)
+        stop = number + batch if end is None else min(number + batch, end)
+        answer = worker.ask(number, stop, limit)
+        if answer is not None:
+            _add(report, answer)
+            number = stop
+            continue
+        culprit, key = worker.current
+        how, words = worker.close(), worker.last_words()
+        worker = None
+        if culprit < number:
+            raise RuntimeError(f"The worker of part {part!r} did not start ({how}):\n{words}")
+        alone = _alone(part, seed, culprit, limit, memory)
+        note = f"alone: {alone}" if alone else f"not when run alone, after cases from {number}"
+        report.findings.append(Finding(how.split()[0], key, f"{how}; {note}\n{words}", culprit))
+        crashes[key] += 1
+        if crashes[key] >= MUTED_AFTER:
+            muted.add(key)
+        report.cases += culprit + 1 - number
+        number = culprit + 1
+    if worker is not None:
+        worker.process.stdin.close()
+        worker.close()
+    report.seconds = time.monotonic() - begun
+    if muted:
+        report.notes.append(f"not run again after {MUTED_AFTER} crashes: {', '.join(sorted(muted))}")
+    return report
+
+
+def _alone(part: str, seed: int, case: int, limit: float, memory: int) -> str:
+    """How a fresh worker that runs this case alone ends, or "" if it survives."""
+    worker = Worker(part, seed, set(), memory)
+    answer = worker.ask(case, case + 1, limit)
+    if answer is None:
+        return worker.close()
+    worker.process.stdin.close()
+    worker.close()
+    return ""
+
+
+def _add(report: Report, answer: dict) -> None:
+    report.cases += answer["cases"]
+    report.counts.update(answer["counts"])
+    report.findings += [Finding(*fields) for fields in answer["findings"]]
