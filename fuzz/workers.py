@@ -44,6 +44,7 @@ class Worker:
             [sys.executable, "-m", "fuzz.worker", settings], cwd=ROOT, env=environment, stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=self.errors, text=True,
         )  # fmt: skip
+        self.stuck = False
         self.selector = selectors.DefaultSelector()
         self.selector.register(self.process.stdout, selectors.EVENT_READ)
 
@@ -70,21 +71,20 @@ class Worker:
             if self.current[0] != before:
                 before, since = self.current[0], time.monotonic()
             elif time.monotonic() - since > limit:
+                self.stuck = True
                 return None
 
     def close(self) -> str:
         """End it, and say how it ended."""
-        try:
-            self.process.wait(timeout=1.0)
-        except subprocess.TimeoutExpired:
+        if self.stuck:
             self.process.kill()
-            self.process.wait()
-            return "hang"
-        finally:
-            self.process.stdin.close()
-            self.process.stdout.close()
-            self.selector.close()
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+        self.selector.close()
         code = self.process.returncode
+        if self.stuck:
+            return "hang"
         return f"crash ({signal.Signals(-code).name})" if code < 0 else f"exit {code}"
 
     def last_words(self) -> str:
@@ -123,7 +123,6 @@ def run(part: str, seed: int, seconds: float, cases: int | None, *, first: int =
         report.cases += culprit + 1 - number
         number = culprit + 1
     if worker is not None:
-        worker.process.stdin.close()
         worker.close()
     report.seconds = time.monotonic() - begun
     if muted:
@@ -137,7 +136,6 @@ def _alone(part: str, seed: int, case: int, limit: float, memory: int) -> str:
     answer = worker.ask(case, case + 1, limit)
     if answer is None:
         return worker.close()
-    worker.process.stdin.close()
     worker.close()
     return ""
 

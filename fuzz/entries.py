@@ -1,0 +1,273 @@
+"""Every public entry point, with sound arguments that a hostile call then replaces.
+
+Sound calls are small and short: what a hostile value makes long is a finding. Arguments in ``LIMITS`` bound the work of
+a call, so that numbers which are huge, but allowed, are not tried there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import scipy.sparse as sp
+
+import southwell as sw
+from southwell import estimators, features, graph, metric
+from southwell.cli import main
+
+from .nasty import D, N
+
+LIMITS = {"max_epochs", "max_iter", "max_seconds", "tol", "n_points", "cv"}
+SHORT = {"max_epochs": 3, "max_seconds": 0.05, "tol": 1e-3}
+
+rng = np.random.default_rng(0)
+A, REAL = rng.normal(size=(N, D)), rng.normal(size=N)
+SIGNS, LABELS = np.tile([1.0, -1.0], N // 2), np.tile([0, 1, 2, 1], N // 4)
+TASKS, WEIGHTS = rng.normal(size=(N, 2)), np.arange(1.0, N + 1)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A function and sound arguments for it."""
+
+    name: str
+    call: Callable
+    arguments: dict[str, object]
+
+
+def _signature(function) -> dict[str, object]:
+    """Arguments that have defaults, with these."""
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not p.empty}
+
+
+def _defaults(function, **given) -> dict[str, object]:
+    return _signature(function) | given
+
+
+@cache
+def entries() -> list[Entry]:
+    """All of them."""
+    made = [
+        *_solvers(),
+        *_problems(),
+        *_parts(),
+        *_estimators(),
+        *_transformers(),
+        *_graphs(),
+        *_metrics(),
+        *_odd_ends(),
+    ]
+    return made
+
+
+def _solvers():
+    common = {"l1": 0.05, "l2": 0.05, "sample_weight": WEIGHTS, "n_threads": 1, **SHORT}
+    yield Entry("solve", sw.solve, _defaults(sw.solve, A=A, b=REAL, **common))
+    yield Entry(
+        "solve, sparse", sw.solve, _defaults(sw.solve, A=sp.csr_array(A), b=SIGNS, **common | {"loss": "logistic"})
+    )
+    yield Entry("solve, blocks", sw.solve, _defaults(sw.solve, A=A, b=LABELS, **common | {"loss": "softmax"}))
+    problem = sw.Problem(A, REAL, penalty=sw.penalties.ElasticNet(0.1))
+    yield Entry("solve, Problem", sw.solve, _defaults(sw.solve, A=problem, **SHORT))
+    yield Entry("solve_many", sw.solve_many, _defaults(sw.solve_many, A=A, Y=TASKS, **common))
+    yield Entry(
+        "solve_many, labels", sw.solve_many, _defaults(sw.solve_many, A=A, Y=LABELS, **common | {"loss": "logistic"})
+    )
+    yield Entry("path", sw.path, _defaults(sw.path, problem=problem, n_points=3, n_threads=1, **SHORT))
+    yield Entry(
+        "lambda_max", sw.lambda_max, _defaults(sw.lambda_max, A=A, b=REAL, weights=np.ones(D), sample_weight=WEIGHTS)
+    )
+    for sketch in (sw.sketch_features, sw.sketch_instances):
+        yield Entry(sketch.__name__, sketch, _defaults(sketch, A=A, size=2))
+
+
+def _problems():
+    given = {"A": A, "b": REAL, "sample_weight": WEIGHTS, "penalty": sw.penalties.ElasticNet(0.1, 0.1)}
+    for kind in (sw.Problem, sw.BlockProblem):
+        yield Entry(kind.__name__, _stated(kind), _defaults(kind, **given))
+    problem = sw.Problem(A, REAL, penalty=sw.penalties.ElasticNet(0.1), intercept=True)
+    blocks = sw.BlockProblem(A, TASKS, penalty=sw.penalties.Groups(0.1), intercept=True)
+    yield Entry("Problem.certify", problem.certify, {"x": np.ones(D), "y": REAL, "intercept": 0.0})
+    yield Entry("BlockProblem.certify", blocks.certify, {"x": np.ones((D, 2)), "y": TASKS, "intercept": 0.0})
+    for owner in (problem, blocks):
+        yield Entry(f"{type(owner).__name__}.with_targets", owner.with_targets, {"b": REAL})
+        yield Entry(
+            f"{type(owner).__name__}.with_penalty", owner.with_penalty, {"penalty": sw.penalties.ElasticNet(0.1)}
+        )
+
+
+def _stated(kind):
+    def made(**given):
+        problem = kind(**given)
+        repr(problem)
+        return sw.solve(problem, **SHORT)
+
+    return made
+
+
+def _solved(kind, make: Callable, b=REAL, loss: str = "squared"):
+    """Solve with a part that is made of the arguments."""
+
+    def called(**given):
+        return sw.solve(**{"A": A, "b": b, "loss": loss, **make(kind(**given)), **SHORT, "n_threads": 1})
+
+    return called
+
+
+def _parts():
+    targets = {"real": REAL, "signs": SIGNS, "counts": np.abs(np.round(REAL)), "classes": LABELS}
+    for kind in (*sw.losses.ALL.values(), *sw.losses.OF_CLASSES.values()):
+        b, sound = targets[kind().targets], _signature(kind)
+        if sound:
+            yield Entry(kind.__name__, _solved(kind, lambda loss: {"loss": loss, "l2": 0.1}, b), sound)
+        m = np.ones((N, 3)) if kind().targets == "classes" else np.ones(N)
+        for method in ("value", "derivative", "second_derivative", "conjugate"):
+            first = "y" if method == "conjugate" else "m"
+            yield Entry(f"{kind.__name__}.{method}", getattr(kind(), method), {first: m, "b": b})
+        yield Entry(f"{kind.__name__}.prox_conjugate", kind().prox_conjugate, {"v": m, "step": 1.0, "b": b})
+        yield Entry(f"{kind.__name__}.maximise", kind().maximise, {"m": m, "y0": m, "q": 1.0, "b": b})
+    for kind in (sw.penalties.ElasticNet, sw.penalties.Groups):
+        yield Entry(
+            f"penalties.{kind.__name__}", _solved(kind, lambda p: {"penalty": p}), _defaults(kind, l1=0.1, l2=0.1)
+        )
+    for kind in sw.rules.ALL.values():
+        if _signature(kind) and kind is not sw.rules.MaxInnerProduct:  # which needs hnswlib, an extra
+            for side in ("primal", "dual"):
+                chosen = lambda rule, side=side: {
+                    "method": sw.methods.CoordinateDescent(side, rule),
+                    "l1": 0.1,
+                    "l2": 0.1,
+                }  # noqa: E731
+                yield Entry(f"rules.{kind.__name__}, {side}", _solved(kind, chosen), _signature(kind))
+    for kind in sw.methods.ALL.values():
+        if _signature(kind):
+            yield Entry(
+                f"methods.{kind.__name__}",
+                _solved(kind, lambda m: {"method": m, "l1": 0.1, "l2": 0.1}),
+                _signature(kind),
+            )
+    for kind, given in ((sw.Centred, {"A": A, "means": np.zeros(D)}), (sw.Factorised, {"U": A, "V": np.eye(D)})):
+        yield Entry(kind.__name__, _solved(kind, lambda data: {"A": data, "l2": 0.1}), given)
+
+
+def _estimators():
+    for name in estimators.__all__:
+        kind = getattr(estimators, name)
+        if name == "ConvergenceWarning":
+            continue
+        y = TASKS if "MultiTask" in name else np.abs(np.round(REAL)) if "Poisson" in name else REAL
+        y = LABELS if hasattr(kind, "classes_") or "Classifier" in name or "Logistic" in name or "SVC" in name else y
+        short = {
+            "max_iter": 3,
+            "tol": 1e-3,
+            "cv": 2,
+            "Cs": 2,
+            "alphas": 2,
+            "l1s": 2,
+            "groups": [0, 0, 1],
+            "random_state": 0,
+        }
+        sound = _signature(kind) | {key: value for key, value in short.items() if key in _signature(kind)}
+        weights = {} if "MultiTask" in name else {"sample_weight": WEIGHTS}
+        yield Entry(f"{name}.fit", _fitted(kind, tuple(weights)), sound | {"X": A, "y": y, **weights})
+        yield from _uses(name, kind, sound, y)
+
+
+def _fitted(kind, of_fit: tuple[str, ...] = ()):
+    def fit(X, y, **given):
+        own = {key: given.pop(key) for key in of_fit}
+        model = kind(**given)
+        model.fit(X, y, **own)
+        repr(model)
+        return model
+
+    return fit
+
+
+def _uses(name: str, kind, sound: dict, y):
+    model = kind(**sound)
+    fitted = cache(lambda: model.fit(A, y))
+    for use in ("predict", "decision_function", "predict_proba", "predict_log_proba"):
+        if hasattr(kind, use):
+            yield Entry(f"{name}.{use}", lambda X, use=use: getattr(fitted(), use)(X), {"X": A})
+    yield Entry(f"{name}.score", lambda X, y, sample_weight: fitted().score(X, y, sample_weight=sample_weight),
+                {"X": A, "y": y, "sample_weight": WEIGHTS})  # fmt: skip
+    yield Entry(f"{name}.set_params", lambda **given: kind().set_params(**given), sound)
+
+
+def _transformers():
+    for kind, size in ((features.RandomFourier, "n_components"), (features.RandomBinning, "n_grids")):
+        sound = _signature(kind) | {size: 4, "random_state": 0}
+
+        def transformed(X, kind=kind, **given):
+            return kind(**given).fit_transform(X)
+
+        yield Entry(f"{kind.__name__}.fit_transform", transformed, sound | {"X": A})
+        fitted = cache(lambda kind=kind, sound=sound: kind(**sound).fit(A))
+        yield Entry(f"{kind.__name__}.transform", lambda X, fitted=fitted: fitted().transform(X), {"X": A})
+
+
+def _graphs():
+    kind = graph.LabelPropagation
+    ring = np.roll(np.eye(N), 1, axis=0) + np.roll(np.eye(N), -1, axis=0)
+    partly = np.where(np.arange(N) < 4, LABELS, -1)
+    short = {"max_epochs": 3, "max_seconds": 0.05, "tol": 1e-3, "n_neighbors": 2}
+    sound = _signature(kind) | short
+    yield Entry("LabelPropagation.fit", _fitted(kind), sound | {"X": A, "y": partly})
+    given = sound | {"affinity": "precomputed", "X": ring, "y": partly}
+    yield Entry("LabelPropagation.fit, graph", _fitted(kind), given)
+    yield Entry("LabelPropagation.fit, sparse graph", _fitted(kind), given | {"X": sp.csr_array(ring)})
+    fitted = cache(lambda: kind(**sound).fit(A, partly))
+    for use in ("predict", "predict_proba"):
+        yield Entry(f"LabelPropagation.{use}", lambda X, use=use: getattr(fitted(), use)(X), {"X": A})
+
+
+def _metrics():
+    short = {"max_iter": 3, "tol": 1e-2, "n_neighbors": 1, "n_impostors": 2, "n_jobs": 1, "random_state": 0}
+    for kind in (metric.LargeMarginNearestNeighbor, metric.MultiTaskLargeMarginNearestNeighbor):
+        tasks = {} if kind is metric.LargeMarginNearestNeighbor else {"tasks": np.repeat([0, 1], N // 2)}
+        sound, y = _signature(kind) | short, LABELS % 2
+        yield Entry(f"{kind.__name__}.fit", _fitted(kind, tuple(tasks)), sound | {"X": A, "y": y, **tasks})
+        fitted = cache(lambda kind=kind, sound=sound, y=y, tasks=tasks: kind(**sound).fit(A, y, **tasks))
+        for use in ("predict", "predict_proba", "transform"):
+            called = lambda fitted=fitted, use=use, **given: getattr(fitted(), use)(**given)  # noqa: E731
+            yield Entry(f"{kind.__name__}.{use}", called, {"X": A, **tasks})
+    risk = metric.MatrixRisk(metric.LowRank(A), REAL)
+    yield Entry("MatrixRisk.solve", risk.solve, _defaults(risk.solve, **SHORT, n_threads=1))
+    yield Entry("MatrixRisk.certify", risk.certify, {"x": np.eye(D)[None], "y": REAL})
+    yield Entry("MatrixRisk", lambda **given: metric.MatrixRisk(**given).solve(**SHORT),
+                _defaults(metric.MatrixRisk, D=metric.LowRank(A), b=REAL, sample_weight=WEIGHTS))  # fmt: skip
+    yield Entry("LowRank", lambda **given: metric.MatrixRisk(metric.LowRank(**given), REAL).solve(**SHORT),
+                _defaults(metric.LowRank, vectors=A, coefficients=np.ones(N), samples=np.arange(N), blocks=np.zeros(N, int)))  # fmt: skip
+
+
+def _odd_ends():
+    yield Entry("load", sw.load, {"path": os.devnull})
+    yield Entry("set_num_threads", _threads, {"n_threads": 1})
+    yield Entry("main", _command, {"argv": ["--version"]})
+    yield Entry("losses.get", sw.losses.get, {"given": "squared"})
+    yield Entry("methods.get", sw.methods.get, {"given": "auto"})
+    yield Entry("rules.get", sw.rules.get, {"given": "cyclic"})
+
+
+def _threads(n_threads):
+    try:
+        sw.set_num_threads(n_threads)
+    finally:
+        sw.set_num_threads(None)
+
+
+def _command(argv):
+    with (
+        contextlib.redirect_stderr(io.StringIO()),
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.suppress(SystemExit),
+    ):
+        main(argv)
