@@ -62,15 +62,35 @@ def _reshaped(matrix, rng):
     matrix._shape = rng.choice([(8, 10**6), (10**6, 3), (8, 1), (-1, 3), (2, 3), (8,), (8, 3, 1), None, (8.5, 3)])
 
 
-ODD = [lambda v: None, lambda v: list(v), lambda v: "abc", lambda v: v.astype(complex), lambda v: v.astype(object),
-       lambda v: v.astype(float), lambda v: v.reshape(-1, 1), lambda v: v[:0], lambda v: np.int64(3), lambda v: v.astype("U3"),
-       lambda v: v[::-1], lambda v: v.astype(np.uint8), lambda v: v.astype(">i8"), lambda v: memoryview(v)]  # fmt: skip
+ODD = [
+    lambda v: None,
+    lambda v: list(v),
+    lambda v: "abc",
+    lambda v: v.astype(complex),
+    lambda v: v.astype(object),
+    lambda v: v.astype(float),
+    lambda v: v.reshape(-1, 1),
+    lambda v: v[:0],
+    lambda v: np.int64(3),
+    lambda v: v.astype("U3"),
+    lambda v: v[::-1],
+    lambda v: v.astype(np.uint8),
+    lambda v: v.astype(">i8"),
+    lambda v: memoryview(v),
+]
 
 COMPRESSED = {
-    "bad index": _entry("indices"), "bad indptr": _entry("indptr"), "indices too short": _shorter("indices"),
-    "indptr too short": _shorter("indptr"), "data too short": _shorter("data"), "nan": _nan, "other shape": _reshaped,
-    "odd data": _set("data", *ODD), "odd indices": _set("indices", *ODD), "odd indptr": _set("indptr", *ODD),
-}  # fmt: skip
+    "bad index": _entry("indices"),
+    "bad indptr": _entry("indptr"),
+    "indices too short": _shorter("indices"),
+    "indptr too short": _shorter("indptr"),
+    "data too short": _shorter("data"),
+    "nan": _nan,
+    "other shape": _reshaped,
+    "odd data": _set("data", *ODD),
+    "odd indices": _set("indices", *ODD),
+    "odd indptr": _set("indptr", *ODD),
+}
 
 
 def _lil_entry(matrix, rng):
@@ -93,14 +113,38 @@ def _dok_key(matrix, rng):
 
 
 HARMS = {
-    "csr": COMPRESSED, "csc": COMPRESSED, "bsr": COMPRESSED,
-    "coo": {"bad row": _entry("row"), "bad column": _entry("col"), "data too short": _shorter("data"), "nan": _nan,
-            "other shape": _reshaped, "odd data": _set("data", *ODD),
-            "odd coordinates": _set("coords", lambda v: None, lambda v: v[:1], lambda v: (v[0][:-1], v[1]), lambda v: "ab",
-                                    lambda v: (v[0].astype(float), v[1]))},
-    "lil": {"bad column": _lil_entry, "rows longer than data": _lil_length, "odd rows": _lil_rows, "other shape": _reshaped,
-            "odd data": _set("data", lambda v: None, lambda v: v[:-1], lambda v: np.array([[1.0]] * len(v)))},
+    "csr": COMPRESSED,
+    "csc": COMPRESSED,
+    "bsr": COMPRESSED,
+    "coo": {
+        "bad row": _entry("row"),
+        "bad column": _entry("col"),
+        "data too short": _shorter("data"),
+        "nan": _nan,
+        "other shape": _reshaped,
+        "odd data": _set("data", *ODD),
+        "odd coordinates": _set(
+            "coords",
+            lambda v: None,
+            lambda v: v[:1],
+            lambda v: (v[0][:-1], v[1]),
+            lambda v: "ab",
+            lambda v: (v[0].astype(float), v[1]),
+        ),
+    },
+    "lil": {
+        "bad column": _lil_entry,
+        "rows longer than data": _lil_length,
+        "odd rows": _lil_rows,
+        "other shape": _reshaped,
+        "odd data": _set("data", lambda v: None, lambda v: v[:-1], lambda v: np.array([[1.0]] * len(v))),
+    },
     "dok": {"bad key": _dok_key, "other shape": _reshaped},
-    "dia": {"bad offset": _entry("offsets"), "odd offsets": _set("offsets", *ODD), "odd data": _set("data", *ODD),
-            "nan": lambda matrix, rng: matrix.data.fill(np.nan), "other shape": _reshaped},
-}  # fmt: skip
+    "dia": {
+        "bad offset": _entry("offsets"),
+        "odd offsets": _set("offsets", *ODD),
+        "odd data": _set("data", *ODD),
+        "nan": lambda matrix, rng: matrix.data.fill(np.nan),
+        "other shape": _reshaped,
+    },
+}

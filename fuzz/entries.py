@@ -9,10 +9,10 @@ from __future__ import annotations
 import contextlib
 import inspect
 import io
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
@@ -54,7 +54,7 @@ def _defaults(function, **given) -> dict[str, object]:
 @cache
 def entries() -> list[Entry]:
     """All of them."""
-    made = [
+    return [
         *_solvers(),
         *_problems(),
         *_parts(),
@@ -64,7 +64,6 @@ def entries() -> list[Entry]:
         *_metrics(),
         *_odd_ends(),
     ]
-    return made
 
 
 def _solvers():
@@ -140,21 +139,18 @@ def _parts():
     for kind in sw.rules.ALL.values():
         if _signature(kind) and kind is not sw.rules.MaxInnerProduct:  # which needs hnswlib, an extra
             for side in ("primal", "dual"):
-                chosen = lambda rule, side=side: {
-                    "method": sw.methods.CoordinateDescent(side, rule),
-                    "l1": 0.1,
-                    "l2": 0.1,
-                }  # noqa: E731
-                yield Entry(f"rules.{kind.__name__}, {side}", _solved(kind, chosen), _signature(kind))
+                yield Entry(f"rules.{kind.__name__}, {side}", _solved(kind, partial(_on_side, side)), _signature(kind))
     for kind in sw.methods.ALL.values():
         if _signature(kind):
-            yield Entry(
-                f"methods.{kind.__name__}",
-                _solved(kind, lambda m: {"method": m, "l1": 0.1, "l2": 0.1}),
-                _signature(kind),
-            )
+            l1 = 0.0 if kind in (sw.methods.SAG, sw.methods.LBFGS) else 0.1  # which are for smooth penalties
+            chosen = _solved(kind, lambda method, l1=l1: {"method": method, "l1": l1, "l2": 0.1})
+            yield Entry(f"methods.{kind.__name__}", chosen, _signature(kind))
     for kind, given in ((sw.Centred, {"A": A, "means": np.zeros(D)}), (sw.Factorised, {"U": A, "V": np.eye(D)})):
         yield Entry(kind.__name__, _solved(kind, lambda data: {"A": data, "l2": 0.1}), given)
+
+
+def _on_side(side: str, rule) -> dict[str, object]:
+    return {"method": sw.methods.CoordinateDescent(side, rule), "l1": 0.1, "l2": 0.1}
 
 
 def _estimators():
@@ -245,11 +241,12 @@ def _metrics():
     yield Entry("MatrixRisk", lambda **given: metric.MatrixRisk(**given).solve(**SHORT),
                 _defaults(metric.MatrixRisk, D=metric.LowRank(A), b=REAL, sample_weight=WEIGHTS))  # fmt: skip
     yield Entry("LowRank", lambda **given: metric.MatrixRisk(metric.LowRank(**given), REAL).solve(**SHORT),
-                _defaults(metric.LowRank, vectors=A, coefficients=np.ones(N), samples=np.arange(N), blocks=np.zeros(N, int)))  # fmt: skip
+                _defaults(metric.LowRank, vectors=A, coefficients=np.ones(N), samples=np.arange(N),
+                          blocks=np.zeros(N, int)))  # fmt: skip
 
 
 def _odd_ends():
-    yield Entry("load", sw.load, {"path": os.devnull})
+    yield Entry("load", sw.load, {"path": Path(__file__).parent / "corpus" / "lasso.southwell"})
     yield Entry("set_num_threads", _threads, {"n_threads": 1})
     yield Entry("main", _command, {"argv": ["--version"]})
     yield Entry("losses.get", sw.losses.get, {"given": "squared"})

@@ -185,8 +185,9 @@ def conjugate_of(s: Statement, y: np.ndarray) -> tuple[np.ndarray, Wide]:
         u = np.maximum(y + b, 0)
         outside = (np.abs(y + b - u) / np.maximum(b, 1)).max()
         return _entropy(u) - u, outside
-    lo, hi = {"huber": (-getattr(s.loss, "delta", 1), getattr(s.loss, "delta", 1)), "epsilon_insensitive": (-1, 1),
-              "quantile": (-getattr(s.loss, "q", 0.5), 1 - getattr(s.loss, "q", 0.5))}.get(name, (-np.inf, np.inf))  # fmt: skip
+    delta, q = getattr(s.loss, "delta", 1.0), getattr(s.loss, "q", 0.5)
+    boxes = {"huber": (-delta, delta), "epsilon_insensitive": (-1, 1), "quantile": (-q, 1 - q)}
+    lo, hi = boxes.get(name, (-np.inf, np.inf))
     inside = np.clip(y, Wide(lo), Wide(hi))
     outside = (np.abs(y - inside) / Wide(hi - lo if np.isfinite(hi - lo) else 1)).max()
     kappa = Wide(name in ("squared", "huber", "squared_epsilon_insensitive"))

@@ -32,7 +32,8 @@ def corpus() -> list[bytes]:
 
 @cache
 def _scratch() -> str:
-    folder = tempfile.TemporaryDirectory(prefix="southwell-fuzz-")
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # files are written thousands of times
+    folder = tempfile.TemporaryDirectory(prefix="southwell-fuzz-", dir=memory)
     _scratch.kept = folder  # removed when the process ends
     return os.path.join(folder.name, "model.southwell")
 

@@ -13,16 +13,27 @@ from collections.abc import Callable
 TEXT = "model.json"
 NUMBERS = [0, 1, -1, 2, 255, 2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**63 - 1, 2**63, 2**64, 10**30, 0.5, -1e308]
 HEADERS = [
-    "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000,), }", "{'descr': '|O', 'fortran_order': False, 'shape': (3,), }",
-    "{'descr': '<f8', 'fortran_order': True, 'shape': (-1, 3), }", "{'descr': '<f8', 'fortran_order': False, 'shape': (), }",
-    "{'descr': '|V1000000', 'fortran_order': False, 'shape': (0,), }", "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (3,), }",
-    "{'descr': '<U1000000000', 'fortran_order': False, 'shape': (1,), }", "{'descr': '<M8[s]', 'fortran_order': False, 'shape': (3,), }",
-    "{'descr': '>f8', 'fortran_order': 1, 'shape': (3,), }", "__import__('os').system('true')", "{" * 200, "(" * 5000,
-    "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 99999999999999999999), }", "{'descr': '<c16', 'fortran_order': False, 'shape': (1,), }",
-    "{'descr': '<f8', 'fortran_order': False, 'shape': (0, 9223372036854775807), }", "{'descr': '|b1', 'fortran_order': False, 'shape': (24,), }",
-    "{'descr': '<f2', 'fortran_order': False, 'shape': (12,), }", "{'descr': '<i4', 'fortran_order': False, 'shape': (6,), }",
-    "{'descr': '|S0', 'fortran_order': False, 'shape': (5,), }", "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
-]  # fmt: skip
+    "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000,), }",
+    "{'descr': '|O', 'fortran_order': False, 'shape': (3,), }",
+    "{'descr': '<f8', 'fortran_order': True, 'shape': (-1, 3), }",
+    "{'descr': '<f8', 'fortran_order': False, 'shape': (), }",
+    "{'descr': '|V1000000', 'fortran_order': False, 'shape': (0,), }",
+    "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (3,), }",
+    "{'descr': '<U1000000000', 'fortran_order': False, 'shape': (1,), }",
+    "{'descr': '<M8[s]', 'fortran_order': False, 'shape': (3,), }",
+    "{'descr': '>f8', 'fortran_order': 1, 'shape': (3,), }",
+    "__import__('os').system('true')",
+    "{" * 200,
+    "(" * 5000,
+    "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 99999999999999999999), }",
+    "{'descr': '<c16', 'fortran_order': False, 'shape': (1,), }",
+    "{'descr': '<f8', 'fortran_order': False, 'shape': (0, 9223372036854775807), }",
+    "{'descr': '|b1', 'fortran_order': False, 'shape': (24,), }",
+    "{'descr': '<f2', 'fortran_order': False, 'shape': (12,), }",
+    "{'descr': '<i4', 'fortran_order': False, 'shape': (6,), }",
+    "{'descr': '|S0', 'fortran_order': False, 'shape': (5,), }",
+    "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
+]
 
 
 def mutate(files: list[bytes], rng: random.Random) -> tuple[bytes, str]:
@@ -171,46 +182,71 @@ def _dumped(stored, rng) -> bytes:
     return text
 
 
-def _nodes(stored, path=()):
-    yield path, stored
-    pairs = stored.items() if isinstance(stored, dict) else enumerate(stored) if isinstance(stored, list) else ()
-    for key, value in pairs:
-        yield from _nodes(value, (*path, key))
+def _random_place(stored, rng):
+    """A dictionary or list inside, and a key of it: by a walk that ends at random."""
+    holder = stored
+    while True:
+        keys = list(holder) if isinstance(holder, dict) else range(len(holder))
+        if not keys:
+            return None
+        key = rng.choice(keys)
+        if not isinstance(holder[key], dict | list) or not holder[key] or rng.random() < 0.2:
+            return holder, key
+        holder = holder[key]
 
 
 def _change_node(stored, rng) -> None:
-    if not isinstance(stored, dict | list):
+    place = _random_place(stored, rng) if isinstance(stored, dict | list) else None
+    if place is None:
         return
-    paths = [path for path, _ in _nodes(stored) if path]
-    if not paths:
-        return
-    path = rng.choice(paths)
-    holder = stored
-    for key in path[:-1]:
-        holder = holder[key]
+    holder, key = place
     what = rng.randrange(5)
     if what == 0:
-        del holder[path[-1]]
+        del holder[key]
     elif what == 1 and isinstance(holder, dict):
-        holder[
-            rng.choice(["x_", "coef_", "__class__", "predict", "fit_", "_results", "array", "part", "", "\ud800"])
-        ] = holder.pop(path[-1])
+        names = ["x_", "coef_", "__class__", "predict", "fit_", "_results", "array", "part", "", "\ud800"]
+        holder[rng.choice(names)] = holder.pop(key)
     elif what == 2:
-        others = [value for other, value in _nodes(stored) if other and other != path[: len(other)]]
-        holder[path[-1]] = json.loads(json.dumps(rng.choice(others))) if others else None
+        other = _random_place(stored, rng)
+        holder[key] = json.loads(json.dumps(other[0][other[1]]))
     else:
-        holder[path[-1]] = _other_value(rng)
+        holder[key] = _other_value(rng)
 
 
 def _other_value(rng):
-    return rng.choice([
-        None, True, False, "", "x", "\ud800", "a" * 10_000, [], {}, [[]], {"list": []}, {"dict": [[{"list": []}, 1]]}, *NUMBERS,
-        float("nan"), float("inf"), {"array": rng.choice([0, 1, 2, 3, -1, 10**6, True])}, {"scalar": rng.randrange(4)},
-        {"objects": [1, 2], "shape": [2**31, 2**31]}, {"objects": [], "shape": [0, 2**61]}, {"status": "CONVERGED"},
-        {"sparse": [0, 1, 2], "shape": [2, 3], "matrix": True}, {"sparse": [0, 0, 0], "shape": [2**40, 2**40], "matrix": False},
-        {"part": "Result", "of": {}}, {"part": "Greedy", "of": {"score": "gs-s"}}, {"part": "Quantile", "of": {"q": 2.0}},
-        {"type": "Hinge"}, {"tuple": [{"tuple": []}]}, {"part": "DSPDC", "of": {"rows": 10**18}}, {"part": "Auto", "of": {"x": 1}},
-    ])  # fmt: skip
+    return rng.choice(
+        [
+            None,
+            True,
+            False,
+            "",
+            "x",
+            "\ud800",
+            "a" * 10_000,
+            [],
+            {},
+            [[]],
+            {"list": []},
+            {"dict": [[{"list": []}, 1]]},
+            *NUMBERS,
+            float("nan"),
+            float("inf"),
+            {"array": rng.choice([0, 1, 2, 3, -1, 10**6, True])},
+            {"scalar": rng.randrange(4)},
+            {"objects": [1, 2], "shape": [2**31, 2**31]},
+            {"objects": [], "shape": [0, 2**61]},
+            {"status": "CONVERGED"},
+            {"sparse": [0, 1, 2], "shape": [2, 3], "matrix": True},
+            {"sparse": [0, 0, 0], "shape": [2**40, 2**40], "matrix": False},
+            {"part": "Result", "of": {}},
+            {"part": "Greedy", "of": {"score": "gs-s"}},
+            {"part": "Quantile", "of": {"q": 2.0}},
+            {"type": "Hinge"},
+            {"tuple": [{"tuple": []}]},
+            {"part": "DSPDC", "of": {"rows": 10**18}},
+            {"part": "Auto", "of": {"x": 1}},
+        ]
+    )
 
 
 # The arrays.
@@ -254,6 +290,19 @@ def _array_changed(content: bytes, rng, files) -> bytes:
 
 
 CHANGES: list[Callable[[bytes, random.Random, list[bytes]], bytes]] = [
-    _flip_bytes, _truncate, _cut_out, _splice, _prepend, _wide_integer, _archive_changed, _archive_changed, _text_changed, _text_changed,
-    _text_changed, _text_changed, _array_changed, _array_changed, _array_changed,
-]  # fmt: skip
+    _flip_bytes,
+    _truncate,
+    _cut_out,
+    _splice,
+    _prepend,
+    _wide_integer,
+    _archive_changed,
+    _archive_changed,
+    _text_changed,
+    _text_changed,
+    _text_changed,
+    _text_changed,
+    _array_changed,
+    _array_changed,
+    _array_changed,
+]

@@ -24,6 +24,7 @@ class Report:
     seed: int
     cases: int = 0
     seconds: float = 0.0
+    processor: float = 0.0  # seconds of it, which a busy machine does not change
     counts: Counter = field(default_factory=Counter)
     findings: list[Finding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -32,7 +33,8 @@ class Report:
     def line(self) -> str:
         """One line: cases, rate, counts, findings."""
         kinds = Counter(finding.kind for finding in self.findings)
-        parts = [f"{self.cases} cases", f"{self.seconds:.0f} s", f"{self.cases / max(self.seconds, 1e-9):.0f}/s"]
+        parts = [f"{self.cases} cases", f"{self.seconds:.0f} s"]
+        parts += [f"{self.cases / self.processor:.0f} a second of processor time"] if self.processor > 0 else []
         parts += [f"{name} {number}" for name, number in sorted(self.counts.items())]
         parts += [f"FOUND {name} {number}" for name, number in sorted(kinds.items())] or ["findings 0"]
         parts += [f"skipped: {', '.join(self.skipped)}"] if self.skipped else []

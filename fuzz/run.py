@@ -22,13 +22,13 @@ SETTINGS = {  # how many cases a worker is told at a time, and the seconds after
 SHARES = {"problems": 0.4, "hostile": 0.3, "files": 0.1, "sparse": 0.2}  # of the seconds of "all"
 
 
-def fuzz(part: str, seconds: float, seed: int, cases: int | None, first: int) -> Report:
+def fuzz(part: str, seconds: float, seed: int, cases: int | None, first: int, mute: tuple[str, ...]) -> Report:
     """Run one part."""
     if part == "sparse":
         from fuzz import sparse
 
         return sparse.run(seed, seconds, cases)
-    report = workers.run(part, seed, seconds, cases, first=first, **SETTINGS[part])
+    report = workers.run(part, seed, seconds, cases, first=first, mute=mute, **SETTINGS[part])
     if part == "problems" and importlib.util.find_spec("cvxpy") is None:
         report.skipped.append("Clarabel (cvxpy is not installed: pip install '.[fuzz]')")
     return report
@@ -53,6 +53,7 @@ def main() -> int:
     parser.add_argument("--cases", type=int, help="at most so many of each part")
     parser.add_argument("--first", type=int, default=0, help="the number of the first case")
     parser.add_argument("--case", type=int, help="repeat this case alone, in this process")
+    parser.add_argument("--mute", nargs="*", default=[], help="do not run cases whose key holds one of these texts")
     parser.add_argument("--json", type=Path, help="write all findings to this file")
     arguments = parser.parse_args()
     if arguments.case is not None:
@@ -60,7 +61,9 @@ def main() -> int:
     parts = SHARES if arguments.what == "all" else {arguments.what: 1.0}
     reports = []
     for part, share in parts.items():
-        report = fuzz(part, share * arguments.seconds, arguments.seed, arguments.cases, arguments.first)
+        report = fuzz(
+            part, share * arguments.seconds, arguments.seed, arguments.cases, arguments.first, (*arguments.mute,)
+        )
         reports.append(report)
         print(report.line(), flush=True)
         if report.findings or report.notes:

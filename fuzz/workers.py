@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import mmap
 import os
+import resource
 import selectors
 import signal
 import struct
@@ -24,6 +25,7 @@ from pathlib import Path
 from .report import Finding, Report
 
 ROOT = Path(__file__).resolve().parent.parent
+START = 120.0  # seconds a worker may take to import what it needs, on a busy machine
 MUTED_AFTER = 2  # crashes of one key: the next ones of its kind would only cost time
 
 
@@ -62,6 +64,7 @@ class Worker:
         except BrokenPipeError:
             return None
         before, since = self.current[0], time.monotonic()
+        limit = max(limit, START) if before < 0 else limit
         while True:
             if self.selector.select(timeout=0.2):
                 line = self.process.stdout.readline()
@@ -76,10 +79,14 @@ class Worker:
 
     def close(self) -> str:
         """End it, and say how it ended."""
-        if self.stuck:
-            self.process.kill()
+        if self.stuck:  # faulthandler then writes where each thread is
+            self.process.send_signal(signal.SIGABRT)
         self.process.stdin.close()
-        self.process.wait()
+        try:
+            self.process.wait(timeout=5.0 if self.stuck else None)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
         self.process.stdout.close()
         self.selector.close()
         code = self.process.returncode
@@ -93,41 +100,50 @@ class Worker:
         return self.errors.read().decode(errors="replace")[-1500:]
 
 
-def run(part: str, seed: int, seconds: float, cases: int | None, *, first: int = 0, batch: int = 50,
-        limit: float = 20.0, memory: int = 4 << 30) -> Report:  # fmt: skip
-    """Run cases ``first``, ``first + 1``, ... until the time or their number is used up."""
-    report, muted = Report(part, seed), set()
+def run(part: str, seed: int, seconds: float, cases: int | None, *, first: int = 0, mute: tuple[str, ...] = (),
+        batch: int = 50, limit: float = 20.0, memory: int = 4 << 30) -> Report:  # fmt: skip
+    """Run cases ``first``, ``first + 1``, ... until the time or their number is used up; not those whose key holds a
+    text of ``mute``."""
+    report, muted = Report(part, seed), set(mute)
     crashes: Counter = Counter()
-    begun, number = time.monotonic(), first
-    end = first + cases if cases is not None else None
-    worker = None
-    while (end is None or number < end) and time.monotonic() - begun < seconds:
+    begun, used = time.monotonic(), _processor()
+    upcoming, again, worker = first, [], None  # ranges that must be run again: their worker died at a case behind them
+    while (again or cases is None or upcoming < first + cases) and time.monotonic() - begun < seconds:
+        if again:
+            start, stop = again.pop()
+        else:
+            start, stop = upcoming, upcoming + batch if cases is None else min(upcoming + batch, first + cases)
+            upcoming = stop
         worker = worker or Worker(part, seed, muted, memory)
-        stop = number + batch if end is None else min(number + batch, end)
-        answer = worker.ask(number, stop, limit)
+        answer = worker.ask(start, stop, limit)
         if answer is not None:
             _add(report, answer)
-            number = stop
             continue
         culprit, key = worker.current
         how, words = worker.close(), worker.last_words()
         worker = None
-        if culprit < number:
-            raise RuntimeError(f"The worker of part {part!r} did not start ({how}):\n{words}")
+        if not start <= culprit < stop:
+            raise RuntimeError(f"The worker of part {part!r} did not begin ({how}):\n{words}")
         alone = _alone(part, seed, culprit, limit, memory)
-        note = f"alone: {alone}" if alone else f"not when run alone, after cases from {number}"
+        note = f"alone: {alone}" if alone else f"not when run alone, after cases from {start}"
         report.findings.append(Finding(how.split()[0], key, f"{how}; {note}\n{words}", culprit))
+        report.cases += 1
         crashes[key] += 1
         if crashes[key] >= MUTED_AFTER:
             muted.add(key)
-        report.cases += culprit + 1 - number
-        number = culprit + 1
+        again += [(a, b) for a, b in ((culprit + 1, stop), (start, culprit)) if a < b]
     if worker is not None:
         worker.close()
-    report.seconds = time.monotonic() - begun
+    report.seconds, report.processor = time.monotonic() - begun, _processor() - used
     if muted:
-        report.notes.append(f"not run again after {MUTED_AFTER} crashes: {', '.join(sorted(muted))}")
+        report.notes.append(f"muted, some after {MUTED_AFTER} crashes: {', '.join(sorted(muted))}")
     return report
+
+
+def _processor() -> float:
+    """Seconds of processor time of all workers that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def _alone(part: str, seed: int, case: int, limit: float, memory: int) -> str:
