@@ -248,7 +248,7 @@ def _metrics():
 def _odd_ends():
     yield Entry("load", sw.load, {"path": Path(__file__).parent / "corpus" / "lasso.southwell"})
     yield Entry("set_num_threads", _threads, {"n_threads": 1})
-    yield Entry("main", _command, {"argv": ["--version"]})
+    yield Entry("main", _command, {"word": "--version"})
     yield Entry("losses.get", sw.losses.get, {"given": "squared"})
     yield Entry("methods.get", sw.methods.get, {"given": "auto"})
     yield Entry("rules.get", sw.rules.get, {"given": "cyclic"})
@@ -261,10 +261,10 @@ def _threads(n_threads):
         sw.set_num_threads(None)
 
 
-def _command(argv):
+def _command(word):
     with (
         contextlib.redirect_stderr(io.StringIO()),
         contextlib.redirect_stdout(io.StringIO()),
         contextlib.suppress(SystemExit),
     ):
-        main(argv)
+        main([str(word)])

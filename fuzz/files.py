@@ -54,7 +54,7 @@ def check(content: bytes, key: str) -> tuple[list[Finding], Counter]:
     path = _scratch()
     with open(path, "wb") as file:
         file.write(content)
-    with warnings.catch_warnings(), np.errstate(all="warn"):
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", RuntimeWarning)
         try:

@@ -30,7 +30,8 @@ from .report import Finding
 ALLOWED = (ValueError, TypeError, MemoryError, OSError, ImportError)  # OverflowError says nothing to a caller
 LIBRARY, HERE = Path(sw.__file__).parent, Path(__file__).parent
 RAISES = {dis.opmap[name] for name in ("RAISE_VARARGS", "RERAISE") if name in dis.opmap}
-TRUSTED = ("sklearn",)  # its checks of X and y raise what its users know
+TRUSTED = ("sklearn", "pathlib.py")  # whose checks of X, y and paths raise what their users know
+KNOWN = (ValueError, TypeError, OverflowError, ZeroDivisionError)
 
 
 def value(rng: random.Random, *, huge: bool) -> tuple[str, object]:
@@ -70,7 +71,7 @@ class Case:
 
     def run(self) -> tuple[list[Finding], Counter]:
         try:
-            with warnings.catch_warnings(), np.errstate(all="warn"):
+            with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 warnings.simplefilter("error", RuntimeWarning)
                 answer = self.entry.call(**self.arguments)
@@ -103,11 +104,14 @@ def _frames(error: BaseException) -> traceback.StackSummary:
 
 
 def _callers_own(error: BaseException) -> bool:
-    """Was it raised by an object that the caller brought: a hostile one, or a broken matrix asked for its repr?"""
+    """Was it raised by an object that the caller brought (a hostile one, or a broken matrix asked for its repr), or by
+    a library whose errors its users know?"""
     frames = _frames(error)
     if Path(frames[-1].filename).name == "nasty.py":
         return True
-    if isinstance(error, OverflowError) and any(name in Path(frames[-1].filename).parts for name in TRUSTED):
+    own = max((k for k, f in enumerate(frames) if str(LIBRARY) in f.filename), default=-1)
+    beyond = {part for f in frames[own + 1 :] for part in Path(f.filename).parts}
+    if isinstance(error, KNOWN) and beyond.intersection(TRUSTED):
         return True
     return any(f.name in ("__repr__", "__str__") and f"scipy{os.sep}sparse" in f.filename for f in frames)
 
@@ -125,7 +129,7 @@ def unclear_because(error: BaseException) -> str:
         return "empty message"
     if HERE in file.parents or isinstance(error, MemoryError):  # a wrong signature; no memory
         return ""
-    if any(name in file.parts for name in TRUSTED):
+    if isinstance(error, OSError) and error.errno is not None:  # the system's own words
         return ""
     by_hand = code.co_code[trace.tb_lasti] in RAISES
     return "" if by_hand and LIBRARY in file.parents else "unclear error"

@@ -41,7 +41,7 @@ def checked(*answers: problems.Answer) -> list[str]:
 
 @wide
 def test_short_run_over_random_problems_finds_no_wrong_certificate():
-    report = workers.run("problems", 20, 600.0, 50, batch=25, limit=120.0)
+    report = workers.run("problems", 21, 600.0, 50, batch=25, limit=120.0)
     assert report.cases == 50 and report.counts["certificates"] > 100
     assert [f for f in report.findings if f.kind != "refused"] == [], report.details()
 
