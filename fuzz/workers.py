@@ -64,7 +64,6 @@ class Worker:
         except BrokenPipeError:
             return None
         before, since = self.current[0], time.monotonic()
-        limit = max(limit, START) if before < 0 else limit
         while True:
             if self.selector.select(timeout=0.2):
                 line = self.process.stdout.readline()
@@ -73,7 +72,7 @@ class Worker:
                 return None
             if self.current[0] != before:
                 before, since = self.current[0], time.monotonic()
-            elif time.monotonic() - since > limit:
+            elif time.monotonic() - since > (limit if before >= 0 else max(limit, START)):
                 self.stuck = True
                 return None
 
