@@ -37,8 +37,9 @@ struct Problem final : Question {
   Real penalty_value(CVec x) const {
     if (penalty.plain() && penalty.penalised() > 0) { // one formula for all: the loop vectorises
       const auto [l1, l2, lo, hi] = penalty[0];
-      return unrolled(penalty.penalised(),
-                      [&](Index j) { return (l1 + l2 / 2 * std::abs(x[j])) * std::abs(x[j]); });
+      return unrolled(penalty.penalised(), [&, l1 = l1, l2 = l2](Index j) {
+        return (l1 + l2 / 2 * std::abs(x[j])) * std::abs(x[j]);
+      });
     }
     Real total = 0;
     for (Index j = 0; j < Index(x.size()); ++j) total += penalty[j].value(x[j]);

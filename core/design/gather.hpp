@@ -39,7 +39,8 @@ template <class Stored> void gather_columns(const Stored& stored, Names names, S
   for (const Index j : names) sizes.push_back(fiber(j).size());
   auto [values, rows] = into.append(sizes);
   for (const Index j : names)
-    fiber(j).visit([&](Index i, Real a) {
+    fiber(j).visit([&values = values,
+                    &rows = rows](Index i, Real a) { // by name: Clang before 16 cannot capture bindings
       *values++ = a;
       *rows++ = std::int32_t(i);
     });

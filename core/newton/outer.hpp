@@ -115,7 +115,7 @@ private:
   template <class Spend> bool add_stored(const SparseColumns& store, Spend&& spend) {
     for (const auto& [k, by] : changes_) {
       const auto fiber = store[k];
-      fiber.visit([&](Index i, Real a) {
+      fiber.visit([&, by = by](Index i, Real a) { // by name: Clang before 16 cannot capture bindings
         Real* line = matrix_.data() + i * samples();
         fiber.visit_between(0, i + 1, [&](Index j, Real b) { line[j] += by * a * b; });
       });
