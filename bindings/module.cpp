@@ -18,9 +18,17 @@ namespace {
 
 template <class Stored>
 AnyLayout frame(Stored stored, bool by_columns, std::vector<Real> shifts, bool intercept) {
-  if (by_columns)
-    return Stores<Axis::columns>(Framed<Stored, Axis::columns>(stored, std::move(shifts), intercept));
-  return Stores<Axis::rows>(Framed<Stored, Axis::rows>(stored, std::move(shifts), intercept));
+  if constexpr (Compiled::has<Stored>) {
+    if (by_columns)
+      return Stores<Axis::columns>(Framed<Stored, Axis::columns>(stored, std::move(shifts), intercept));
+    return Stores<Axis::rows>(Framed<Stored, Axis::rows>(stored, std::move(shifts), intercept));
+  } else {
+    PyErr_SetString(
+        PyExc_NotImplementedError,
+        "this build was made with SOUTHWELL_LAYOUTS=some: data must be float64, with int32 indices "
+        "if they are sparse. Convert them, or build with SOUTHWELL_LAYOUTS=all.");
+    throw nb::python_error();
+  }
 }
 
 template <class Value> void def_dense(nb::module_& m) {
@@ -92,6 +100,7 @@ Output null_dual(nb::object problem) {
 NB_MODULE(_core, m) {
   m.doc() = "The compiled core of southwell.";
   nb::set_leak_warnings(false); // what is still referenced when the interpreter ends is not a leak
+  m.attr("all_layouts") = all_layouts;
 
   nb::class_<BoundLayout>(m, "Layout", "The data along one axis, framed by constants and an intercept.")
       .def_prop_ro("rows", [](const BoundLayout& l) { return l.design().rows(); })

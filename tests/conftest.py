@@ -3,6 +3,8 @@
 import faulthandler
 import sys
 import warnings
+import zlib
+from collections import defaultdict
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 from hypothesis import settings
 
 import southwell as sw
-from southwell import ConvergenceWarning
+from southwell import ConvergenceWarning, _core
 from southwell.testing import datasets
 
 # Examples are small; a deadline would only measure how busy the machine is.
@@ -24,6 +26,34 @@ def watchdog():
     faulthandler.dump_traceback_later(900, exit=True, file=sys.__stderr__)
     yield
     faulthandler.cancel_dump_traceback_later()
+
+
+def pytest_addoption(parser):
+    parser.addoption("--cases", type=int, metavar="N", help="run at most N cases of each parametrised test")
+
+
+def pytest_collection_modifyitems(config, items):
+    """``--cases``: which cases is as good as random, and the same each time."""
+    if (cases := config.getoption("--cases")) is None:
+        return
+    tests = defaultdict(list)
+    for item in items:
+        tests[item.path, getattr(item, "originalname", item.name)].append(item)
+    kept = set()
+    for each in tests.values():
+        kept.update(sorted(each, key=lambda item: zlib.crc32(item.name.encode()))[:cases])
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = [item for item in items if item in kept]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A core that was built with a few layouts refuses the others: the test is skipped."""
+    report = yield
+    if not _core.all_layouts and call.excinfo and "SOUTHWELL_LAYOUTS=some" in str(call.excinfo.value):
+        report.outcome = "skipped"
+        report.longrepr = str(item.path), item.location[1] or 0, "Skipped: needs a layout that this build does not have"
+    return report
 
 
 @pytest.fixture(scope="session")
