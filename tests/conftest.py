@@ -32,6 +32,7 @@ def pytest_addoption(parser):
     parser.addoption("--cases", type=int, metavar="N", help="run at most N cases of each parametrised test")
 
 
+@pytest.hookimpl(trylast=True)  # of those that -k and -m leave
 def pytest_collection_modifyitems(config, items):
     """``--cases``: which cases is as good as random, and the same each time."""
     if (cases := config.getoption("--cases")) is None:
