@@ -25,20 +25,22 @@ struct BoundRule {
 Search::Find asking(nb::object search, Index coordinates, Failure failure) {
   return [search = std::make_shared<nb::object>(std::move(search)), coordinates,
           failure](CVec image, std::span<Index> found) {
-    nb::gil_scoped_acquire acquire;
-    try {
-      const auto answer = nb::cast<Array<Index>>((*search)(to_numpy(image), found.size()));
-      bool sound = answer.shape(0) == found.size();
-      for (std::size_t t = 0; sound && t < found.size(); ++t)
-        sound = answer.data()[t] >= 0 && answer.data()[t] < coordinates;
-      if (!sound) throw nb::cast_error();
-      std::copy_n(answer.data(), found.size(), found.begin());
-      return;
-    } catch (nb::python_error& raised) { *failure = nb::borrow(raised.value()); } catch (std::exception&) {
-      *failure = nb::module_::import_("builtins")
-                     .attr("TypeError")("A search must answer with as many coordinates as it was asked for.");
-    }
-    throw Abandoned();
+    locked([&] {
+      try {
+        const auto answer = nb::cast<Array<Index>>((*search)(to_numpy(image), found.size()));
+        bool sound = answer.shape(0) == found.size();
+        for (std::size_t t = 0; sound && t < found.size(); ++t)
+          sound = answer.data()[t] >= 0 && answer.data()[t] < coordinates;
+        if (!sound) throw nb::cast_error();
+        std::copy_n(answer.data(), found.size(), found.begin());
+        return;
+      } catch (nb::python_error& raised) { *failure = nb::borrow(raised.value()); } catch (nb::cast_error&) {
+        *failure =
+            nb::module_::import_("builtins")
+                .attr("TypeError")("A search must answer with as many coordinates as it was asked for.");
+      }
+      throw Abandoned();
+    });
   };
 }
 
@@ -84,7 +86,7 @@ BoundAlgorithm coordinate_descent(nb::object problem, const BoundRule& rule, con
                          options.recentre_every};
   BoundAlgorithm result{problem, nb::make_tuple(gram ? nb::cast(*gram) : nb::none(), across), nullptr,
                         rule.failure};
-  nb::gil_scoped_release release;
+  const Unlocked unlocked;
   if (gram) {
     result.algorithm = primal ? primal_gram_descent(spec) : dual_gram_descent(spec);
   } else if (primal) {
@@ -132,21 +134,23 @@ public:
 
   bool interrupted() override {
     if (cancelled_ && cancelled_->raised) return true;
-    nb::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() == 0) return !error.is_none();
-    nb::python_error raised;
-    error = nb::borrow(raised.value());
-    return true;
+    return locked([&] {
+      if (PyErr_CheckSignals() == 0) return !error.is_none();
+      nb::python_error raised;
+      error = nb::borrow(raised.value());
+      return true;
+    });
   }
   bool report(const Record& record, const Certifier& at, Real scale) override {
     if (callback_.is_none()) return false;
-    nb::gil_scoped_acquire acquire;
-    try {
-      return nb::cast<bool>(callback_(to_tuple(record), to_numpy(at.x()), scale));
-    } catch (nb::python_error& raised) {
-      error = nb::borrow(raised.value());
-      return true;
-    }
+    return locked([&] {
+      try {
+        return nb::cast<bool>(callback_(to_tuple(record), to_numpy(at.x()), scale));
+      } catch (nb::python_error& raised) {
+        error = nb::borrow(raised.value());
+        return true;
+      }
+    });
   }
 
 private:
@@ -165,7 +169,7 @@ nb::dict run(BoundAlgorithm& algorithm, Real tol, Index max_epochs, Real max_sec
   Outcome outcome;
   algorithm.settled = true; // the loop begins with a certificate
   {
-    nb::gil_scoped_release release;
+    const Unlocked unlocked;
     const AtWork helpers(threads, processors);
     outcome = drive(algorithm.question(), *algorithm.algorithm, {tol, max_epochs, max_seconds, check_every},
                     watch, record_history);
@@ -199,17 +203,17 @@ void def_algorithms(nb::module_& m) {
   nb::class_<BoundRule>(m, "Rule", "Whom to move next, by name and numbers.")
       .def(
           "__init__",
-          [](BoundRule* self, const std::string& name, const std::string& score, Index refresh_every,
-             Real mix, const std::vector<Index>& block_of, Index candidates, Real explore, nb::object search,
+          [](BoundRule* self, const char* name, const char* score, Index refresh_every, Real mix,
+             std::optional<Array<Index>> block_of, Index candidates, Real explore, nb::object search,
              Index coordinates) {
             const Failure failure = std::make_shared<nb::object>(nb::none());
-            new (self) BoundRule{{name, score_named(score), refresh_every, mix, block_of, candidates, explore,
+            new (self) BoundRule{{name, score_named(score), refresh_every, mix,
+                                  block_of ? copied(*block_of) : std::vector<Index>(), candidates, explore,
                                   search.is_none() ? Search::Find() : asking(search, coordinates, failure)},
                                  failure};
           },
-          "name"_a, "score"_a = "none", "refresh_every"_a = 0, "mix"_a = 0.0,
-          "block_of"_a = std::vector<Index>(), "candidates"_a = 1, "explore"_a = 0.0,
-          "search"_a.none() = nb::none(), "coordinates"_a = 0)
+          "name"_a, "score"_a = "none", "refresh_every"_a = 0, "mix"_a = 0.0, "block_of"_a = nb::none(),
+          "candidates"_a = 1, "explore"_a = 0.0, "search"_a.none() = nb::none(), "coordinates"_a = 0)
       .def(
           "draw",
           [](const BoundRule& self, Index n, std::uint64_t seed, Index count) {
@@ -219,7 +223,7 @@ void def_algorithms(nb::module_& m) {
           },
           "n"_a, "seed"_a, "count"_a, "The first coordinates it hands out, if it needs no scores for that.");
   nb::class_<DescentOptions>(m, "Descent", "How coordinates move.")
-      .def(nb::init<std::string, std::uint64_t, bool, bool, bool, Real, Real, Index, Real, Index>(),
+      .def(nb::init<const char*, std::uint64_t, bool, bool, bool, Real, Real, Index, Real, Index>(),
            nb::kw_only(), "side"_a, "seed"_a, "shrinking"_a = false, "accelerated"_a = false,
            "restarts"_a = true, "firmness"_a = 0.0, "intercept_firmness"_a = 0.0, "room"_a = 0,
            "momentum"_a = 0.0, "recentre_every"_a = 1);

@@ -1,6 +1,8 @@
-// NumPy arrays in and out.
+// NumPy arrays in and out. Arguments are arrays and `const char*`, not std::vector or std::string: those
+// allocate as they are converted, where an exception would end the process.
 #pragma once
 #include "core/concepts.hpp"
+#include <memory>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <stdexcept>
@@ -20,13 +22,17 @@ inline CVec sized(const Array<Real>& a, Index size) {
   return view(a);
 }
 
-inline std::vector<Real> copied(const Array<Real>& a) { return {a.data(), a.data() + a.shape(0)}; }
+template <class Value> std::vector<Value> copied(const Array<Value>& a) {
+  return {a.data(), a.data() + a.shape(0)};
+}
 
 template <class Fill> Output filled(Index size, Fill&& fill) {
-  auto* values = new std::vector<Real>(size);
-  nanobind::capsule owner(values, [](void* p) noexcept { delete static_cast<std::vector<Real>*>(p); });
-  fill(Vec(*values));
-  return Output(values->data(), {std::size_t(size)}, owner);
+  auto made = std::make_unique<std::vector<Real>>(size);
+  std::vector<Real>& values = *made;
+  nanobind::capsule owner(&values, [](void* p) noexcept { delete static_cast<std::vector<Real>*>(p); });
+  static_cast<void>(made.release()); // it is the capsule's now
+  fill(Vec(values));
+  return Output(values.data(), {std::size_t(size)}, owner);
 }
 inline Output to_numpy(CVec v) {
   return filled(Index(v.size()), [&](Vec out) { std::copy(v.begin(), v.end(), out.begin()); });

@@ -2,6 +2,7 @@
 #pragma once
 #include "bindings/arrays.hpp"
 #include "bindings/layout.hpp"
+#include "bindings/lock.hpp"
 #include "core/drive.hpp"
 #include <memory>
 

@@ -46,7 +46,7 @@ nb::tuple certify(nb::object problem, Array<Real> x, Given y) {
     const CVec at = sized(x, core.primal_size());
     Certificate proof;
     {
-      nb::gil_scoped_release release;
+      const Unlocked unlocked;
       proof = Certifier(core)(point_of(core, at, y));
     }
     return nb::make_tuple(proof.primal, proof.dual, proof.gap());
@@ -64,7 +64,7 @@ nb::tuple prove(nb::object problem, Array<Real> x, Given y, bool feasible, Real 
       point.assign(given.begin(), given.end());
     }
     {
-      nb::gil_scoped_release release;
+      const Unlocked unlocked;
       if (point.empty()) {
         Certifier certifier(core);
         certifier(point_of(core, at, y));

@@ -1,5 +1,6 @@
 // Feature maps as Python sees them.
 #include "bindings/arrays.hpp"
+#include "bindings/lock.hpp"
 #include "core/design/stored.hpp"
 #include "core/features/binning.hpp"
 #include "core/features/cosine.hpp"
@@ -44,14 +45,13 @@ void hash_rows(const BoundRows& rows, std::uint64_t seed, Real gamma, Index grid
                Each&& each) {
   bool finished;
   {
-    nb::gil_scoped_release release;
+    const Unlocked unlocked;
     auto asked = std::chrono::steady_clock::now();
     const auto interrupted = [&] {
       const auto now = std::chrono::steady_clock::now();
       if (now - asked < std::chrono::milliseconds(50)) return false;
       asked = now;
-      nb::gil_scoped_acquire acquire;
-      return PyErr_CheckSignals() != 0; // the exception stays set
+      return locked([] { return PyErr_CheckSignals() != 0; }); // the exception stays set
     };
     finished = std::visit(
         [&](const auto& stored) {
@@ -146,7 +146,7 @@ template <class Value> void def_cosines(nb::module_& m) {
       [](nb::ndarray<Value, nb::ndim<2>, nb::c_contig, nb::device::cpu> values, Array<Value> phases,
          Real factor) {
         if (phases.shape(0) != values.shape(1)) throw std::invalid_argument("an array of the wrong length");
-        nb::gil_scoped_release release;
+        const Unlocked unlocked;
         return kernels::cosines(values.data(), Index(values.shape(0)), Index(values.shape(1)), phases.data(),
                                 factor);
       },

@@ -8,7 +8,6 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
-#include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -64,7 +63,7 @@ template <class Value> void def_all_finite(nb::module_& m) {
   m.def(
       "all_finite",
       [](Array<Value> a) {
-        nb::gil_scoped_release release;
+        const Unlocked unlocked;
         return all_finite(a.data(), Index(a.shape(0)));
       },
       "values"_a, "Is every number finite? Without a temporary array.");
@@ -74,7 +73,7 @@ template <class Position> void def_check_sparse(nb::module_& m) {
   m.def(
       "check_sparse",
       [](Array<Position> indices, Array<Position> indptr, Index length) {
-        nb::gil_scoped_release release;
+        const Unlocked unlocked;
         return sparse_problem(indices.data(), Index(indices.shape(0)), indptr.data(), Index(indptr.shape(0)),
                               length);
       },
@@ -163,7 +162,7 @@ NB_MODULE(_core, m) {
           "row_squared_norms",
           [](const BoundLayout& l) {
             return filled(l.design().rows(), [&](Vec out) {
-              nb::gil_scoped_release release;
+              const Unlocked unlocked;
               l.design().row_squared_norms(out);
             });
           },

@@ -3,9 +3,8 @@
 #include "bindings/coordinate_descent.hpp"
 #include "core/algorithms/proximal_newton.hpp"
 #include "core/algorithms/relay.hpp"
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
-#include <nanobind/stl/vector.h>
+#include <string>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -22,9 +21,8 @@ struct DualMover {
 
 // Movers by name, the first to begin. `dual()` makes what the dual mover needs, if and when it is its turn;
 // `by_square` is what that is expected to cost for each unit of mean_i ||a_i||^2 (see Relay).
-BoundAlgorithm relay(nb::object problem, const std::vector<std::string>& names, nb::object dual,
-                     Array<Real> x, Array<Real> y, Real softness, Real expected, Real by_square,
-                     std::uint64_t seed, bool timed) {
+BoundAlgorithm relay(nb::object problem, nb::list names, nb::object dual, Array<Real> x, Array<Real> y,
+                     Real softness, Real expected, Real by_square, std::uint64_t seed, bool timed) {
   const auto& bound = nb::cast<const BoundProblem&>(problem);
   sized(x, bound.core.design.cols());
   sized(y, bound.core.design.rows());
@@ -34,19 +32,17 @@ BoundAlgorithm relay(nb::object problem, const std::vector<std::string>& names, 
   };
   const auto by_rows = [&bound, seed, parts = result.parts.ptr(),
                         failure = result.failure](CVec x, CVec y, Screening&) -> std::unique_ptr<Algorithm> {
-    const DualMover* made = nullptr;
-    {
-      nb::gil_scoped_acquire acquire;
+    const DualMover* made = locked([&] {
       try {
         nb::object mover = nb::handle(parts)[0]();
-        made = &nb::cast<const DualMover&>(mover);
         nb::cast<nb::list>(nb::handle(parts)[1])
             .append(mover); // keeps the rows as long as the algorithm lives
+        return &nb::cast<const DualMover&>(mover);
       } catch (nb::python_error& raised) {
         *failure = nb::borrow(raised.value());
         throw Abandoned();
       }
-    }
+    });
     const RuleSpec rule{"shuffled", Score::none, 0, 0, {}, 1, 0, {}};
     DescentSpec spec{bound.core,     bound.any_loss,          rule, seed, true, y, x,
                      made->firmness, made->intercept_firmness};
@@ -60,14 +56,15 @@ BoundAlgorithm relay(nb::object problem, const std::vector<std::string>& names, 
   const Real entry = design.cols() <= 1 << 16 ? 1.5 : 3, row = bound.core.loss.piecewise() ? 100 : 250,
              price = entry + row * Real(design.rows()) / Real(std::max<Index>(design.stored(), 1));
   std::vector<Relay::Mover> movers;
-  for (const std::string& name : names) {
+  for (const nb::handle given : names) {
+    const std::string name = nb::str(given).c_str();
     if (name != "primal" && (name != "dual" || dual.is_none()))
       throw std::invalid_argument("an unknown mover");
     if (name == "primal") movers.push_back({"primal", primal, 1, expected, 0, true});
     if (name == "dual") movers.push_back({"dual", by_rows, price, 20 * price, by_square * price / 3, false});
   }
   try {
-    nb::gil_scoped_release release;
+    const Unlocked unlocked;
     result.algorithm = std::make_unique<Relay>(bound.core, std::move(movers), timed, view(x), view(y));
   } catch (const Abandoned&) { raise_failure(result); }
   return result;

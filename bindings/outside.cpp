@@ -16,19 +16,21 @@ class Voice {
 public:
   Voice(nb::object self, Failure failure) : self_(std::move(self)), failure_(std::move(failure)) {}
   ~Voice() {
-    nb::gil_scoped_acquire acquire;
-    self_.reset();
+    locked([&] { self_.reset(); });
   }
   template <class Answer> auto call(const char* name, Answer&& answer, auto&&... arguments) const {
-    nb::gil_scoped_acquire acquire;
-    try {
-      return answer(self_.attr(name)(nb::cast(arguments)...));
-    } catch (nb::python_error& raised) {
-      *failure_ = nb::borrow(raised.value());
-    } catch (std::exception& wrong) {
-      *failure_ = nb::module_::import_("builtins").attr("TypeError")(wrong.what());
-    }
-    throw Abandoned();
+    return locked([&] {
+      try {
+        return answer(self_.attr(name)(nb::cast(arguments)...));
+      } catch (nb::python_error& raised) {
+        *failure_ = nb::borrow(raised.value());
+      } catch (std::bad_alloc&) { // no fault of what was called
+        throw;
+      } catch (std::exception& wrong) {
+        *failure_ = nb::module_::import_("builtins").attr("TypeError")(wrong.what());
+      }
+      throw Abandoned();
+    });
   }
 
 private:

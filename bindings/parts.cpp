@@ -35,7 +35,7 @@ void def_losses(nb::module_& m) {
   nb::class_<AnyLoss>(m, "Loss", "One of the losses, over arrays.")
       .def(
           "__init__",
-          [](AnyLoss* self, const std::string& name, Real parameter) {
+          [](AnyLoss* self, const char* name, Real parameter) {
             new (self) AnyLoss(make_loss(name, parameter));
           },
           "name"_a, "parameter"_a)

@@ -6,10 +6,9 @@
 #include "core/algorithms/dspdc.hpp"
 #include "core/algorithms/fista.hpp"
 #include "core/algorithms/incremental.hpp"
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
-#include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -38,7 +37,7 @@ BoundAlgorithm incremental(nb::object problem, const IncrementalSpec& spec, Arra
   if (spec.batch < 1 || spec.batch > n || spec.threads < 1 || (spec.batch > 1 && !plain_spdc))
     throw std::invalid_argument("a batch of the wrong size");
   BoundAlgorithm result{problem, nb::none(), nullptr};
-  nb::gil_scoped_release release;
+  const Unlocked unlocked;
   const bool plain = !bound.penalty.weighted() && !bound.penalty.bounded() && !bound.core.has_intercept();
   result.algorithm = std::visit(
       [&]<class D>(const D& design) -> std::unique_ptr<Algorithm> {
@@ -75,7 +74,7 @@ BoundAlgorithm dspdc(nb::object problem, const DspdcSpec& spec, nb::object first
                                              spec.theta, stretch);
   }
   BoundAlgorithm result{problem, nb::make_tuple(first, second), nullptr};
-  nb::gil_scoped_release release;
+  const Unlocked unlocked;
   result.algorithm = std::make_unique<Dspdc<ScalarMoves>>(ScalarMoves(bound.core, spec), std::move(bilinear),
                                                           spec, view(x), view(y), seed);
   return result;
@@ -91,7 +90,7 @@ BoundAlgorithm both_ways(nb::object problem, const Spec& spec, nb::object rows, 
   BoundAlgorithm result{problem, nb::make_tuple(rows, columns), nullptr};
   auto along_rows = whole_fibers<Axis::rows>(layout_of(rows));
   auto along_columns = whole_fibers<Axis::columns>(layout_of(columns));
-  nb::gil_scoped_release release;
+  const Unlocked unlocked;
   result.algorithm = std::make_unique<A>(bound.core, std::move(along_rows), std::move(along_columns), spec,
                                          view(x), view(y), rest...);
   return result;
@@ -110,8 +109,7 @@ public:
   PythonAlgorithm(const Problem& problem, nb::object self, CVec x, Failure failure)
       : problem_(problem), self_(std::move(self)), x_(x.begin(), x.end()), failure_(std::move(failure)) {}
   ~PythonAlgorithm() override {
-    nb::gil_scoped_acquire acquire;
-    self_.reset();
+    locked([&] { self_.reset(); });
   }
   void epoch(Pulse& pulse) override { pulse.beat(problem_.design.stored() * advance()); }
   void locate(Point& point) override {
@@ -127,16 +125,17 @@ public:
 
 private:
   Index advance() {
-    nb::gil_scoped_acquire acquire;
-    try {
-      const auto [x, products] = nb::cast<std::pair<Array<Real>, Index>>(self_.attr("advance")());
-      const CVec found = sized(x, Index(x_.size()));
-      x_.assign(found.begin(), found.end());
-      return products;
-    } catch (nb::python_error& raised) {
-      *failure_ = nb::borrow(raised.value());
-      throw Abandoned();
-    }
+    return locked([&] {
+      try {
+        const auto [x, products] = nb::cast<std::pair<Array<Real>, Index>>(self_.attr("advance")());
+        const CVec found = sized(x, Index(x_.size()));
+        x_.assign(found.begin(), found.end());
+        return products;
+      } catch (nb::python_error& raised) {
+        *failure_ = nb::borrow(raised.value());
+        throw Abandoned();
+      }
+    });
   }
 
   const Problem& problem_;
@@ -159,7 +158,7 @@ nb::tuple loss_and_slopes(nb::object problem, Array<Real> x) {
   const CVec at = sized(x, core.design.cols());
   Real value = 0;
   Output slopes = filled(core.design.cols(), [&](Vec out) {
-    nb::gil_scoped_release release;
+    const Unlocked unlocked;
     std::vector<Real> margins(core.design.rows()), y(margins.size());
     core.design.apply(at, margins);
     value = core.loss.value(margins);
@@ -175,16 +174,24 @@ void def_saddle(nb::module_& m) {
   nb::class_<IncrementalSpec>(m, "Incremental", "SPDC, SAGA, SAG or SVRG, by numbers.")
       .def(
           "__init__",
-          [](IncrementalSpec* self, const std::string& kind, Real tau, Real sigma, Real theta,
-             const std::vector<Real>& probabilities, Index batch, Index threads, Index snapshot_every,
+          [](IncrementalSpec* self, const char* kind, Real tau, Real sigma, Real theta,
+             std::optional<Array<Real>> probabilities, Index batch, Index threads, Index snapshot_every,
              Real dx, Real dy, Index recentre_every) {
-            new (self)
-                IncrementalSpec{kind_named(kind), tau, sigma, theta,         probabilities, batch, threads,
-                                snapshot_every,   dx,  dy,    recentre_every};
+            new (self) IncrementalSpec{kind_named(kind),
+                                       tau,
+                                       sigma,
+                                       theta,
+                                       probabilities ? copied(*probabilities) : std::vector<Real>(),
+                                       batch,
+                                       threads,
+                                       snapshot_every,
+                                       dx,
+                                       dy,
+                                       recentre_every};
           },
-          "kind"_a, nb::kw_only(), "tau"_a, "sigma"_a = 1.0, "theta"_a = 0.0,
-          "probabilities"_a = std::vector<Real>(), "batch"_a = 1, "threads"_a = 1, "snapshot_every"_a = 1,
-          "dx"_a = 0.0, "dy"_a = 0.0, "recentre_every"_a = 0);
+          "kind"_a, nb::kw_only(), "tau"_a, "sigma"_a = 1.0, "theta"_a = 0.0, "probabilities"_a = nb::none(),
+          "batch"_a = 1, "threads"_a = 1, "snapshot_every"_a = 1, "dx"_a = 0.0, "dy"_a = 0.0,
+          "recentre_every"_a = 0);
   nb::class_<DspdcSpec>(m, "Dspdc", "The steps and block sizes of DSPDC.")
       .def(nb::init<Real, Real, Real, Index, Index, Real, Real, Index>(), nb::kw_only(), "tau"_a, "sigma"_a,
            "theta"_a, "rows"_a, "columns"_a, "dx"_a = 0.0, "dy"_a = 0.0, "recentre_every"_a = 0);

@@ -6,9 +6,7 @@
 #include "core/algorithms/block_newton.hpp"
 #include "core/rules/all.hpp"
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
-#include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -35,7 +33,7 @@ std::span<const Index> checked(const Array<Index>& labels, Index width) {
     if (label < 0 || label >= width) throw std::invalid_argument("a label out of range");
   return given;
 }
-BoundWideLoss class_loss(const std::string& name, Real parameter, Index width, Array<Index> labels,
+BoundWideLoss class_loss(const char* name, Real parameter, Index width, Array<Index> labels,
                          Array<Real> weights) {
   sized(weights, Index(labels.shape(0)));
   const auto given = checked(labels, width);
@@ -45,7 +43,7 @@ BoundWideLoss class_loss(const std::string& name, Real parameter, Index width, A
           })};
 }
 // phi or phi* of each sample, or a bound of its rounding error.
-Output over_classes(const std::string& name, Real parameter, Index width, Array<Index> labels,
+Output over_classes(const char* name, Real parameter, Index width, Array<Index> labels,
                     Array<Real> table, bool conjugate, bool rounding) {
   const auto given = checked(labels, width);
   sized(table, Index(given.size()) * width);
@@ -84,9 +82,8 @@ struct BoundWideProblem final : BoundQuestion {
   const AnyLayout& layout() const { return nb::cast<const BoundLayout&>(layout_object).layout; }
 };
 
-Groups make_groups(Index width, std::vector<Index> members, std::vector<Index> starts,
-                   const std::vector<Real>& strength, const std::vector<Real>& l1,
-                   const std::vector<Real>& l2, Index features) {
+Groups make_groups(Index width, std::vector<Index> members, std::vector<Index> starts, CVec strength, CVec l1,
+                   CVec l2, Index features) {
   std::vector<BlockPenalty> blocks;
   bool sound = starts.size() == strength.size() + 1 && l1.size() == strength.size() &&
                l2.size() == strength.size() && Index(members.size()) == features && starts.front() == 0 &&
@@ -103,7 +100,7 @@ const WideProblem& wide(nb::handle problem) { return nb::cast<const BoundWidePro
 BoundAlgorithm block_newton(nb::object problem, Array<Real> x) {
   BoundAlgorithm result{problem, nb::none(), nullptr};
   const CVec start = sized(x, wide(problem).primal_size());
-  nb::gil_scoped_release release;
+  const Unlocked unlocked;
   result.algorithm = std::make_unique<BlockNewton>(wide(problem), start);
   return result;
 }
@@ -124,21 +121,21 @@ BoundAlgorithm block_dspdc(nb::object problem, const DspdcSpec& spec, nb::object
       rows ? whole_fibers<Axis::rows>(layout_of(first)) : whole_fibers<Axis::columns>(layout_of(second)),
       rows, core.loss.weights(), spec.theta, Real(moves.samples()) / Real(spec.rows), core.width());
   BoundAlgorithm result{problem, nb::make_tuple(first, second), nullptr};
-  nb::gil_scoped_release release;
+  const Unlocked unlocked;
   result.algorithm = std::make_unique<Dspdc<BlockMoves>>(std::move(moves), std::move(bilinear), spec, view(x),
                                                          view(y), seed);
   return result;
 }
 
 // Groups in turn along the columns, or samples in turn along the rows; `start` is x or y.
-BoundAlgorithm block_descent(nb::object problem, bool primal, const std::string& rule, nb::object layout,
+BoundAlgorithm block_descent(nb::object problem, bool primal, const char* rule, nb::object layout,
                              Array<Real> start, Real least_l2, std::uint64_t seed) {
   const WideProblem& core = wide(problem);
   const Index turns = primal ? core.penalty.count() + core.has_intercept() : core.design.rows();
   const CVec from = sized(start, primal ? core.primal_size() : core.dual_size());
   const RuleSpec spec{rule, Score::none, 0, 0, {}, 1, 0, {}};
   BoundAlgorithm result{problem, layout, nullptr};
-  nb::gil_scoped_release release;
+  const Unlocked unlocked;
   if (primal)
     result.algorithm = std::make_unique<BlockDescent>(core, whole_fibers<Axis::columns>(layout_of(layout)),
                                                       make_rule(spec, turns, seed), from);
@@ -191,11 +188,10 @@ void def_wide(nb::module_& m) {
   nb::class_<Groups>(m, "Groups", "Penalties of a partition of the features.")
       .def(
           "__init__",
-          [](Groups* self, Index width, std::vector<Index> members, std::vector<Index> starts,
-             const std::vector<Real>& strength, const std::vector<Real>& l1, const std::vector<Real>& l2,
+          [](Groups* self, Index width, Array<Index> members, Array<Index> starts, M strength, M l1, M l2,
              Index features) {
-            new (self)
-                Groups(make_groups(width, std::move(members), std::move(starts), strength, l1, l2, features));
+            new (self) Groups(make_groups(width, copied(members), copied(starts), view(strength), view(l1),
+                                          view(l2), features));
           },
           "width"_a, "members"_a, "starts"_a, "strength"_a, "l1"_a, "l2"_a, "features"_a)
       .def(

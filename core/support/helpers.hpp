@@ -1,35 +1,35 @@
 // Threads that help if they come in time: for work that is long enough to be divided, and too short to wait
 // for anyone.
 #pragma once
+#include "core/support/team.hpp"
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <system_error>
 #include <thread>
-#include <vector>
 
 namespace southwell {
 
 class Helpers {
 public:
   explicit Helpers(int count) {
-    try {
-      for (int k = 0; k < count; ++k) threads_.emplace_back([this] { help(); });
-    } catch (const std::system_error&) {} // the system has no more: those there are will do
+    threads_.start(count, [this](int) { help(); });
   }
   Helpers(const Helpers&) = delete;
   ~Helpers() {
     over_ = true;
     call();
-    for (std::thread& thread : threads_) thread.join();
   }
-  int count() const { return int(threads_.size()); }
+  int count() const { return threads_.size(); }
 
   // task(0), ..., task(parts - 1), each by whoever comes first. A helper that is late finds nothing left to
   // do, and nobody waits for it: on a busy machine the caller does it all.
   template <class Task> void operator()(int parts, Task&& task) {
+    if (threads_.forked()) {
+      for (int k = 0; k < parts; ++k) task(k);
+      return;
+    }
     const std::function<void(int)> erased = std::ref(task);
     task_ = &erased;
     parts_ = parts;
@@ -39,11 +39,17 @@ public:
     claim();
     open_ = false; // whoever comes now turns back at the door; wait for those inside
     while (inside_ != 0) std::this_thread::yield();
+    failure_.rethrow();
   }
 
 private:
-  void claim() {
-    for (int k; (k = next_.fetch_add(1)) < parts_;) (*task_)(k);
+  void claim() noexcept {
+    try {
+      for (int k; (k = next_.fetch_add(1)) < parts_;) (*task_)(k);
+    } catch (...) {
+      failure_.keep();
+      next_ = parts_; // what has not begun is left
+    }
   }
   void call() {
     ++calls_;
@@ -66,7 +72,8 @@ private:
   std::atomic<int> next_ = 0, inside_ = 0;
   std::atomic<bool> open_ = false, over_ = false;
   std::atomic<unsigned> calls_ = 0;
-  std::vector<std::thread> threads_;
+  FirstFailure failure_;
+  Team threads_; // the last: destroyed, and so joined, before what its threads look at
 };
 
 // Those of the solve that this thread is driving, so that products need not be handed any.
@@ -77,21 +84,21 @@ inline thread_local Helpers* helpers_at_hand = nullptr;
 class AtWork {
 public:
   AtWork(int threads, int processors) {
-    const int idle = processors - 1 - at_work_.fetch_add(1), wanted = std::min(threads - 1, idle);
+    const int idle = processors - 1 - threads_at_work.fetch_add(1), wanted = std::min(threads - 1, idle);
     if (helpers_at_hand || wanted < 1) return;
-    at_work_ += hired_ = wanted;
+    threads_at_work += hired_ = wanted;
     helpers_.emplace(wanted);
     helpers_at_hand = &*helpers_;
   }
   AtWork(const AtWork&) = delete;
   ~AtWork() {
     if (helpers_) helpers_at_hand = nullptr;
-    at_work_ -= 1 + hired_;
+    if (born_ == forks) threads_at_work -= 1 + hired_;
   }
 
 private:
-  static inline std::atomic<int> at_work_ = 0;
   int hired_ = 0;
+  unsigned born_ = forks;
   std::optional<Helpers> helpers_;
 };
 

@@ -279,4 +279,4 @@ def _compiled(n_features: int, width: int, group_of: np.ndarray, weights: np.nda
         raise ValueError(f"The strength times the weights overflows: the largest weight is {weights.max()}.")
     order = np.argsort(group_of, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(group_of))])
-    return _core.Groups(width, order.tolist(), starts.tolist(), *(values.tolist() for values in each), n_features)
+    return _core.Groups(width, order.astype(np.int64), starts.astype(np.int64), *each, n_features)

@@ -86,7 +86,7 @@ class SPDC(Perturbed):
         steps, epochs = spdc_steps(conditioning, self.batch, self.sampling == "norms")
         spec = _core.Incremental(
             "spdc", **by_hand(self, steps), batch=self.batch, threads=min(self.n_threads, self.batch),
-            probabilities=spdc_probabilities(conditioning) if self.sampling == "norms" else [],
+            probabilities=spdc_probabilities(conditioning) if self.sampling == "norms" else None,
             **self._recentring(conditioning, epochs),
         )  # fmt: skip
         algorithm = _core.incremental(problem.core(False), spec, start.x, dual_start(problem, start), seed)
