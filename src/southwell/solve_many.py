@@ -232,9 +232,9 @@ def run_all(one, number: int, threads: int, cancelled: _core.Flag):
                 done, waiting = wait(waiting, timeout=0.1, return_when=FIRST_EXCEPTION)
                 if interrupts.lost is not None or any(future.exception() or future.result()[1] for future in done):
                     break
-        except KeyboardInterrupt as interrupt:
-            error = interrupt
-        if waiting:
+        except BaseException as raised:  # Ctrl-C, or what the handler of another signal raises: nobody goes on alone
+            error = raised
+        if waiting or error is not None:
             cancelled.raise_()
             for future in futures:
                 future.cancel()

@@ -23,6 +23,10 @@ def answer(r):
     return [r.x, r.y, r.intercept, r.primal, r.dual, r.gap, r.status.name]
 
 
+def dense(x):
+    return x.toarray() if sp.issparse(x) else x
+
+
 def solving(form=np.asarray, size=(30, 12), loss="squared", **options):
     A, b = data(*size, loss=loss)
     A = form(A)
@@ -55,13 +59,13 @@ def certifying():
 def following_a_path():
     A, b = data()
     problem = sw.Problem(A, b, penalty=ElasticNet(0.01, 0.01), intercept=True)
-    return lambda: [sw.path(problem, n_points=6, n_threads=1).x]
+    return lambda: [dense(sw.path(problem, n_points=6, n_threads=1).x)]
 
 
 def solving_many(threads):
     A, _ = data()
     Y = np.c_[A[:, 0], A[:, 1] - A[:, 2], A[:, 3]]
-    return lambda: [sw.solve_many(A, Y, l1=0.01, n_threads=threads).x]
+    return lambda: [dense(sw.solve_many(A, Y, l1=0.01, n_threads=threads).x)]
 
 
 def binning(threads):

@@ -48,7 +48,7 @@ def read(path: Path) -> tuple[dict, list[np.ndarray]]:
                 _check(members, os.fstat(file.fileno()).st_size)
                 text = json.loads(archive.read(TEXT))
                 arrays = [_array(archive.read(f"{k}.npy"), k) for k in range(len(members) - 1)]
-        except Refused:
+        except (Refused, MemoryError):  # the second is no fault of the file
             raise
         except zipfile.BadZipFile as error:
             raise Refused(f"it is not a whole archive ({error})") from None
