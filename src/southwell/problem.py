@@ -28,8 +28,12 @@ class Problem:
     ----------
     A : array or sparse matrix of shape (n_samples, n_features), ``Centred`` or ``Factorised``
         NumPy in C or Fortran order, SciPy CSR or CSC; float32 or float64; int32 or int64 indices; read-only and
-        memory-mapped arrays too. It is not copied: do not change it while the problem is in use. A method
-        that needs the other layout builds it once, and the problem keeps it.
+        memory-mapped arrays too. A method that needs the other layout builds it once, and the problem keeps it.
+        The data are not copied: do not change them while the problem is in use, also not from another thread. Changed
+        values make answers wrong, and certificates with them; changed ``indices`` or ``indptr`` of a sparse matrix can
+        crash the process, because they were checked before and are followed without looking again. Nor may the file
+        of a memory-mapped array be cut off: the system then kills the process (SIGBUS). Replacing or deleting such a
+        file is harmless.
     b : array of shape (n_samples,)
         Targets: -1 and +1 for logistic and hinge losses, >= 0 for Poisson.
     loss : str or Loss

@@ -1,5 +1,5 @@
-"""Signals at random moments: runs a job while a timer rings, and after each time looks whether the next answer is right.
-A script: a crash ends this process and not the tests. Prints a line of JSON: how the attempts ended."""
+"""Signals at random moments: runs a job while a timer rings, and looks after each time whether the next answer is
+right. A script: a crash ends this process and not the tests. Prints a line of JSON: how the attempts ended."""
 
 from __future__ import annotations
 

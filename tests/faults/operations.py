@@ -69,7 +69,7 @@ def solving_many(threads):
 
 
 def binning(threads):
-    A, _ = data()
+    A, _ = data(3000)
     return lambda: [RandomBinning(n_grids=8, random_state=0, n_jobs=threads).fit_transform(A).toarray()]
 
 
@@ -90,11 +90,11 @@ def learning_a_metric():
 
 def called_back():
     seen = []
-    work = solving(callback=lambda progress: seen.append(progress.gap))
-    return work
+    return solving(callback=lambda progress: seen.append(progress.gap))
 
 
 CD = M.CoordinateDescent
+# Without MaxInnerProduct: hnswlib ends the process where it has no memory for its index.
 OPERATIONS = {
     "auto dense": lambda: solving(),
     "auto sparse rows": lambda: solving(sp.csr_array, loss="logistic", intercept=True),
@@ -106,7 +106,6 @@ OPERATIONS = {
     "coordinate descent gram": lambda: solving(method=CD(side="primal", coupling="gram")),
     "coordinate descent dual": lambda: solving(loss="hinge", method=CD(side="dual")),
     "rule adaptive": lambda: solving(sp.csr_array, loss="smooth_hinge", method=CD(side="dual", rule="adaptive")),
-    "rule search": lambda: solving(method=CD(side="primal", rule=sw.rules.MaxInnerProduct())),
     "rule hybrid": lambda: solving(method=CD(side="primal", rule="hybrid")),
     "accelerated": lambda: solving(method=M.AcceleratedCD()),
     "spdc": lambda: solving(loss="smooth_hinge", method=M.SPDC()),

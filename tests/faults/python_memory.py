@@ -9,8 +9,8 @@ import gc
 import json
 import sys
 import warnings
-
 from _testcapi import remove_mem_hooks, set_nomemory
+
 from allocations import same
 from operations import OPERATIONS
 
