@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 import warnings
 
 import numpy as np
@@ -89,6 +90,11 @@ def silence() -> None:
             continue
 
 
+def _names(error: BaseException) -> list[str]:
+    """Of the functions an error came through."""
+    return [frame.name for frame in traceback.extract_tb(error.__traceback__)]
+
+
 def ended(job, delay: float, interval: float, handler) -> tuple[str, object]:
     """How a job ended at which a timer rang."""
     try:
@@ -98,6 +104,11 @@ def ended(job, delay: float, interval: float, handler) -> tuple[str, object]:
     except (Bell, KeyboardInterrupt) as error:
         silence()
         return type(error).__name__, error
+    except KeyError as error:  # CPython: a signal within Thread.start leaves its books in disorder
+        silence()
+        if not isinstance(error.__context__, Bell | KeyboardInterrupt) or "start" not in _names(error):
+            raise
+        return "lost by Thread.start", error
     silence()
     return "right", answer
 
