@@ -97,11 +97,11 @@ Groups make_groups(Index width, std::vector<Index> members, std::vector<Index> s
 
 const WideProblem& wide(nb::handle problem) { return nb::cast<const BoundWideProblem&>(problem).core; }
 
-BoundAlgorithm block_newton(nb::object problem, Array<Real> x) {
+BoundAlgorithm block_newton(nb::object problem, Array<Real> x, Array<Real> y, Real softness) {
   BoundAlgorithm result{problem, nb::none(), nullptr};
-  const CVec start = sized(x, wide(problem).primal_size());
+  const CVec start = sized(x, wide(problem).primal_size()), dual = sized(y, wide(problem).dual_size());
   const Unlocked unlocked;
-  result.algorithm = std::make_unique<BlockNewton>(wide(problem), start);
+  result.algorithm = std::make_unique<BlockNewton>(wide(problem), start, dual, softness);
   return result;
 }
 
@@ -269,7 +269,7 @@ void def_wide(nb::module_& m) {
   m.def("task_loss", &task_loss, "loss"_a, "width"_a, "targets"_a, "weights"_a);
   nb::class_<BoundWideProblem, BoundQuestion>(m, "WideProblem", "Design, wide loss and groups.")
       .def(nb::init<nb::object, nb::object, nb::object>(), "layout"_a, "loss"_a, "penalty"_a);
-  m.def("block_newton", &block_newton, "problem"_a, "x"_a);
+  m.def("block_newton", &block_newton, "problem"_a, "x"_a, "y"_a, "softness"_a);
   m.def("block_dspdc", &block_dspdc, "problem"_a, "spec"_a, "first"_a.none(), "second"_a.none(), "x"_a, "y"_a,
         "seed"_a);
   m.def("block_descent", &block_descent, "problem"_a, "primal"_a, "rule"_a, "layout"_a, "start"_a,

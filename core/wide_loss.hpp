@@ -27,6 +27,8 @@ public:
   virtual void derivative(CVec margins, Vec y) const = 0;
   virtual void curvature(CVec y, Vec h) const = 0; // s_i h_i where the derivative is y_i
   virtual bool coupled() const = 0;                // do the margins of a sample compete?
+  // The same loss over all margins, each a sample of its own, where they do not compete; else none.
+  virtual const SampleLoss* separate() const { return nullptr; }
   virtual Real conjugate(CVec y, Real scale) const = 0;
   virtual void derivative(Index i, const Real* m, Real* y) const = 0; // of one sample
   // argmax_y  <y, m> - phi_i*(y) - (q/2) ||y - y0||^2
@@ -115,6 +117,7 @@ public:
   void derivative(CVec margins, Vec y) const override { flat_->derivative(margins, y); }
   void curvature(CVec y, Vec h) const override { flat_->curvature(y, h); }
   bool coupled() const override { return false; }
+  const SampleLoss* separate() const override { return flat_.get(); }
   Real conjugate(CVec y, Real scale) const override { return flat_->conjugate(y, scale); }
   void derivative(Index i, const Real* m, Real* y) const override {
     for (Index c = 0; c < width_; ++c) y[c] = flat_->derivative(i * width_ + c, m[c]);

@@ -6,7 +6,8 @@
 //   repeat   quadratic model of the loss around X on the set, its minimiser, and a line search on P
 //   until    the gap of the problem restricted to the set is a fraction of the last full gap
 //
-// Where the penalty is smooth, as for ridge, the set is everything and nothing is gathered.
+// Where the penalty is smooth, as for ridge, the set is everything and nothing is gathered. Kinks of the loss
+// are softened as in proximal_newton.hpp, a little less each round, around centres that follow the iterate.
 #pragma once
 #include "core/newton/block_model.hpp"
 
@@ -14,10 +15,17 @@ namespace southwell {
 
 class BlockNewton final : public Algorithm {
 public:
-  BlockNewton(const WideProblem& problem, CVec x)
-      : problem_(problem), k_(problem.width()), strong_(problem.penalty.strong()), set_(problem, x),
-        model_(problem, set_), here_(problem), step_(here_.y.size()), trial_(step_.size()) {
+  // `softness` of kinks at first, in units of the zero model's objective for a margin.
+  BlockNewton(const WideProblem& problem, CVec x, CVec y, Real softness)
+      : problem_(problem), k_(problem.width()), strong_(problem.penalty.strong()), softness_(softness),
+        loss_(problem.loss, softness), set_(problem, x), model_(problem, loss_, set_), here_(problem),
+        best_(problem), step_(here_.y.size()), trial_(step_.size()) {
     here_.x.assign(x.begin(), x.end());
+    if (loss_.kinked()) {
+      std::vector<Real> centre(y.begin(), y.end());
+      problem.loss.into_domain(centre);
+      loss_.recentre(centre);
+    }
     x_ = set_.taken(here_.x);
   }
 
@@ -25,6 +33,62 @@ public:
   bool begun() const override { return !set_.eased(); }
   void epoch(Pulse& pulse) override {
     moved_ = true;
+    // Centres move once the softened problem is solved as well as it should be: the method of multipliers
+    // needs that.
+    if (!round(pulse) || !loss_.kinked()) return;
+    loss_.recentre(here_.y);
+    loss_.soften(std::max(0.6 * loss_.softness(), 0.01 * softness_ * unit_));
+  }
+  void locate(Point& point) override {
+    if (moved_) {
+      set_.put_back(x_, here_.x);
+      change_ = x_;
+      if (problem_.has_intercept()) std::fill(change_.end() - k_, change_.end(), 0.0);
+      model_.products().forward(change_, here_.margins);
+      best_ = here_;
+      if (problem_.has_intercept()) settle_intercept();
+      loss_.derivative(here_.margins, here_.y);
+      if (problem_.has_intercept()) problem_.loss.balance(here_.y);
+      problem_.slopes(here_.y, here_.slopes);
+      best_.y = here_.y;
+      best_.slopes = here_.slopes;
+      moved_ = false;
+    }
+    point = best_;
+  }
+  void judge(const Certifier& certifier, const Unit& unit) override {
+    gap_ = certifier.best().gap();
+    goal_ = std::max(unit.goal, std::numeric_limits<Real>::min());
+    const Real scale = unit.scale / Real(k_);
+    if (std::exchange(unit_, scale) != scale && loss_.kinked()) loss_.soften(softness_ * unit_);
+  }
+  void resync(const Point&) override { // it is `here_`
+    if (problem_.has_intercept()) std::copy(here_.x.end() - k_, here_.x.end(), x_.end() - k_);
+    certain_ = !loss_.kinked(); // centres and softness have changed since
+    if (!set_.whole()) set_.ease(here_);
+    value_ = loss_.value(here_.margins) + set_.penalty(x_);
+    complete_ = set_.whole();
+    if (complete_) return;
+    complete_ = set_.choose(here_);
+    x_ = set_.taken(here_.x);
+  }
+
+private:
+  // Certificates want the best intercept of the loss itself. The softened loss has another, which rounds
+  // arrive at; but they begin there.
+  void settle_intercept() {
+    problem_.solve_intercept(best_);
+    if (loss_.kinked() && settled_) {
+      const auto k = std::size_t(k_);
+      for (std::size_t i = 0; i < here_.margins.size(); ++i)
+        here_.margins[i] += here_.x[here_.x.size() - k + i % k];
+    } else {
+      here_ = best_;
+    }
+    settled_ = true;
+  }
+  // True: the softened problem on the set is solved as well as it should be, or as it can be.
+  bool round(Pulse& pulse) {
     model_.begin(pulse);
     Real target = std::max((complete_ ? 0.1 : 0.3) * gap_, 0.2 * goal_);
     if (complete_ && gap_ <= 1e4 * goal_) target = 0.2 * goal_;
@@ -33,44 +97,23 @@ public:
     const Index enough = pulse.entries() + (complete_ ? 100 : 10) * pass;
     for (int step = 0; step < 50 && pulse.entries() < enough; ++step) {
       model_.linearise(here_, std::exchange(certain_, false));
-      if (model_.left()) return;
-      const Real gap = restricted_gap(set_.blocks(), x_, model_.slopes(), value_);
+      if (model_.left()) return false;
+      Real gap = restricted_gap(set_.blocks(), x_, model_.slopes(), value_);
+      if (loss_.kinked()) gap += model_.intercept_gap();   // certificates solve for that of the loss itself
       if (step == 0) target = std::min(target, 0.1 * gap); // a round without a step would end nowhere
-      if (gap <= target) return;
+      if (gap <= target) return true;
       start_ = x_;
       // As the gap should fall; with l2 it falls with the square of what is left.
-      const Real precision = clip(0.5 * (strong_ ? std::sqrt(target / gap) : target / gap), 1e-3, 0.1);
+      const Real precision =
+          loss_.kinked() ? 1e-6 : clip(0.5 * (strong_ ? std::sqrt(target / gap) : target / gap), 1e-3, 0.1);
       x_ = model_.solve(start_, precision, target, value_);
       if (model_.left() && !problem_.loss.quadratic()) x_ = start_; // half solved it may lead nowhere
-      if (!search_line() || model_.left()) return;
+      const bool moved = search_line();
+      if (model_.left()) return false;
+      if (!moved) return true;
     }
+    return false;
   }
-  void locate(Point& point) override {
-    if (moved_) {
-      set_.put_back(x_, here_.x);
-      change_ = x_;
-      if (problem_.has_intercept()) std::fill(change_.end() - k_, change_.end(), 0.0);
-      model_.products().forward(change_, here_.margins);
-      problem_.finish(here_);
-      moved_ = false;
-    }
-    point = here_;
-  }
-  void judge(const Certifier& certifier, const Unit& unit) override {
-    gap_ = certifier.best().gap();
-    goal_ = std::max(unit.goal, std::numeric_limits<Real>::min());
-  }
-  void resync(const Point&) override { // it is `here_`
-    if (problem_.has_intercept()) std::copy(here_.x.end() - k_, here_.x.end(), x_.end() - k_);
-    certain_ = true;
-    if (!set_.whole()) set_.ease(here_);
-    value_ = problem_.loss.value(here_.margins) + set_.penalty(x_);
-    if (set_.whole()) return;
-    complete_ = set_.choose(here_);
-    x_ = set_.taken(here_.x);
-  }
-
-private:
   // Along the model's step, until P falls as it should. False: it is at rest.
   bool search_line() {
     change_.resize(x_.size());
@@ -90,7 +133,7 @@ private:
       for (std::size_t i = 0; i < trial_.size(); ++i) trial_[i] = here_.margins[i] + part * step_[i];
       if (part < 1)
         for (std::size_t e = 0; e < x_.size(); ++e) x_[e] = start_[e] + part * change_[e];
-      const Real value = problem_.loss.value(trial_) + set_.penalty(x_);
+      const Real value = loss_.value(trial_) + set_.penalty(x_);
       if (value <= value_ + 0.01 * part * std::min(promised, 0.0) + rounding) {
         const bool fell = value < value_ || promised < 0;
         value_ = value;
@@ -116,13 +159,15 @@ private:
   const WideProblem& problem_;
   Index k_;
   bool strong_; // has every block an l2
+  Real softness_;
+  SoftWideLoss loss_;
   BlockSet set_;
   BlockModel model_;
-  Point here_;
+  Point here_, best_;                    // where it stands, and the same with the best intercept
   std::vector<Real> x_, start_, change_; // over the set
   std::vector<Real> step_, trial_;       // over the samples
-  Real gap_ = infinity, goal_ = 0, value_ = infinity;
-  bool moved_ = true, complete_ = false,
+  Real gap_ = infinity, goal_ = 0, value_ = infinity, unit_ = 0;
+  bool moved_ = true, settled_ = false, complete_ = false,
        certain_ = false; // are y and its slopes those of the last certificate?
 };
 

@@ -10,13 +10,15 @@
 #include "core/newton/block_products.hpp"
 #include "core/newton/block_set.hpp"
 #include "core/newton/floor.hpp"
+#include "core/newton/soft_wide_loss.hpp"
 
 namespace southwell {
 
 class BlockModel {
 public:
-  BlockModel(const WideProblem& problem, const BlockSet& set)
-      : problem_(problem), set_(set), k_(problem.width()),
+  // `loss`: that of the problem, without kinks.
+  BlockModel(const WideProblem& problem, const SoftWideLoss& loss, const BlockSet& set)
+      : problem_(problem), loss_(loss), set_(set), k_(problem.width()),
         floor_(problem.loss.piecewise() && !problem.loss.quadratic()),
         products_(problem, set.columns(), set.whole()),
         gram_(set.columns(), problem.loss.weights(), problem.has_intercept()),
@@ -33,8 +35,8 @@ public:
 
   // First and second derivatives at these margins. `certain`: y and slopes are those of a certificate.
   void linearise(Point& here, bool certain) {
-    problem_.loss.derivative(here.margins, here.y);
-    problem_.loss.curvature(here.y, h_);
+    loss_.derivative(here.margins, here.y);
+    loss_.curvature(here.y, h_);
     r_.assign(here.y.begin(), here.y.end());
     problem_.weigh(r_);
     if (!problem_.loss.quadratic()) bend_more();
@@ -45,6 +47,17 @@ public:
       products_.backward(r_, {}, z_);
       spend(products_.entries() * std::min<Index>(k_, 4) + Index(h_.size()));
     }
+  }
+  // About what a better intercept is worth.
+  Real intercept_gap() const {
+    std::vector<Real> bend(static_cast<std::size_t>(k_));
+    for (std::size_t i = 0; i < h_.size(); ++i) bend[i % bend.size()] += h_[i];
+    Real total = 0;
+    for (std::size_t c = 0; c < (problem_.has_intercept() ? bend.size() : 0); ++c) {
+      const Real slope = z_[z_.size() - bend.size() + c];
+      total += bend[c] > 0 ? slope * slope / bend[c] : 0;
+    }
+    return total;
   }
   // The minimiser, about, from x. `precision` is that of Newton steps, `target` a gap that will do, `value`
   // P.
@@ -86,7 +99,7 @@ private:
   void bend_more() {
     const CVec s = problem_.loss.weights();
     const auto k = std::size_t(k_);
-    Real most = problem_.loss.smoothness();
+    Real most = loss_.most_curvature();
     if (!std::isfinite(most)) {
       most = 0;
       for (std::size_t i = 0; i < h_.size(); ++i)
@@ -238,6 +251,7 @@ private:
   }
 
   const WideProblem& problem_;
+  const SoftWideLoss& loss_;
   const BlockSet& set_;
   Index k_;
   Floor floor_;

@@ -12,7 +12,6 @@ from .._names import one_name, positive
 from ..problem import Problem
 from . import blocks
 from .base import Method, Prepared, Start
-from .coordinate_descent import CoordinateDescent
 from .dspdc import DSPDC
 from .full_gradient import FISTA
 from .side import anchors_needed, anchors_pay, dual_start, firmness
@@ -48,7 +47,7 @@ class Auto(Method):
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
         if problem.blocks:
-            return self._prepare_blocks(problem, start, seed)
+            return blocks.newton(problem, start, self.softness)
         if problem.factorised:
             return (FISTA() if problem.loss.smooth else DSPDC()).prepare(problem, start, seed)
         movers = self._movers(problem)
@@ -64,13 +63,6 @@ class Auto(Method):
             expected=_primal_price(problem), by_square=_dual_price(problem), seed=seed, timed=self.schedule == "timed",
         )  # fmt: skip
         return Prepared(algorithm, "auto")
-
-    def _prepare_blocks(self, problem: Problem, start: Start, seed: int) -> Prepared:
-        if problem.loss.smooth:
-            return blocks.newton(problem, start)
-        if problem.intercept or problem.penalty.least_l2 == 0:
-            return DSPDC().prepare(problem, start, seed)
-        return CoordinateDescent(side="dual").prepare(problem, start, seed)
 
     def _movers(self, problem: Problem) -> list[str]:
         if self.movers != "auto":

@@ -26,10 +26,11 @@ def smooth_or_refused(problem: BlockProblem) -> None:
         )
 
 
-def newton(problem: BlockProblem, start: Start) -> Prepared:
-    """Working sets of blocks, the default where the loss is smooth."""
+def newton(problem: BlockProblem, start: Start, softness: float) -> Prepared:
+    """Working sets of blocks, the default; ``softness`` is that of kinks at first."""
     refuse_factors(problem)
-    return Prepared(_core.block_newton(problem.core(), start.x), "auto, Newton on blocks")
+    y = np.zeros(problem.dual_size) if problem.loss.smooth else dual_start(problem, start)
+    return Prepared(_core.block_newton(problem.core(), start.x, y, softness), "auto, Newton on blocks")
 
 
 def descent(method, problem: BlockProblem, start: Start, seed: int) -> Prepared:
