@@ -3,6 +3,7 @@
 #include "bindings/coordinate_descent.hpp"
 #include "core/algorithms/proximal_newton.hpp"
 #include "core/algorithms/relay.hpp"
+#include "core/algorithms/restated.hpp"
 #include <nanobind/stl/unique_ptr.h>
 #include <string>
 
@@ -70,6 +71,16 @@ BoundAlgorithm relay(nb::object problem, nb::list names, nb::object dual, Array<
   return result;
 }
 
+// The algorithm of `inner`, certified on another form of its problem.
+BoundAlgorithm restated(nb::object problem, nb::object inner) {
+  auto& own = nb::cast<BoundAlgorithm&>(inner);
+  const Problem& core = nb::cast<const BoundProblem&>(problem).core;
+  const Question& formed = own.question();
+  if (formed.primal_size() != core.primal_size() || formed.dual_size() != core.dual_size())
+    throw std::invalid_argument("another problem");
+  return {problem, inner, std::make_unique<Restated>(core, *own.algorithm), own.failure};
+}
+
 } // namespace
 
 void def_newton(nb::module_& m) {
@@ -77,6 +88,7 @@ void def_newton(nb::module_& m) {
       .def(nb::init<nb::object, Real, Real>(), "rows"_a, "firmness"_a, "intercept_firmness"_a);
   m.def("relay", &relay, "problem"_a, "movers"_a, "dual"_a.none(), "x"_a, "y"_a, nb::kw_only(), "softness"_a,
         "expected"_a, "by_square"_a, "seed"_a, "timed"_a);
+  m.def("restated", &restated, "problem"_a, "inner"_a);
 }
 
 } // namespace southwell

@@ -6,6 +6,7 @@
 #include "core/algorithms/dspdc.hpp"
 #include "core/algorithms/fista.hpp"
 #include "core/algorithms/incremental.hpp"
+#include "core/algorithms/soft_fista.hpp"
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -100,6 +101,13 @@ BoundAlgorithm fista(nb::object problem, Array<Real> x, Real lipschitz) {
   const auto& bound = nb::cast<const BoundProblem&>(problem);
   return {problem, nb::none(),
           std::make_unique<Fista>(bound.core, sized(x, bound.core.design.cols()), lipschitz)};
+}
+
+BoundAlgorithm soft_fista(nb::object problem, Array<Real> x, Array<Real> y, Real lipschitz, Real softness) {
+  const Problem& core = nb::cast<const BoundProblem&>(problem).core;
+  return {problem, nb::none(),
+          std::make_unique<SoftFista>(core, sized(x, core.design.cols()), sized(y, core.design.rows()),
+                                      lipschitz, softness)};
 }
 
 // An algorithm written in Python: `advance()` goes on for an epoch and returns where it stands and how many
@@ -207,6 +215,7 @@ void def_saddle(nb::module_& m) {
   m.def("active_sets", &both_ways<ActiveSets, ActiveSpec, std::uint64_t>, "problem"_a, "spec"_a, "rows"_a,
         "columns"_a, "x"_a, "y"_a, "seed"_a);
   m.def("fista", &fista, "problem"_a, "x"_a, "lipschitz"_a);
+  m.def("soft_fista", &soft_fista, "problem"_a, "x"_a, "y"_a, "lipschitz"_a, "softness"_a);
   m.def("in_python", &in_python, "problem"_a, "algorithm"_a, "x"_a);
   m.def("loss_and_slopes", &loss_and_slopes, "problem"_a, "x"_a);
   m.def("incremental", &incremental, "problem"_a, "spec"_a, "x"_a, "y"_a, "seed"_a);

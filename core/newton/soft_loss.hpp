@@ -8,6 +8,16 @@
 
 namespace southwell {
 
+// h_i = s_i phi''(m_i) of such a loss where its derivative is y_i.
+inline void soft_curvature(const SampleLoss& loss, Real q, CVec y, Vec h) {
+  const CVec s = loss.weights();
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const Interval dom = loss.domain(Index(i));
+    const bool inside = y[i] > dom.lo && y[i] < dom.hi && y[i] != 0; // not an end, nor the flat of |m| <= eps
+    h[i] = inside ? s[i] / q : 0;
+  }
+}
+
 class SoftLoss {
 public:
   SoftLoss(const SampleLoss& loss, Real q) : loss_(loss), q_(q), centre_(q > 0 ? loss.samples() : 0) {}
@@ -28,15 +38,7 @@ public:
     kinked() ? void(loss_.maximise(margins, centre_, q_, y)) : loss_.derivative(margins, y);
   }
   // h_i = s_i phi''(m_i) where the derivative is y_i.
-  void curvature(CVec y, Vec h) const {
-    if (!kinked()) return loss_.curvature(y, h);
-    const CVec s = loss_.weights();
-    for (std::size_t i = 0; i < y.size(); ++i) {
-      const Interval dom = loss_.domain(Index(i));
-      h[i] =
-          y[i] > dom.lo && y[i] < dom.hi && y[i] != 0 ? s[i] / q_ : 0; // 0: an end, or the flat of |m| <= eps
-    }
-  }
+  void curvature(CVec y, Vec h) const { kinked() ? soft_curvature(loss_, q_, y, h) : loss_.curvature(y, h); }
 
 private:
   const SampleLoss& loss_;

@@ -264,6 +264,22 @@ class Product:
     def stored(self) -> int:
         return self.U.stored + self.V.stored
 
+    @property
+    def product_size(self) -> int:
+        """Entries that U V has at most."""
+        size = self.shape[0] * self.shape[1]
+        if not (self.U.sparse and self.V.sparse):
+            return size
+        pairs = np.diff(self.U.columns.indptr).astype(np.int64) @ np.diff(self.V.rows.indptr).astype(np.int64)
+        return min(size, int(pairs))
+
+    def formed(self) -> Matrix | None:
+        """U V, sparse where both factors are, in float64; None if it overflows."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            product = self.U.columns.astype(np.float64) @ self.V.columns.astype(np.float64)
+        finite = np.isfinite(product.data if sp.issparse(product) else product).all()
+        return Matrix(product) if finite else None
+
     def factor_layouts(self, intercept: bool) -> tuple[_core.Layout, _core.Layout]:
         """The rows of U and the columns of V; an intercept is one more inner coordinate: [U 1] times [V 0; 0 1]."""
         return self.U.layout(False, None, intercept), self._second(intercept).layout(True, None, False)

@@ -205,6 +205,14 @@ class Problem:
         layout = self.ready_layout() if by_columns is None else self.layout(by_columns)
         return _core.Problem(layout, self.loss.core, self.targets, self.weights, self.core_penalty)
 
+    def formed(self, most: int) -> Problem | None:
+        """The same problem with A = U V multiplied out, if that is finite and has at most ``most`` entries, or a few
+        times as many as the factors; coefficients and intercept are the same."""
+        if self.data.product_size > max(most, 4 * self.data.stored):
+            return None
+        matrix = self.keep("formed", self.data.formed)
+        return None if matrix is None else self._alike(data=matrix, _kept=self.keep("of the formed", dict))
+
     def certify(self, x, y=None, intercept=0.0, *, rigorous: bool = False) -> Certificate:
         """Primal value, dual value and gap of any point.
 

@@ -12,9 +12,11 @@ from .._names import one_name, positive
 from ..problem import Problem
 from . import blocks
 from .base import Method, Prepared, Start
-from .dspdc import DSPDC
-from .full_gradient import FISTA
+from .full_gradient import FISTA, soft_fista
 from .side import anchors_needed, anchors_pay, dual_start, firmness
+
+# Entries of a product A = U V up to which it is formed: 8 MB.
+_FORMED = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Auto(Method):
         if problem.blocks:
             return blocks.newton(problem, start, self.softness)
         if problem.factorised:
-            return (FISTA() if problem.loss.smooth else DSPDC()).prepare(problem, start, seed)
+            return self._prepare_factorised(problem, start, seed)
         movers = self._movers(problem)
 
         def dual() -> _core.DualMover:  # when its turn comes: the rows may have to be built
@@ -63,6 +65,15 @@ class Auto(Method):
             expected=_primal_price(problem), by_square=_dual_price(problem), seed=seed, timed=self.schedule == "timed",
         )  # fmt: skip
         return Prepared(algorithm, "auto")
+
+    def _prepare_factorised(self, problem: Problem, start: Start, seed: int) -> Prepared:
+        formed = problem.formed(_FORMED)
+        if formed is not None:  # a product of this size is dense enough, and small enough, to be worked on itself
+            inner = self.prepare(formed, start, seed)
+            return Prepared(_core.restated(problem.core(), inner.algorithm), "auto, product formed", inner.setup)
+        if problem.loss.smooth:
+            return FISTA().prepare(problem, start, seed)
+        return soft_fista(problem, start, self.softness)
 
     def _movers(self, problem: Problem) -> list[str]:
         if self.movers != "auto":

@@ -13,7 +13,7 @@ from .._names import at_most, count
 from ..problem import Problem
 from ..reference.elastic_net import ElasticNet
 from .base import Method, Prepared, Start
-from .side import with_null_intercept
+from .side import dual_start, with_null_intercept
 
 
 def _refuse_kinks(problem: Problem, method: Method) -> None:
@@ -22,6 +22,26 @@ def _refuse_kinks(problem: Problem, method: Method) -> None:
             f"{type(method).__name__} needs a smooth loss; got {problem.loss.name}. Use a smooth relative "
             "(smooth_hinge, squared_hinge, huber), SPDC, or CoordinateDescent(side='dual')."
         )
+
+
+_LEAST = np.finfo(float).tiny ** 0.5
+
+
+def _curvature(problem: Problem) -> float:
+    """That of (1/2) sum_i s_i (a_i'x)^2 in one direction. Any bounds L from below; the line search does the rest."""
+    layout = problem.ready_layout()
+    along = layout.adjoint(problem.weights)
+    along = along if along.any() else np.ones_like(along)
+    with np.errstate(over="ignore", invalid="ignore"):  # of huge factors it is NaN, and the core takes another
+        return float(problem.weights @ layout.apply(along / np.linalg.norm(along)) ** 2)
+
+
+def soft_fista(problem: Problem, start: Start, softness: float) -> Prepared:
+    """FISTA on a loss whose kinks are softened, less and less, around centres that follow: by products alone."""
+    start = with_null_intercept(problem, start)
+    guess = max(_curvature(problem), _LEAST)
+    algorithm = _core.soft_fista(problem.core(), start.x, dual_start(problem, start), guess, softness)
+    return Prepared(algorithm, "accelerated proximal gradient, kinks softened")
 
 
 @dataclass(frozen=True)
@@ -43,12 +63,7 @@ class FISTA(Method):
         _refuse_kinks(problem, self)
         start = with_null_intercept(problem, start)
         smoothness = problem.loss.smoothness if np.isfinite(problem.loss.smoothness) else 1.0
-        layout = problem.ready_layout()
-        along = layout.adjoint(problem.weights)  # any direction bounds L from below; the line search does the rest
-        along = along if along.any() else np.ones_like(along)
-        with np.errstate(over="ignore", invalid="ignore"):  # products of huge factors overflow: the core's guess stands
-            moved = layout.apply(along / np.linalg.norm(along))
-            guess = max(float(problem.weights @ moved**2) * smoothness, np.finfo(float).tiny ** 0.5)
+        guess = max(_curvature(problem) * smoothness, _LEAST)
         return Prepared(_core.fista(problem.core(), start.x, guess), "accelerated proximal gradient, line search")
 
 

@@ -1,0 +1,66 @@
+// Accelerated proximal gradient descent on a loss with kinks: the method of multipliers (Rockafellar 1976)
+// around FISTA, for data that are known by products alone.
+//
+// The loss is softened around centres e (soft_samples.hpp); FISTA solves that until its own gap, of the
+// softened problem, is a tenth of the gap of the problem as stated. Then e moves to the dual point it has
+// found, and the softness q shrinks. An epoch is a few iterations.
+#pragma once
+#include "core/algorithms/fista.hpp"
+#include "core/newton/soft_samples.hpp"
+#include <optional>
+
+namespace southwell {
+
+class SoftFista final : public Algorithm {
+public:
+  // `softness` at first, in units of the zero model's objective; `lipschitz` for a loss of curvature 1.
+  SoftFista(const Problem& problem, CVec x, CVec y, Real lipschitz, Real softness)
+      : problem_(problem), lipschitz_(lipschitz), softness_(softness), loss_(problem.loss, softness),
+        soft_(problem.design, loss_, problem.penalty), own_(problem) {
+    loss_.recentre(within_domain(problem, y));
+    own_.x = within_bounds(problem, x);
+  }
+  SoftFista(const SoftFista&) = delete; // its parts look at each other
+
+  void epoch(Pulse& pulse) override {
+    for (int k = 0; k < iterations && !pulse.interrupted() && !pulse.late(); ++k) fista_->epoch(pulse);
+  }
+  // Certificates want the best intercept of the loss itself; the softened one has another.
+  void locate(Point& point) override {
+    fista_ ? fista_->locate(own_) : complete_from_primal(soft_, own_);
+    point = own_;
+    if (!problem_.has_intercept()) return;
+    for (Real& m : point.margins) m -= own_.x.back();
+    solve_intercept(problem_, point);
+  }
+  void judge(const Certifier& certifier, const Unit& unit) override {
+    if (!fista_) { // now the unit is known
+      unit_ = std::max(unit.scale, std::numeric_limits<Real>::min());
+      loss_.soften(softness_ * unit_);
+      fista_.emplace(soft_, own_.x, lipschitz_ / loss_.softness());
+      return;
+    }
+    if (!inner_) inner_.emplace(soft_);
+    (*inner_)(own_);
+    const Real goal = std::max(0.1 * certifier.best().gap(), 0.1 * unit.goal);
+    if (inner_->best().gap() > goal) return;
+    loss_.recentre(own_.y);
+    loss_.soften(std::max(0.6 * loss_.softness(), 0.01 * softness_ * unit_));
+    inner_.reset();
+  }
+  void resync(const Point&) override { fista_->resync(own_); }
+  bool eager() const override { return true; }
+
+private:
+  static constexpr int iterations = 20;
+
+  const Problem& problem_;
+  Real lipschitz_, softness_, unit_ = 0;
+  SoftSamples loss_;
+  Problem soft_;
+  std::optional<Fista> fista_;
+  Point own_;                      // as the softened problem has it
+  std::optional<Certifier> inner_; // of the softened problem, since its centres last moved
+};
+
+} // namespace southwell
