@@ -19,7 +19,7 @@ public:
   BlockNewton(const WideProblem& problem, CVec x, CVec y, Real softness)
       : problem_(problem), k_(problem.width()), strong_(problem.penalty.strong()), softness_(softness),
         loss_(problem.loss, softness), set_(problem, x), model_(problem, loss_, set_), here_(problem),
-        best_(problem), step_(here_.y.size()), trial_(step_.size()) {
+        step_(here_.y.size()), trial_(step_.size()) {
     here_.x.assign(x.begin(), x.end());
     if (loss_.kinked()) {
       std::vector<Real> centre(y.begin(), y.end());
@@ -45,16 +45,14 @@ public:
       change_ = x_;
       if (problem_.has_intercept()) std::fill(change_.end() - k_, change_.end(), 0.0);
       model_.products().forward(change_, here_.margins);
-      best_ = here_;
       if (problem_.has_intercept()) settle_intercept();
       loss_.derivative(here_.margins, here_.y);
       if (problem_.has_intercept()) problem_.loss.balance(here_.y);
       problem_.slopes(here_.y, here_.slopes);
-      best_.y = here_.y;
-      best_.slopes = here_.slopes;
       moved_ = false;
     }
-    point = best_;
+    point = here_;
+    if (problem_.has_intercept() && loss_.kinked()) place_intercept(point, best_);
   }
   void judge(const Certifier& certifier, const Unit& unit) override {
     gap_ = certifier.best().gap();
@@ -77,15 +75,17 @@ private:
   // Certificates want the best intercept of the loss itself. The softened loss has another, which rounds
   // arrive at; but they begin there.
   void settle_intercept() {
-    problem_.solve_intercept(best_);
-    if (loss_.kinked() && settled_) {
-      const auto k = std::size_t(k_);
-      for (std::size_t i = 0; i < here_.margins.size(); ++i)
-        here_.margins[i] += here_.x[here_.x.size() - k + i % k];
-    } else {
-      here_ = best_;
-    }
+    const std::vector<Real> own(here_.x.end() - k_, here_.x.end());
+    problem_.solve_intercept(here_);
+    best_.assign(here_.x.end() - k_, here_.x.end());
+    if (loss_.kinked() && settled_) place_intercept(here_, own);
     settled_ = true;
+  }
+  void place_intercept(Point& point, CVec intercept) const {
+    const auto k = std::size_t(k_);
+    Real* own = point.x.data() + point.x.size() - k;
+    for (std::size_t i = 0; i < point.margins.size(); ++i) point.margins[i] += intercept[i % k] - own[i % k];
+    std::copy(intercept.begin(), intercept.end(), own);
   }
   // True: the softened problem on the set is solved as well as it should be, or as it can be.
   bool round(Pulse& pulse) {
@@ -163,7 +163,8 @@ private:
   SoftWideLoss loss_;
   BlockSet set_;
   BlockModel model_;
-  Point here_, best_;                    // where it stands, and the same with the best intercept
+  Point here_;
+  std::vector<Real> best_;               // intercept of the loss itself
   std::vector<Real> x_, start_, change_; // over the set
   std::vector<Real> step_, trial_;       // over the samples
   Real gap_ = infinity, goal_ = 0, value_ = infinity, unit_ = 0;

@@ -55,17 +55,19 @@ public:
     const Index pass = problem_->design.stored() + Index(h_.size() + slot_.size());
     // Then a certificate is due, the sooner the more W lacks: it brings that.
     const Index enough = pulse.entries() + (complete_ ? 50 : 3) * pass;
-    for (int step = 0; step < 50 && pulse.entries() < enough; ++step) {
+    bool solved = false; // as well as it should be, or as it can be
+    for (int step = 0; step < 50 && pulse.entries() < enough && !solved; ++step) {
       linearise();
       if (model_.ledger().stopped()) return;
       const Real left = restricted_gap();
       if (step == 0) target = std::min(target, 0.1 * left); // a round without a step would end nowhere
-      if (left <= target) break;
+      if (solved = left <= target; solved) break;
       if (solve_model(change)) return restore(start_);
       model_.place_intercept(start_);
-      if (!search_line()) break;
+      solved = !search_line();
     }
-    if (!loss_.kinked()) return;
+    // The method of multipliers wants the softened problem solved before its centres move.
+    if (!loss_.kinked() || (complete_ && !solved)) return;
     loss_.recentre(here_.y);
     loss_.soften(std::max(0.6 * loss_.softness(), 0.01 * spec_.softness * unit_));
   }
@@ -79,6 +81,7 @@ public:
       moved_ = false;
     }
     point = here_;
+    if (problem_->has_intercept() && loss_.kinked()) place_intercept(point, best_intercept_);
   }
   void judge(const Certifier& certifier, const Unit& unit) override {
     gap_ = certifier.best().gap();
@@ -177,7 +180,19 @@ private:
     std::vector<Real> zero(names_.size());
     if (problem_->has_intercept()) zero[slot_.back()] = here_.x.back();
     model_.gained(zero, here_.margins);
-    if (problem_->has_intercept()) solve_intercept(*problem_, here_);
+    if (problem_->has_intercept()) settle_intercept();
+  }
+  // Certificates want the best intercept of the loss itself. The softened loss has another, which rounds
+  // arrive at; but they begin there.
+  void settle_intercept() {
+    const Real own = here_.x.back();
+    solve_intercept(*problem_, here_);
+    best_intercept_ = here_.x.back();
+    if (loss_.kinked() && !fresh_) place_intercept(here_, own);
+  }
+  static void place_intercept(Point& point, Real intercept) {
+    point.margins = margins_with(point, intercept);
+    point.x.back() = intercept;
   }
 
   Index intercept() const { return problem_->has_intercept() ? slot_.back() : -1; } // its slot
@@ -351,6 +366,7 @@ private:
   // The part of l1 beyond which slopes make a feature join; at a new penalty, by the strong rule
   // |z_j| > 2 l1 - l1_before, it is less.
   Real strong_ = 1;
+  Real best_intercept_ = 0;
   Real ease_ = 1;         // l1 is this many times as large; see ease()
   bool fresh_ = true;     // has it not moved yet?
   Real spent_ = 0;        // entries touched by sweeps since the last Newton step

@@ -46,6 +46,7 @@ public:
     Effort& effort = runners_[now_].effort;
     ++effort.rounds;
     ++stint_.rounds;
+    ++recent_.rounds;
     effort.entries += pulse.entries() - before;
     effort.seconds += clock.seconds();
     stint_.entries += round_ = pulse.entries() - before;
@@ -63,7 +64,9 @@ public:
       const Real fall = std::log(gap_ / gap);
       runners_[now_].effort.fall += fall;
       stint_.fall += fall;
+      recent_.fall += fall;
     }
+    watch_pace(std::log(gap / unit.goal));
     gap_ = gap;
     certifier_ = &certifier;
   }
@@ -75,7 +78,8 @@ public:
       if (const std::size_t best = expect(); best != now_) hand_over(best, *certifier_);
     }
     // Rounds may be long: it ends with the one that is nearest to its end.
-    if (!successor_ && runners_[now_].mover.price * (Real(stint_.entries) + Real(round_) / 2) >= trial_)
+    if (!successor_ &&
+        (runners_[now_].mover.price * (Real(stint_.entries) + Real(round_) / 2) >= trial_ || slow_))
       decide(*certifier_);
     if (!successor_) return current_->resync(point);
     past_ = parts();
@@ -176,7 +180,7 @@ private:
   }
   void hand_over(std::size_t to, const Certifier& certifier) {
     now_ = to;
-    stint_ = {};
+    stint_ = recent_ = {};
     successor_ = runners_[to].mover.make(certifier.x(), certifier.y(), screening_);
   }
   // Those of movers that were relieved, and of the present one.
@@ -190,13 +194,19 @@ private:
     }
     return all;
   }
+  // Rounds may be so cheap that a trial takes more of them than a solve has. A mover that would not be done
+  // in a thousand more, as many as there are by default, is slow, and makes room.
+  void watch_pace(Real left) { // log(gap / goal)
+    slow_ = recent_.rounds >= 200 && runners_.size() > 1 && 5 * recent_.fall < left;
+    if (recent_.rounds >= 200) recent_ = {};
+  }
   // The present mover has had its trial: it goes on only if nobody was faster, and nobody who is yet unknown
   // is expected to be twice as fast.
   void decide(const Certifier& certifier) {
     Runner& runner = runners_[now_];
     const Real units = runner.mover.price * Real(stint_.entries), spent = timed_ ? stint_.seconds : units;
-    const bool stuck = stint_.fall < 0.01;
-    runner.rate = std::max(stint_.fall / spent, 0.0);
+    const bool stuck = stint_.fall < 0.01 || slow_;
+    runner.rate = stuck ? 0 : stint_.fall / spent;
     stint_ = {};
     const auto rate = [&](std::size_t k) {
       const auto& [mover, effort, outlook, rate] = runners_[k];
@@ -225,9 +235,10 @@ private:
   std::size_t now_ = 0;
   std::unique_ptr<Algorithm> current_, successor_;
   const Certifier* certifier_ = nullptr; // the last that judged
-  Effort stint_{};
-  Index round_ = 0;          // entries touched by the last
-  std::vector<Effort> past_; // parts of movers that were relieved
+  Effort stint_{}, recent_{};            // the latter: since its pace was last looked at
+  bool slow_ = false;                    // did that leave much to be wished for?
+  Index round_ = 0;                      // entries touched by the last
+  std::vector<Effort> past_;             // parts of movers that were relieved
   Real gap_ = infinity;
 };
 
