@@ -35,7 +35,9 @@ public:
     moved_ = true;
     // Centres move once the softened problem is solved as well as it should be: the method of multipliers
     // needs that.
-    if (!round(pulse) || !loss_.kinked()) return;
+    const bool solved = round(pulse);
+    if (!loss_.kinked() || model_.left() || (!solved && ++unsolved_ < 20)) return;
+    unsolved_ = 0;
     loss_.recentre(here_.y);
     loss_.soften(std::max(0.6 * loss_.softness(), 0.01 * softness_ * unit_));
   }
@@ -101,7 +103,7 @@ private:
       Real gap = restricted_gap(set_.blocks(), x_, model_.slopes(), value_);
       if (loss_.kinked()) gap += model_.intercept_gap();   // certificates solve for that of the loss itself
       if (step == 0) target = std::min(target, 0.1 * gap); // a round without a step would end nowhere
-      if (gap <= target) return true;
+      if (gap <= target || (loss_.kinked() && gap <= 1e-15 * std::abs(value_))) return true;
       start_ = x_;
       // As the gap should fall; with l2 it falls with the square of what is left.
       const Real precision =
@@ -165,6 +167,7 @@ private:
   BlockModel model_;
   Point here_;
   std::vector<Real> best_;               // intercept of the loss itself
+  int unsolved_ = 0;                     // rounds since centres last moved, when they should not
   std::vector<Real> x_, start_, change_; // over the set
   std::vector<Real> step_, trial_;       // over the samples
   Real gap_ = infinity, goal_ = 0, value_ = infinity, unit_ = 0;

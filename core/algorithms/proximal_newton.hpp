@@ -61,13 +61,14 @@ public:
       if (model_.ledger().stopped()) return;
       const Real left = restricted_gap();
       if (step == 0) target = std::min(target, 0.1 * left); // a round without a step would end nowhere
-      if (solved = left <= target; solved) break;
+      if (solved = left <= target || (loss_.kinked() && left <= 1e-15 * std::abs(value_)); solved) break;
       if (solve_model(change)) return restore(start_);
       model_.place_intercept(start_);
       solved = !search_line();
     }
     // The method of multipliers wants the softened problem solved before its centres move.
-    if (!loss_.kinked() || (complete_ && !solved)) return;
+    if (!loss_.kinked() || (complete_ && !solved && ++unsolved_ < 20)) return;
+    unsolved_ = 0;
     loss_.recentre(here_.y);
     loss_.soften(std::max(0.6 * loss_.softness(), 0.01 * spec_.softness * unit_));
   }
@@ -370,6 +371,7 @@ private:
   Real ease_ = 1;         // l1 is this many times as large; see ease()
   bool fresh_ = true;     // has it not moved yet?
   Real spent_ = 0;        // entries touched by sweeps since the last Newton step
+  int unsolved_ = 0;      // rounds since centres last moved, when they should not
   bool rough_ = true;     // are steps still large?
   bool sure_ = false;     // was the last Newton step taken in full?
   bool complete_ = false; // did few features have to join W?

@@ -194,10 +194,10 @@ private:
     }
     return all;
   }
-  // Rounds may be so cheap that a trial takes more of them than a solve has. A mover that would not be done
-  // in a thousand more, as many as there are by default, is slow, and makes room.
+  // Rounds may be so cheap that a trial takes more of them than a solve has, a thousand by default. A mover
+  // that would not be done in 600 more at the pace of its last 200 is slow, and makes room.
   void watch_pace(Real left) { // log(gap / goal)
-    slow_ = recent_.rounds >= 200 && runners_.size() > 1 && 5 * recent_.fall < left;
+    slow_ = recent_.rounds >= 200 && runners_.size() > 1 && 3 * recent_.fall < left;
     if (recent_.rounds >= 200) recent_ = {};
   }
   // The present mover has had its trial: it goes on only if nobody was faster, and nobody who is yet unknown
