@@ -103,7 +103,7 @@ private:
       Real gap = restricted_gap(set_.blocks(), x_, model_.slopes(), value_);
       if (loss_.kinked()) gap += model_.intercept_gap();   // certificates solve for that of the loss itself
       if (step == 0) target = std::min(target, 0.1 * gap); // a round without a step would end nowhere
-      if (gap <= target || (loss_.kinked() && gap <= 1e-15 * std::abs(value_))) return true;
+      if (gap <= target || (loss_.kinked() && step > 0 && gap <= 1e-15 * std::abs(value_))) return true;
       start_ = x_;
       // As the gap should fall; with l2 it falls with the square of what is left.
       const Real precision =

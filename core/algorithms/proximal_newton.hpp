@@ -61,7 +61,10 @@ public:
       if (model_.ledger().stopped()) return;
       const Real left = restricted_gap();
       if (step == 0) target = std::min(target, 0.1 * left); // a round without a step would end nowhere
-      if (solved = left <= target || (loss_.kinked() && left <= 1e-15 * std::abs(value_)); solved) break;
+      // Down to rounding there is no more to be had; but a step is made: slopes without a penalty become
+      // zero.
+      const bool rounding = loss_.kinked() && step > 0 && left <= 1e-15 * std::abs(value_);
+      if (solved = left <= target || rounding; solved) break;
       if (solve_model(change)) return restore(start_);
       model_.place_intercept(start_);
       solved = !search_line();
