@@ -105,7 +105,7 @@ def test_a_slow_search_keeps_to_max_seconds(monkeypatch):
 def test_work_on_all_coordinates_is_counted(case):
     """What every move changes must be looked at by every move, and the clock is read by what is counted."""
     rng = np.random.default_rng(0)
-    A = sp.random_array((300, 200), density=0.02, rng=rng, format="csr")
+    A = sp.csr_array(rng.random((300, 200)) * (rng.random((300, 200)) < 0.02))
     b = np.sign(rng.standard_normal(300))
     if case.startswith("an intercept"):
         problem, side, coordinates = (
@@ -125,7 +125,8 @@ def test_work_on_all_coordinates_is_counted(case):
 def test_restarts_are_not_looked_for_more_often_than_they_cost():
     """Few samples, a million features, few entries: an epoch is far shorter than one value of the objective."""
     rng = np.random.default_rng(0)
-    A = sp.random_array((50, 2**18), density=20 / 2**18, rng=rng, format="csr")
+    where = np.repeat(np.arange(50), 20), rng.integers(2**18, size=1000)
+    A = sp.csr_array((rng.random(1000), where), shape=(50, 2**18))
     problem = sw.Problem(A, rng.standard_normal(50), penalty=sw.penalties.ElasticNet(l2=1e-3))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sw.ConvergenceWarning)

@@ -70,8 +70,8 @@ def load(path: str | os.PathLike):
     >>> path = os.path.join(tempfile.mkdtemp(), "diabetes.southwell")
     >>> model = sw.Lasso(alpha=0.5).fit(X, y)
     >>> model.save(path)
-    >>> (sw.load(path).predict(X) == model.predict(X)).all()
-    np.True_
+    >>> bool((sw.load(path).predict(X) == model.predict(X)).all())
+    True
     """
     try:
         text, arrays = read(Path(path))

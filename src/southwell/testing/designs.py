@@ -37,7 +37,7 @@ def check_design(A, dense, sample_weight=None) -> None:
     --------
     >>> import numpy as np, scipy.sparse as sp, southwell as sw
     >>> from southwell.testing import check_design
-    >>> A = sp.random_array((7, 4), density=0.3, rng=np.random.default_rng(0)).tocsc()
+    >>> A = sp.csc_array(np.random.default_rng(0).integers(3, size=(7, 4)).astype(float))
     >>> check_design(sw.Centred(A), A.toarray() - A.toarray().mean(axis=0))
     """
     dense = np.asarray(dense, dtype=np.float64)
