@@ -43,8 +43,8 @@ BoundWideLoss class_loss(const char* name, Real parameter, Index width, Array<In
           })};
 }
 // phi or phi* of each sample, or a bound of its rounding error.
-Output over_classes(const char* name, Real parameter, Index width, Array<Index> labels,
-                    Array<Real> table, bool conjugate, bool rounding) {
+Output over_classes(const char* name, Real parameter, Index width, Array<Index> labels, Array<Real> table,
+                    bool conjugate, bool rounding) {
   const auto given = checked(labels, width);
   sized(table, Index(given.size()) * width);
   return filled(Index(given.size()), [&](Vec out) {

@@ -34,7 +34,7 @@ def random_graph(n, n_classes, seed=0, unlabelled=0.7, spread=1.0):
 def harmonic(W, y):
     """The label distributions, by a direct sparse solve."""
     W, y = sp.csr_array(W), np.asarray(y)
-    L = sp.csr_array(sp.diags_array(np.asarray(W.sum(axis=1)).ravel())) - W
+    L = sp.csr_array(sp.diags(np.asarray(W.sum(axis=1)).ravel())) - W
     free, held = np.flatnonzero(y == -1), np.flatnonzero(y != -1)
     classes = np.unique(y[held])
     F = (y[:, None] == classes[None, :]).astype(float)

@@ -123,7 +123,7 @@ def test_a_node_that_hardly_hangs_on_is_not_promised():
 
 def test_seconds_are_shared_by_the_classes():
     n = 3000
-    path = sp.diags_array([np.ones(n - 1), np.ones(n - 1)], offsets=[-1, 1], format="csr")
+    path = sp.csr_array(sp.diags([np.ones(n - 1), np.ones(n - 1)], offsets=[-1, 1]))
     y = np.full(n, -1)
     y[[0, n // 2, n - 1]] = 0, 1, 2
     with pytest.warns(sw.ConvergenceWarning, match="3 of 3 solves"):
@@ -160,7 +160,7 @@ def test_the_names_of_the_classes(n_classes):
 def test_the_form_of_the_affinity():
     W, y = random_graph(40, 3, seed=9)
     expected = propagate(W, y).label_distributions_
-    loops = W + sp.diags_array(np.arange(40.0))
+    loops = W + sp.dia_array(sp.diags(np.arange(40.0)))
     zeros = sp.csr_array(W.toarray() + 1.0)
     zeros.data -= 1.0  # every edge stored, most of weight zero
     twice = sp.coo_array((np.tile(W.tocoo().data / 2, 2), np.tile([W.tocoo().row, W.tocoo().col], 2)), shape=W.shape)

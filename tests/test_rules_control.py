@@ -97,7 +97,7 @@ def test_a_slow_search_keeps_to_max_seconds(monkeypatch):
     method = CoordinateDescent("primal", rules.MaxInnerProduct(3, explore=0.0))
     limits = {"tol": 0, "max_epochs": 10**9, "max_seconds": 0.2}
     with pytest.warns(sw.ConvergenceWarning):
-        r = sw.solve(sp.eye_array(2000, format="csc"), np.ones(2000), l1=1e-9, method=method, **limits)
+        r = sw.solve(sp.csc_array(sp.identity(2000)), np.ones(2000), l1=1e-9, method=method, **limits)
     assert r.status is sw.Status.MAX_SECONDS and r.history["moves"][-1] < 2000, "the clock was not read within an epoch"
 
 

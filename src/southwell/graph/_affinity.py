@@ -71,6 +71,7 @@ def rows_to_one(X):
     """Each row divided by its largest entry: only ratios matter, and sums cannot overflow."""
     if sp.issparse(X):
         top = X.max(axis=1).toarray().ravel()
-        return sp.diags_array(1.0 / np.where(top > 0, top, 1.0)) @ X
+        inverse = 1.0 / np.where(top > 0, top, 1.0)
+        return sp.dia_array((inverse[None, :], [0]), shape=(top.size, top.size)) @ X  # SciPy 1.11 has no diags_array
     top = X.max(axis=1, keepdims=True)
     return X / np.where(top > 0, top, 1.0)

@@ -34,9 +34,17 @@ def classes_met(W: sp.csr_array, free: np.ndarray, held: sp.csr_array) -> tuple[
     can be said; where it meets one, all of it belongs there; only where it meets several is there something to solve.
     """
     around = W[free]
-    count, component = connected_components(around[:, free], directed=False) if free.size else (0, free)
+    count, component = connected_components(_narrow(around[:, free]), directed=False) if free.size else (0, free)
     members = sp.csr_array((np.ones(free.size), (component, np.arange(free.size))), shape=(count, free.size))
     return component, sp.csr_array(members @ (around @ held))
+
+
+def _narrow(graph: sp.csr_array) -> sp.csr_array:
+    """Positions in 32 bits, if they fit. Old versions of SciPy's csgraph take no others, and return nonsense."""
+    if graph.indices.dtype == np.int32 or graph.nnz >= 2**31:
+        return graph
+    positions = graph.indices.astype(np.int32), graph.indptr.astype(np.int32)
+    return sp.csr_array((graph.data, *positions), shape=graph.shape)
 
 
 class Harmonic:
