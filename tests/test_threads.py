@@ -377,3 +377,13 @@ def test_fork_in_the_middle_of_a_threaded_solve(many):
         warnings.simplefilter("ignore", DeprecationWarning)
         sw.solve(sp.csr_array(A), b, l1=0.02, n_threads=4, callback=callback)
     assert answers[0].tobytes() == sw.solve(np.eye(3), np.ones(3), l1=0.1).x.tobytes()
+
+
+@pytest.mark.parametrize("width", [2, 3, 8])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_blocks_give_the_same_numbers_on_any_number_of_threads(width, order):
+    rng = np.random.default_rng(0)
+    A, B = np.asarray(rng.normal(size=(501, 181)), order=order), rng.normal(size=(501, width))
+    one, two = (sw.solve(A, B, l1=1e-2, l2=1e-3, n_threads=k) for k in (1, 2))
+    assert one.x.tobytes() == two.x.tobytes()
+    assert one.y.tobytes() == two.y.tobytes()

@@ -326,8 +326,8 @@ private:
     std::vector<Real> along(shifted() ? std::size_t(width) : 0);
     if (shifted()) dot_wide(common(), v.data(), width, along.data());
     divide(stored() * width, [&](int part, int parts) {
-      const Index from = coordinates() * part / parts, to = coordinates() * (part + 1) / parts,
-                  last = std::min(to, stored_.count());
+      const Index from = start_of_part(coordinates(), part, parts),
+                  to = start_of_part(coordinates(), part + 1, parts), last = std::min(to, stored_.count());
       for (Index k = from; k < to; ++k)
         for (Index c = 0; c < width; ++c) out[k * width + c] = shifted() ? gamma(k) * along[c] : 0;
       if constexpr (Stored::dense)

@@ -97,6 +97,12 @@ private:
 
 inline Index wide_stretch(Index width) { return std::clamp<Index>(4096 / width, 64, FourFibers::most); }
 
+// Where part `part` of `parts` begins among `count` fibers: at a multiple of four, so that the same four
+// fibers go together, and give the same numbers, however many parts there are.
+inline Index start_of_part(Index count, int part, int parts) {
+  return part == parts ? count : count * part / parts / 4 * 4;
+}
+
 // out_k += fiber k' V for the fibers from, ..., to - 1 of a dense store, over positions 0, ..., length - 1.
 template <class Store>
 void dots_of_dense(const Store& store, Index from, Index to, Index length, const Real* V, Index width,

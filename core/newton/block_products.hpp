@@ -44,7 +44,7 @@ public:
     if (slots() == 0) return;
     columns_.visit([&](const auto& store) {
       divide(entries() * k, [&](int part, int parts) {
-        const Index from = slots() * part / parts, to = slots() * (part + 1) / parts;
+        const Index from = start_of_part(slots(), part, parts), to = start_of_part(slots(), part + 1, parts);
         if constexpr (requires { store[0].plain(); })
           if (k > 1 && marks.empty())
             return dots_of_dense(store, from, to, problem_.design.rows(), r.data(), k, out.data());

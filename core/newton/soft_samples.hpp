@@ -5,6 +5,7 @@
 // so that whatever takes a smooth loss can work on it, and certify how well it is solved.
 #pragma once
 #include "core/newton/soft_loss.hpp"
+#include <stdexcept>
 
 namespace southwell {
 
@@ -42,6 +43,9 @@ public:
     }
     return total;
   }
+  // Only the loss itself is certified with all rounding errors counted.
+  Real value_above(CVec, CVec) const override { throw std::logic_error("bounds of a softened loss"); }
+  ConjugateAbove conjugate_above(CVec) const override { throw std::logic_error("bounds of a softened loss"); }
   // Two squares are one: q (y - e)^2 + p (y - c)^2 is (p + q)(y - (q e + p c)/(p + q))^2 and a constant.
   Real maximise(CVec margins, CVec centre, Real p, Vec y) const override {
     std::vector<Real> between(y.size());

@@ -9,6 +9,7 @@ from .block_problem import BlockProblem
 from .lambda_max import lambda_max
 from .path import Path, path
 from .problem import Problem
+from .proof import Proof
 from .result import Result
 from .sketch import sketch_features, sketch_instances
 from .solve import ConvergenceWarning, Interrupted, Progress, solve
@@ -26,9 +27,11 @@ __all__ = [
     "Path",
     "Problem",
     "Progress",
+    "Proof",
     "Result",
     "Results",
     "Status",
+    "check",
     "estimators",
     "features",
     "get_num_threads",
@@ -74,7 +77,7 @@ __all__ += _ESTIMATORS
 
 
 def __getattr__(name: str):  # imported when asked for: scikit-learn takes a while
-    if name in ("estimators", "features", "graph", "metric", "model_files"):
+    if name in ("check", "estimators", "features", "graph", "metric", "model_files"):
         return import_module(f".{name}", __name__)
     if name == "load":
         return import_module(".model_files", __name__).load

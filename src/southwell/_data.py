@@ -10,6 +10,8 @@ import scipy.sparse as sp
 from . import _core, _sparse
 from ._dense import refuse_unreadable
 
+MOST = 2**31 - 1  # rows or columns
+
 
 def _as_float(array: np.ndarray, what: str) -> np.ndarray:
     """float32 and float64 as they are; other real numbers become float64."""
@@ -118,7 +120,7 @@ class Matrix:
                 f"A must be 2-d, samples by features; got shape {array.shape}. "
                 "One feature: A.reshape(-1, 1); one sample: A.reshape(1, -1)."
             )
-        _refuse_empty(array.shape)
+        _refuse_size(array.shape)
         array = _as_float(array, "A")
         if not (array.flags.c_contiguous or array.flags.f_contiguous):
             array = np.ascontiguousarray(array)
@@ -128,7 +130,7 @@ class Matrix:
     @staticmethod
     def _check_sparse(A):
         matrix = _sparse.sound_array(A)
-        _refuse_empty(matrix.shape)
+        _refuse_size(matrix.shape)
         matrix.data = np.ascontiguousarray(_as_float(matrix.data, "A"))
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
@@ -316,9 +318,14 @@ def _factor(given, name: str) -> Matrix:
         raise type(error)(f"Factor {name}: {error}") from None
 
 
-def _refuse_empty(shape: tuple[int, ...]) -> None:
+def _refuse_size(shape: tuple[int, ...]) -> None:
     if 0 in shape:
         raise ValueError(f"A is empty: its shape is {shape}. At least one sample and one feature are needed.")
+    if max(shape) > MOST:
+        raise ValueError(
+            f"A is too large: its shape is {shape}, and the core numbers rows and columns with 32 bits, up to {MOST}. "
+            "Drop empty rows and columns, or fit a sample of the rows. (The number of entries is not limited.)"
+        )
 
 
 def readable(given, what: str):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -39,3 +40,20 @@ class Proof:
     def gap(self) -> float:
         """An upper bound of ``P(x) - min P``, rounded up."""
         return float(np.nextafter(self.primal - self.dual, np.inf))
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write a file that ``southwell check`` verifies: data hashes, x, y and the bounds.
+
+        Raises
+        ------
+        ValueError
+            If there is no finite bound to write.
+        """
+        from .proof_files import write_proof
+
+        if not np.isfinite([self.primal, self.dual]).all():
+            raise ValueError(
+                f"There is no finite bound to save: P(x) is at most {self.primal}, the optimum at least {self.dual}. "
+                "Scale the data to moderate size."
+            )
+        write_proof(path, self.problem, self.x, self.intercept, self.y, self.primal, self.dual)

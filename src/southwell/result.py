@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -158,6 +159,17 @@ class Result:
                 "such problem, or no dual point."
             )
         return self.problem.prove(self.x, self.y, self.intercept, feasible=True)
+
+    def save_proof(self, path: str | os.PathLike) -> None:
+        """Write ``prove()`` to a file, which ``southwell check`` or ``southwell.check.verify`` can verify without the
+        solver.
+
+        Parameters
+        ----------
+        path : str or path
+            The file appears when it is complete; until then an old one of that name stays.
+        """
+        self.prove().save(path)
 
     def plot(self, against: str = "seconds", ax=None):
         """The relative gap over time, on a log scale. Needs ``pip install southwell[plot]``.
