@@ -1,4 +1,4 @@
-"""Memory that runs out: at every allocation of the core, and at every one of Python's."""
+"""Memory that runs out, at every allocation of the core."""
 
 import json
 import os
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from faults.operations import OPERATIONS
+from faults.processes import output
 
 FOLDER = Path(__file__).parent / "faults"
 
@@ -26,15 +27,10 @@ def library(tmp_path_factory):
     return path
 
 
-def tried(library, *arguments, seconds=600) -> list[dict]:
-    """What the script says of each operation; where it dies, the last allocation that failed is in the message."""
+def tried(library, *arguments) -> list[dict]:
+    """What the script says of each operation."""
     preload = " ".join(filter(None, [str(library), os.environ.get("LD_PRELOAD")]))
-    done = subprocess.run(
-        [sys.executable, FOLDER / "allocations.py", "--library", library, *map(str, arguments)],
-        env={**os.environ, "LD_PRELOAD": preload}, capture_output=True, text=True, timeout=seconds,
-    )  # fmt: skip
-    lines = done.stdout.splitlines()
-    assert done.returncode == 0, f"{lines[-1:]} ended it with {done.returncode}:\n{done.stderr[-3000:]}"
+    lines = output("allocations", "--library", library, *arguments, LD_PRELOAD=preload)
     return [json.loads(line) for line in lines if line.startswith("{")]
 
 

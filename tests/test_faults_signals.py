@@ -2,15 +2,12 @@
 
 import json
 import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from faults.interrupts import HANDLERS, JOBS
+from faults.processes import output
 
-SCRIPT = Path(__file__).parent / "faults" / "interrupts.py"
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that sends signals")
 
 
@@ -18,10 +15,7 @@ def told(job: str, handler: str, seed: int, attempts: int) -> dict[str, int]:
     """How often a job ended in which way. The script checks the answer after every attempt."""
     if job == "search":
         pytest.importorskip("hnswlib")
-    command = [sys.executable, SCRIPT, job, handler, str(seed), str(attempts)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=900)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout.splitlines()[-1])
+    return json.loads(output("interrupts", job, handler, seed, attempts)[-1])
 
 
 @pytest.mark.parametrize(("job", "handler"), [("solve", "ctrl-c"), ("solve_many", "bell"), ("lbfgs", "ctrl-c")])

@@ -13,7 +13,8 @@ import json
 import warnings
 
 import numpy as np
-from operations import OPERATIONS
+
+from faults.operations import OPERATIONS
 
 
 def same(first, second) -> bool:

@@ -14,10 +14,10 @@ import traceback
 import warnings
 
 import numpy as np
-from allocations import same
-from operations import data, dense
 
 import southwell as sw
+from faults.allocations import same
+from faults.operations import data, dense
 from southwell.penalties import ElasticNet
 
 

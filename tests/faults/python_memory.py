@@ -11,8 +11,8 @@ import sys
 import warnings
 from _testcapi import remove_mem_hooks, set_nomemory
 
-from allocations import same
-from operations import OPERATIONS
+from faults.allocations import same
+from faults.operations import OPERATIONS
 
 
 def main(name: str, until: int, stride: int) -> None:
