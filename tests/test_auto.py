@@ -286,7 +286,7 @@ def test_factorised_data(loss):
     r = sw.solve(sw.Factorised(U, V), b, **options)
     proven(r, 1e-6)
     agree(r, sw.solve(U @ V, b, **options))
-    assert r.movers == {} and r.screened.n_features == r.screened.n_samples == 0
+    assert r.movers.keys() & {"primal", "dual"}  # they work on the product
 
 
 @pytest.mark.parametrize("counts", [1.0, 2.0])
