@@ -7,6 +7,7 @@
 #include "core/free_columns.hpp"
 #include "core/projection.hpp"
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 namespace southwell {
@@ -142,14 +143,7 @@ private:
   // FreeColumns, and its value within q times the margins' norm, and what phi* bends. That is a debt.
   Real forgive(CVec margins) {
     if (violation() > rounding_) return 0;
-    if (!free_) {
-      std::vector<Index> names;
-      for (Index j = first_free_; j < Index(z_.size()); ++j) {
-        const ScalarElasticNet g = problem_.penalty[j];
-        if (std::min(g.feasible_scale(1), g.feasible_scale(-1)) == 0) names.push_back(j);
-      }
-      free_.emplace(problem_, std::move(names), norms_of_free());
-    }
+    if (!free_) find_free();
     std::vector<Real> off(z_.size());
     bool any = false;
     for (Index j = first_free_; j < Index(z_.size()); ++j)
@@ -158,8 +152,32 @@ private:
         any = any || off[j] != 0;
       }
     if (!any) return 0;
+    if (inner_ > 0) { // slopes of U instead
+      off.assign(std::size_t(inner_), 0.0);
+      problem_.design.left()->adjoint(problem_.loss.weights(), y_, off);
+    }
     const Real q = free_->part_in_span(off, weighted_norm());
     return q * (weighted_norm(margins) + q / problem_.loss.smoothness());
+  }
+  // The free columns; or, of A = U V with more of them than U has, those of U, which span them.
+  void find_free() {
+    std::vector<Index> names;
+    for (Index j = first_free_; j < Index(z_.size()); ++j) {
+      const ScalarElasticNet g = problem_.penalty[j];
+      if (std::min(g.feasible_scale(1), g.feasible_scale(-1)) == 0) names.push_back(j);
+    }
+    const Design* left = problem_.design.left();
+    const CVec weights = problem_.loss.weights();
+    if (left && left->cols() < Index(names.size())) {
+      inner_ = left->cols();
+      names.resize(std::size_t(inner_));
+      std::iota(names.begin(), names.end(), Index(0));
+      lone_norms_.resize(std::size_t(inner_));
+      left->column_squared_norms(weights, lone_norms_);
+      free_.emplace(*left, weights, problem_.has_intercept(), std::move(names), lone_norms_);
+    } else {
+      free_.emplace(problem_.design, weights, problem_.has_intercept(), std::move(names), norms_of_free());
+    }
   }
   CVec norms_of_free() { // an intercept alone has one that is known without a pass over the data
     if (first_free_ < problem_.penalty.penalised()) return norms();
@@ -201,6 +219,7 @@ private:
   Projection project_;
   CVec y_; // the point's own, or `changed_y_`
   std::optional<FreeColumns> free_;
+  Index inner_ = 0; // columns of U, if `free_` is of them
   std::vector<Real> changed_y_, z_, norms_, lone_norms_;
   Real rounding_; // of ||column|| ||y||: a sum over the samples this small is zero
   Real scale_ = 1, hopeless_ = infinity;

@@ -11,16 +11,19 @@
 // squaring: it is dropped where the difference is zero exactly, and counts with the norm of the difference
 // otherwise.
 #pragma once
-#include "core/problem.hpp"
+#include "core/design/design.hpp"
 #include "core/support/cholesky.hpp"
+#include "core/support/math.hpp"
 
 namespace southwell {
 
 class FreeColumns {
 public:
-  // `norms` are the s-weighted squared norms of all columns, `names` those of U, an intercept last.
-  FreeColumns(const Problem& problem, std::vector<Index> names, CVec norms) : problem_(problem) {
-    if (problem.has_intercept()) // others may differ from a combination by a constant: it comes first
+  // `norms` are the s-weighted squared norms of all columns, `names` those of U, an intercept last if it is
+  // one.
+  FreeColumns(const Design& design, CVec weights, bool intercept, std::vector<Index> names, CVec norms)
+      : design_(design), weights_(weights), intercept_(intercept) {
+    if (intercept) // others may differ from a combination by a constant: it comes first
       std::rotate(names.begin(), names.end() - 1, names.end());
     for (const Index j : names)
       if (norms[j] > 0) { // a column of zeros has a slope of zero
@@ -68,7 +71,7 @@ private:
   };
 
   void factor() {
-    const Index rows = problem_.design.rows(), enough = 2 * Index(names_.size()) + 64;
+    const Index rows = design_.rows(), enough = 2 * Index(names_.size()) + 64;
     // Rows left out only make M smaller, and q larger.
     if (rows > 2 * enough && products(rows / enough)) return;
     products(1);
@@ -77,18 +80,18 @@ private:
   // M of every `stride`-th row, and its factor. False where columns seem to be dependent on a part of the
   // rows.
   bool products(Index stride) {
-    const Design& design = problem_.design;
-    const CVec s = problem_.loss.weights();
-    const Index rows = (design.rows() + stride - 1) / stride, count = Index(names_.size());
+    const CVec s = weights_;
+    const Index rows = (design_.rows() + stride - 1) / stride, count = Index(names_.size());
     std::vector<Real> table(std::size_t(rows * count)), root(s.size());
     for (std::size_t i = 0; i < s.size(); ++i) root[i] = std::sqrt(s[i]);
     columns_ = {};
-    design.gather(names_, design.lies_by_rows() ? design.column_sizes() : std::vector<std::uint32_t>(),
-                  columns_);
+    design_.gather(names_, design_.lies_by_rows() ? design_.column_sizes() : std::vector<std::uint32_t>(),
+                   columns_);
     columns_.visit([&](const auto& store) {
       for (Index k = 0; k < count; ++k) {
         Real* own = table.data() + k * rows;
-        if (const Real constant = design.constant(names_[k]); constant != 0) std::fill_n(own, rows, constant);
+        if (const Real constant = design_.constant(names_[k]); constant != 0)
+          std::fill_n(own, rows, constant);
         store[k].visit([&](Index i, Real a) {
           if (i % stride == 0) own[i / stride] += a;
         });
@@ -117,15 +120,15 @@ private:
   // Column k with those before it, of which `line` are the inner products.
   void compare(Index k, std::vector<Real> line) {
     factor_.solve(line.data());
-    Difference d{std::vector<Real>(names_.size()), std::vector<Real>(problem_.design.rows()), infinity};
+    Difference d{std::vector<Real>(names_.size()), std::vector<Real>(design_.rows()), infinity};
     d.combination[k] = 1;
-    std::vector<Real> x(std::size_t(problem_.design.cols()));
+    std::vector<Real> x(std::size_t(design_.cols()));
     const auto difference = [&](auto&& coefficient) { // A^k less a combination of the others, as given
       std::fill(x.begin(), x.end(), 0.0);
       x[names_[k]] = 1;
       for (std::size_t t = 0; t < firm_.size(); ++t)
         x[names_[firm_[t]]] = -coefficient(line[t] * lengths_[k] / lengths_[firm_[t]]);
-      problem_.design.apply(x, d.direction);
+      design_.apply(x, d.direction);
       return s_norm(d.direction);
     };
     if (exactly_dependent(k, line)) return;
@@ -150,12 +153,12 @@ private:
   // is compared, without the constants of the frame: with an intercept they may be any.
   bool exactly_dependent(Index k, const std::vector<Real>& line) const {
     constexpr Real grid = 1 << 20;
-    std::vector<Real> left(std::size_t(problem_.design.rows()));
+    std::vector<Real> left(std::size_t(design_.rows()));
     Real constant = 0;
     const auto add = [&](Index column, Real by) {
       columns_.visit([&](const auto& store) {
         const auto fiber = store[column];
-        constant += by * problem_.design.constant(names_[column]);
+        constant += by * design_.constant(names_[column]);
         if constexpr (requires { fiber.shift(); }) {
           constant += by * fiber.shift();
           for (Index i = 0; i < fiber.size(); ++i) left[i] += by * Real(fiber.values()[i]);
@@ -167,16 +170,18 @@ private:
     add(k, 1);
     for (std::size_t t = 0; t < firm_.size(); ++t)
       add(firm_[t], -std::round(line[t] * lengths_[k] / lengths_[firm_[t]] * grid) / grid);
-    return uniform(left) && (problem_.has_intercept() || left[0] + constant == 0);
+    return uniform(left) && (intercept_ || left[0] + constant == 0);
   }
 
   Real s_dot(CVec a, CVec b) const {
-    const CVec s = problem_.loss.weights();
+    const CVec s = weights_;
     return unrolled(Index(a.size()), [&](Index i) { return s[i] * a[i] * b[i]; });
   }
   Real s_norm(CVec a) const { return std::sqrt(s_dot(a, a)); }
 
-  const Problem& problem_;
+  const Design& design_;
+  CVec weights_;
+  bool intercept_;
   std::vector<Index> names_;
   std::vector<Real> lengths_;
   Columns columns_;

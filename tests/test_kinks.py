@@ -99,9 +99,12 @@ def test_a_warm_start_of_blocks():
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("loss", ["quantile", "epsilon_insensitive"])
 def test_unpenalised_columns_that_depend_on_each_other(loss, intercept):
-    """Ten unpenalised columns of rank four: their slopes must vanish down to rounding for the dual to be bounded."""
-    U, V, b = factored(loss)
-    penalty = ElasticNet(0.02, weights=np.arange(30) % 3)
+    """Twelve unpenalised columns of rank four: their slopes must vanish down to rounding for the dual to be bounded.
+    In whole numbers, or rounding would make them independent."""
+    rng = np.random.default_rng(3)
+    U, V = rng.integers(-5, 6, size=(50, 4)), np.hstack([np.eye(4), rng.integers(-1, 2, size=(4, 26))])
+    b = targets(loss, U @ rng.normal(size=4), rng)
+    penalty = ElasticNet(0.02, weights=np.where(np.arange(30) < 4, 0, np.arange(30) % 3))
     proven(sw.solve(U @ V, b, loss=loss, penalty=penalty, intercept=intercept), 1e-6)
 
 

@@ -121,7 +121,7 @@ KILLED = """
     from southwell.model_files import archive
     from sklearn.datasets import load_diabetes
 
-    def fill(file, text, arrays):
+    def fill(file, *content):
         file.write(b"half of it")
         file.flush()
         os.kill(os.getpid(), signal.SIGKILL)

@@ -243,7 +243,7 @@ def test_hostile_archives(tmp_path):
             sw.load(path)
     with pytest.raises(FileNotFoundError):
         sw.load(tmp_path / "nothing")
-    with pytest.raises(OSError):
+    with pytest.raises(ValueError, match="it is a folder"):
         sw.load(tmp_path)
 
 

@@ -16,6 +16,7 @@ public:
   Index rows() const override { return u_.rows(); }
   Index cols() const override { return v_.cols(); }
   Index inner() const { return u_.cols(); }
+  const Design* left() const override { return &u_; }
   Index stored() const override { return u_.stored() + v_.stored(); }
   void apply(CVec x, Vec out) const override {
     std::vector<Real> between(inner());

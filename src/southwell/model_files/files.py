@@ -12,8 +12,8 @@ import contextlib
 import errno
 import hashlib
 import os
+import platform
 import re
-import socket
 import stat
 import uuid
 from collections.abc import Iterator
@@ -79,7 +79,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def _prefix() -> str:
-    return f".southwell-{hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]}-"
+    return f".southwell-{hashlib.sha256(platform.node().encode()).hexdigest()[:8]}-"
 
 
 def _locked(descriptor: int) -> BinaryIO | None:
