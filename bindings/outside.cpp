@@ -1,7 +1,6 @@
 // A problem and an algorithm that live in Python, such as those over matrices: the one loop drives them too.
 #include "bindings/bound.hpp"
 #include <algorithm>
-#include <nanobind/stl/function.h>
 #include <nanobind/stl/tuple.h>
 
 namespace nb = nanobind;
@@ -91,16 +90,20 @@ struct BoundOutside final : BoundQuestion {
   const Question& question() const override { return core; }
 };
 
+// What an epoch calls now and then, since others may want to have a say. A class and no std::function, which
+// would be allocated as it is converted, where an exception ends the process.
+struct Beat {
+  Pulse* pulse;
+  bool operator()(Index work) const { return pulse->beat(std::max<Index>(work, 0)) || pulse->look(); }
+};
+
 class OutsideAlgorithm final : public Algorithm {
 public:
   OutsideAlgorithm(std::shared_ptr<Voice> voice, Located& located)
       : voice_(std::move(voice)), located_(located) {}
 
   void epoch(Pulse& pulse) override {
-    const std::function<bool(Index)> beat = [&](Index work) { // now and then others may want to have a say
-      return pulse.beat(std::max<Index>(work, 0)) || pulse.look();
-    };
-    voice_->call("epoch", [](nb::object) {}, beat);
+    voice_->call("epoch", [](nb::object) {}, Beat{&pulse});
   }
   void locate(Point& point) override {
     using Told = std::tuple<Array<Real>, Array<Real>, Real, Real, Real, Index>;
@@ -136,6 +139,8 @@ BoundAlgorithm outside(nb::object algorithm, Index primal, Index dual) {
 
 void def_outside(nb::module_& m) {
   nb::class_<BoundOutside, BoundQuestion>(m, "Outside", "A problem that lives in Python.");
+  nb::class_<Beat>(m, "Beat", "Tells of work done; true: leave the epoch.")
+      .def("__call__", &Beat::operator(), "work"_a);
   m.def("outside", &outside, "algorithm"_a, "primal_size"_a, "dual_size"_a,
         "An algorithm written in Python, with unit(), stored(), epoch(beat), locate() and resync().");
 }

@@ -1,5 +1,6 @@
-// An `operator new` that fails when told to, for LD_PRELOAD. Calls are counted once armed; the k-th fails, and
-// with `lasting` all that follow it too. The counters are atomic, since a solve allocates on several threads.
+// An `operator new` that fails when told to, for LD_PRELOAD. Calls are counted once armed; the k-th fails,
+// and with `lasting` all that follow it too. The counters are atomic, since a solve allocates on several
+// threads.
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
