@@ -7,7 +7,6 @@
 #include "core/free_columns.hpp"
 #include "core/projection.hpp"
 #include <algorithm>
-#include <numeric>
 #include <optional>
 
 namespace southwell {
@@ -166,18 +165,29 @@ private:
       const ScalarElasticNet g = problem_.penalty[j];
       if (std::min(g.feasible_scale(1), g.feasible_scale(-1)) == 0) names.push_back(j);
     }
-    const Design* left = problem_.design.left();
     const CVec weights = problem_.loss.weights();
-    if (left && left->cols() < Index(names.size())) {
-      inner_ = left->cols();
-      names.resize(std::size_t(inner_));
-      std::iota(names.begin(), names.end(), Index(0));
+    const std::vector<Index> inner = inner_columns(names);
+    if (!inner.empty() && inner.size() < names.size()) {
+      const Design& left = *problem_.design.left();
+      inner_ = left.cols();
       lone_norms_.resize(std::size_t(inner_));
-      left->column_squared_norms(weights, lone_norms_);
-      free_.emplace(*left, weights, problem_.has_intercept(), std::move(names), lone_norms_);
+      left.column_squared_norms(weights, lone_norms_);
+      free_.emplace(left, weights, problem_.has_intercept(), inner, lone_norms_);
     } else {
       free_.emplace(problem_.design, weights, problem_.has_intercept(), std::move(names), norms_of_free());
     }
+  }
+  std::vector<Index>
+  inner_columns(const std::vector<Index>& names) const { // of U, that these columns are made of
+    const Design* right = problem_.design.right();
+    if (!right) return {};
+    std::vector<Real> those(z_.size()), sizes(std::size_t(right->rows()));
+    for (const Index j : names) those[j] = 1;
+    right->apply_sizes(those, 1, sizes);
+    std::vector<Index> inner;
+    for (std::size_t k = 0; k < sizes.size(); ++k)
+      if (sizes[k] > 0) inner.push_back(Index(k));
+    return inner;
   }
   CVec norms_of_free() { // an intercept alone has one that is known without a pass over the data
     if (first_free_ < problem_.penalty.penalised()) return norms();

@@ -27,8 +27,9 @@ public:
   virtual Index longest_column() const = 0;
   virtual void column_squared_norms(CVec weights, Vec out) const = 0; // out_j = sum_i weights_i A_ij^2
   virtual void row_squared_norms(Vec out) const = 0;                  // out_i = sum_j A_ij^2
-  // The left factor U, where A is known as a product U V: the columns of A are in the span of those of U.
+  // The factors U and V, where A is known as their product: columns of A are combinations of those of U.
   virtual const Design* left() const { return nullptr; }
+  virtual const Design* right() const { return nullptr; }
   // Column j is what is stored of it plus a constant: its shift, or 1 for the intercept, which stores
   // nothing.
   virtual Real constant(Index) const { return 0; }

@@ -17,6 +17,7 @@ public:
   Index cols() const override { return v_.cols(); }
   Index inner() const { return u_.cols(); }
   const Design* left() const override { return &u_; }
+  const Design* right() const override { return &v_; }
   Index stored() const override { return u_.stored() + v_.stored(); }
   void apply(CVec x, Vec out) const override {
     std::vector<Real> between(inner());
