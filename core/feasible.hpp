@@ -156,6 +156,7 @@ private:
       problem_.design.left()->adjoint(problem_.loss.weights(), y_, off);
     }
     const Real q = free_->part_in_span(off, weighted_norm());
+    if (!(q <= 1e-4 * weighted_norm())) return infinity; // what rounding makes of dependent columns: no bound
     return q * (weighted_norm(margins) + q / problem_.loss.smoothness());
   }
   // The free columns; or, of A = U V with more of them than U has, those of U, which span them.
