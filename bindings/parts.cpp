@@ -67,15 +67,17 @@ void def_losses(nb::module_& m) {
       .def(
           "value_rounding",
           [](const AnyLoss& self, M m, M b) {
-            return over_pairs(self, m, b,
-                              [](const auto& l, Real v, Real t) { return l.value_rounding(v, t); });
+            return over_pairs(self, m, b, [](const auto& l, Real v, Real t) {
+              return l.value_rounding(v, t, l.value(v, t));
+            });
           },
           "m"_a, "b"_a, "A bound of the rounding error of `value`.")
       .def(
           "conjugate_rounding",
           [](const AnyLoss& self, M y, M b) {
-            return over_pairs(self, y, b,
-                              [](const auto& l, Real v, Real t) { return l.conjugate_rounding(v, t); });
+            return over_pairs(self, y, b, [](const auto& l, Real v, Real t) {
+              return l.conjugate_rounding(v, t, l.conjugate(v, t));
+            });
           },
           "y"_a, "b"_a, "A bound of the rounding error of `conjugate`.")
       .def(

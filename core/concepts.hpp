@@ -69,8 +69,8 @@ concept Loss = requires(const L l, Real m, Real y, Real y0, Real q, Real b) {
   { l.derivative(m, b) } -> std::same_as<Real>; // where phi has a kink: one subgradient
   { l.curvature(y, b) } -> std::same_as<Real>;  // phi'' at the margin whose derivative is y
   { l.conjugate(y, b) } -> std::same_as<Real>;
-  { l.value_rounding(m, b) } -> std::same_as<Real>;     // bounds of the errors of both, as computed,
-  { l.conjugate_rounding(y, b) } -> std::same_as<Real>; // for y in the domain
+  { l.value_rounding(m, b, y) } -> std::same_as<Real>;     // bounds of the errors of both, given what was
+  { l.conjugate_rounding(y, b, m) } -> std::same_as<Real>; // computed, for y in the domain
   { l.conjugate_subdifferential(y, b) } -> std::same_as<Interval>;
   {
     l.conjugate_bregman(y, y0, m, b)

@@ -42,8 +42,9 @@ public:
   Real dual(Vec y) const {
     if (problem_.has_intercept()) problem_.loss.balance(y);
     const std::vector<Real> given(y.begin(), y.end());
-    Real best = at_zero();
     std::fill(y.begin(), y.end(), 0.0);
+    const ConjugateAbove zero = problem_.loss.conjugate_above(y);
+    Real best = at_zero(zero.value);
     std::vector<Real> point(given);
     Distance distance = problem_.loss.strictly_inside(point);
     if (problem_.has_intercept()) distance = sum(distance, problem_.loss.imbalance(point));
@@ -59,9 +60,11 @@ public:
       if (r > 0) r = rounding::of_sum(terms, r) + 1.01 * distance.part * r;
     if (distance.weight > 0) add_weights(distance.weight, radii);
     if (!(distance.part < 0.5)) return best;
+    Real last = 0;
     for (const bool with_l2 : {true, false}) {
       const Real scale = problem_.penalty.feasible_scale_below(slopes, radii, with_l2);
-      if (!(scale > 0)) continue;
+      if (!(scale > 0) || scale == last) continue;
+      last = scale;
       std::vector<Real> scaled(point);
       for (Real& v : scaled) v *= scale;
       Distance off = problem_.loss.strictly_inside(scaled);
@@ -71,7 +74,7 @@ public:
       const ConjugateAbove conjugate = problem_.loss.conjugate_above(scaled);
       rounding::SumAbove total;
       total.add(conjugate.value);
-      total.add(1.01 * (distance.part + distance.weight) * conjugate.per_part);
+      total.add(1.01 * (distance.part + distance.weight) * (conjugate.size + zero.size));
       total.add(problem_.penalty.conjugate_above(slopes, radii, scale));
       if (const Real value = -total.above(); value > best) {
         best = value;
@@ -86,10 +89,10 @@ private:
   std::size_t n() const { return std::size_t(problem_.dual_size()); }
   std::size_t d() const { return std::size_t(problem_.primal_size()); }
 
-  Real at_zero() const { // D(0)
-    const std::vector<Real> zero(n()), flat(d());
+  Real at_zero(Real conjugates) const { // D(0)
+    const std::vector<Real> flat(d());
     rounding::SumAbove total;
-    total.add(problem_.loss.conjugate_above(zero).value);
+    total.add(conjugates);
     total.add(problem_.penalty.conjugate_above(flat, flat, 1));
     return -total.above();
   }

@@ -11,10 +11,11 @@ struct Slope {
   Real first, second; // sum_i s_i phi', sum_i s_i phi''
 };
 
-// sum_i s_i phi_i*(y_i) from above; and what it can rise by, for each part of y that is given up: phi* is
-// convex, so phi*((1 - r) y) <= phi*(y) + r (phi*(0) - phi*(y)).
+// sum_i s_i phi_i*(y_i) from above, and the size of its terms. phi* is convex, so
+// phi*((1 - r) y) <= phi*(y) + r (phi*(0) - phi*(y)): where a part r of y is given up, it rises by at most r
+// times the sizes at y and at 0.
 struct ConjugateAbove {
-  Real value, per_part;
+  Real value, size;
 };
 // How far a dual point is from one that meets its constraints exactly: that one is within `part` of each of
 // its numbers, and within `weight` of the weights s beyond that.
@@ -177,20 +178,22 @@ public:
     for (Index i = 0; i < samples(); ++i) {
       if (!(weights_[i] > 0)) continue;
       const Real b = targets_[i], off = 1.01 * (radii[i] + 2 * rounding::unit * std::abs(m[i]));
-      const auto at = [&](Real margin) { return loss_.value(margin, b) + loss_.value_rounding(margin, b); };
+      const auto at = [&](Real margin) {
+        const Real value = loss_.value(margin, b);
+        return value + loss_.value_rounding(margin, b, value);
+      };
       sum.add(weights_[i] * std::max(at(m[i] - off), at(m[i] + off))); // phi is convex
     }
     return sum.above();
   }
   ConjugateAbove conjugate_above(CVec y) const override {
-    rounding::SumAbove sum, at_zero;
+    rounding::SumAbove sum;
     for (Index i = 0; i < samples(); ++i) {
       if (!(weights_[i] > 0)) continue;
-      const Real b = targets_[i], s = weights_[i];
-      sum.add(s * (loss_.conjugate(y[i], b) + loss_.conjugate_rounding(y[i], b)));
-      at_zero.add(s * loss_.conjugate(0, b));
+      const Real b = targets_[i], value = loss_.conjugate(y[i], b);
+      sum.add(weights_[i] * (value + loss_.conjugate_rounding(y[i], b, value)));
     }
-    return {sum.above(), 1.01 * (sum.size() + at_zero.size())};
+    return {sum.above(), sum.size()};
   }
   Interval domain(Index i) const override { return loss_.domain(targets_[i]); }
   Real smoothness() const override { return loss_.smoothness(); }

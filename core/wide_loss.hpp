@@ -240,16 +240,15 @@ public:
     return sum.above();
   }
   ConjugateAbove conjugate_above(CVec y) const override {
-    const std::vector<Real> zero(static_cast<std::size_t>(width_));
-    rounding::SumAbove sum, at_zero;
+    rounding::SumAbove sum;
+    Real largest = 0; // over the domain: what another point of it may be worth
     for (Index i = 0; i < samples(); ++i) {
       if (!(weights_[i] > 0)) continue;
       sum.add(weights_[i] * (loss_.conjugate(row(y, i), 1, width_, labels_[i]) +
                              loss_.conjugate_rounding(row(y, i), width_, labels_[i])));
-      at_zero.add(weights_[i] * std::max(std::abs(loss_.conjugate(zero.data(), 1, width_, labels_[i])),
-                                         loss_.largest_conjugate()));
+      largest += weights_[i] * loss_.largest_conjugate();
     }
-    return {sum.above(), 1.01 * (sum.size() + at_zero.size())};
+    return {sum.above(), 1.01 * (sum.size() + largest)};
   }
   // p_c >= 0 for the other classes, which sum to less than one; p_b is what is left, and y_b minus their sum.
   Distance strictly_inside(Vec y) const override {

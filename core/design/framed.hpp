@@ -120,7 +120,10 @@ public:
   Index longest_row() const override {
     return (shifts_.empty() ? longest(Axis::rows) : cols()) + intercept_ + 16;
   }
-  Index longest_column() const override { return (shifted() ? rows() : longest(Axis::columns)) + 16; }
+  // Some column is about as long as there are rows; where columns are not at hand, they are not counted.
+  Index longest_column() const override {
+    return (shifted() || axis == Axis::rows ? rows() : longest(Axis::columns)) + 16;
+  }
 
   void column_squared_norms(CVec weights, Vec out) const override {
     const auto weight = [&](Index i) { return weights[i]; };

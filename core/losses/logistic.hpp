@@ -19,11 +19,10 @@ struct Logistic {
     return t >= -1e-12 && t <= 1 + 1e-12 ? value : infinity;
   }
   // exp and log1p err by a few units each (see rounding.md), and nothing cancels.
-  Real value_rounding(Real m, Real b) const { return 16 * rounding::unit * value(m, b) + rounding::tiny; }
+  Real value_rounding(Real, Real, Real value) const { return 16 * rounding::unit * value + rounding::tiny; }
   // Two logarithms; and 1 - t, whose rounding is corrected but for a part of the order of u min(t, 1).
-  Real conjugate_rounding(Real y, Real b) const {
-    const Real t = -b * y;
-    return 32 * rounding::unit * (std::abs(xlogx(t)) + std::abs(xlogx(1 - t)) + t) + rounding::tiny;
+  Real conjugate_rounding(Real y, Real b, Real value) const { // both of its terms are <= 0
+    return 32 * rounding::unit * (std::abs(value) - b * y) + rounding::tiny;
   }
   // Vertical at both ends: what t cannot tell from its end for rounding counts as the end.
   Interval conjugate_subdifferential(Real y, Real b) const {

@@ -34,7 +34,7 @@ template <class Self> struct PiecewiseQuadratic {
   // `value` takes the maximum at a y that is off by at most 4 u (|m| + |b| + eps) / kappa. That costs kappa/2
   // times its square or, for kappa = 0, where the wrong end may be taken, as much as the pull itself is off
   // times the length of the domain. The rest is the rounding of three products and their sum.
-  Real value_rounding(Real m, Real b) const {
+  Real value_rounding(Real m, Real b, Real) const {
     using rounding::unit;
     const Interval dom = self().domain(b);
     const Real kappa = self().kappa(), size = std::abs(m) + std::abs(b) + self().eps(), y = derivative(m, b);
@@ -42,7 +42,7 @@ template <class Self> struct PiecewiseQuadratic {
     return 16 * unit * (most * size + kappa * y * y) + (kappa > 0 ? 32 * off * (off / kappa) : 0) +
            rounding::tiny;
   }
-  Real conjugate_rounding(Real y, Real b) const {
+  Real conjugate_rounding(Real y, Real b, Real) const {
     const Real size = std::abs(y);
     return 8 * rounding::unit * size * (std::abs(b) + self().eps() + self().kappa() * size) + rounding::tiny;
   }

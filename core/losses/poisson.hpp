@@ -17,10 +17,11 @@ struct Poisson {
     const Real u = y + b;
     return u >= -1e-12 * (1 + b) ? xlogx(u) - std::max(u, 0.0) : infinity;
   }
-  Real value_rounding(Real m, Real b) const {
-    return m > 709 ? infinity : 16 * rounding::unit * (exponential(m) + b * std::abs(m)) + rounding::tiny;
+  Real value_rounding(Real m, Real b, Real value) const { // e^m is the value and b m
+    return 16 * rounding::unit * (std::abs(value) + 2 * b * std::abs(m)) + rounding::tiny;
   }
-  Real conjugate_rounding(Real y, Real b) const { // y + b is off by u of itself, and phi* by as much of log u
+  Real conjugate_rounding(Real y, Real b,
+                          Real) const { // y + b is off by u of itself, and phi* by as much of log u
     const Real u = std::max(y + b, 0.0);
     return 32 * rounding::unit * (std::abs(xlogx(u)) + u) + rounding::tiny;
   }

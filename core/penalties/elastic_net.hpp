@@ -117,29 +117,41 @@ public:
   // Over all coordinates but the intercept, with all rounding errors counted; slopes are known within radii.
   Real value_above(CVec x) const {
     rounding::SumAbove sum;
-    for (Index j = 0; j < penalised_; ++j) sum.add((*this)[j].value_above(x[j]));
+    for (Index j = 0; j < penalised_; ++j)
+      if (x[j] != 0 || bounded()) sum.add((*this)[j].value_above(x[j]));
     return sum.above();
   }
   Real conjugate_above(CVec slopes, CVec radii, Real scale) const {
+    if (plain() && penalised_ > 0) { // most slopes are well inside [-l1, l1], where g* is zero
+      const ScalarElasticNet g = (*this)[0];
+      const Real inside = g.l1 * (1 - 16 * rounding::unit);
+      rounding::SumAbove sum;
+      for (Index j = 0; j < penalised_; ++j)
+        if (const Real most = scale * reach_of(slopes, radii, j); !(most < inside))
+          sum.add(g.conjugate_above(-most, most));
+      return sum.above();
+    }
     rounding::SumAbove sum;
     for (Index j = 0; j < penalised_; ++j) {
-      const Real at = -scale * slopes[j],
-                 off = 1.01 * scale * (radii[j] + 4 * rounding::unit * std::abs(slopes[j]));
+      const Real at = -scale * slopes[j], off = scale * (reach_of(slopes, radii, j) - std::abs(slopes[j]));
       sum.add((*this)[j].conjugate_above(at - off, at + off));
     }
     return sum.above();
   }
   Real feasible_scale_below(CVec slopes, CVec radii, bool with_l2) const {
-    Real scale = 1;
+    Real scale = 1, most = 0;
     for (Index j = 0; j < penalised_; ++j) {
+      const Real off = reach_of(slopes, radii, j) - std::abs(slopes[j]);
+      if (plain()) {
+        most = std::max(most, std::abs(slopes[j]) + off);
+        continue;
+      }
       const ScalarElasticNet g = (*this)[j];
-      const Real off = 1.01 * (radii[j] + 4 * rounding::unit * std::abs(slopes[j]));
-      if (!std::isfinite(g.hi))
-        scale = std::min(scale, g.feasible_scale_below(std::max(off - slopes[j], 0.0), with_l2));
-      if (!std::isfinite(g.lo))
-        scale = std::min(scale, g.feasible_scale_below(std::max(off + slopes[j], 0.0), with_l2));
+      const auto keep = [&](Real size) { scale = std::min(scale, g.feasible_scale_below(size, with_l2)); };
+      if (!std::isfinite(g.hi)) keep(std::max(off - slopes[j], 0.0));
+      if (!std::isfinite(g.lo)) keep(std::max(off + slopes[j], 0.0));
     }
-    return scale;
+    return penalised_ > 0 ? std::min(scale, (*this)[0].feasible_scale_below(most, with_l2)) : scale;
   }
   bool weighted() const { return !weights_.empty(); }
   bool plain() const {
@@ -150,6 +162,11 @@ public:
   Index penalised() const { return penalised_; }
 
 private:
+  // The largest size that slope j may have.
+  static Real reach_of(CVec slopes, CVec radii, Index j) {
+    return std::abs(slopes[j]) * (1 + 5 * rounding::unit) + 1.01 * radii[j];
+  }
+
   Real l1_, l2_;
   std::vector<Real> weights_, lower_, upper_;
   Index penalised_;
