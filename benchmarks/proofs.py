@@ -8,9 +8,9 @@ not at hand are left out.
 from __future__ import annotations
 
 import numpy as np
-from _timing import best, table
 
 import southwell as sw
+from _timing import best, table
 from southwell.testing import datasets
 
 CASES = (
