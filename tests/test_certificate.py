@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import southwell as sw
+from twins import Formulas
 
 LOSSES = sorted(sw.losses.ALL)
 
@@ -163,6 +164,19 @@ def test_history_is_monotone_and_the_gap_honest(loss, seed, n, d, l1, l2, interc
     again = problem.certify(result.x, result.y, intercept=result.intercept)
     assert again[0] == pytest.approx(result.primal, rel=1e-10, abs=1e-12)
     assert again[1] >= result.dual - 1e-10 * (1 + abs(result.dual))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("epochs", [0, 1, 5])
+def test_the_y_of_a_result_is_feasible_as_it_is_and_worth_the_dual_value_told(loss, epochs):
+    """Far from the optimum y = phi'(A x) must be scaled to be feasible: what is handed out is the scaled one."""
+    problem = random_problem(loss, 3, n=30, d=12, weighted=True, l1=0.02)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sw.ConvergenceWarning)
+        result = sw.solve(problem, tol=0, max_epochs=epochs)
+    A, b, s, phi, net = Formulas(problem, "primal").parts
+    assert (np.abs(A.T @ (s * result.y)) <= net.l1 * (1 + 1e-9)).all()
+    np.testing.assert_allclose(-(s @ phi.conjugate(result.y, b)), result.dual, rtol=1e-9, atol=1e-12)
 
 
 def test_many_equal_terms_do_not_drift():

@@ -5,7 +5,19 @@ import pytest
 import scipy.sparse as sp
 
 import southwell as sw
-from saddles import N, begin, close, dspdc, incremental_twin, parts, problem_of, somewhere, spdc_twin
+from saddles import (
+    FACTOR_FORMS,
+    N,
+    begin,
+    close,
+    dspdc,
+    factorised,
+    incremental_twin,
+    parts,
+    problem_of,
+    somewhere,
+    spdc_twin,
+)
 from southwell.methods import DGPD, DSPDC, SAG, SAGA, SPDC, SVRG
 from southwell.penalties import ElasticNet
 from twins import chance
@@ -62,6 +74,17 @@ def test_ten_thousand_lazy_steps(method, penalty):
 @pytest.mark.parametrize("method", [SPDC(), SPDC(batch=4), SAGA(), SAG(), dspdc(3, 2), dspdc(2, 2)])
 def test_certificates_change_nothing(method):
     problem = problem_of("logistic", "l2", "sparse")
+    one, other = begin(method, problem), begin(method, problem)
+    for k in (1, 10, 200):
+        assert one.lead(k) == other.lead(k)
+        one.settle()
+        close(one.point()[0], other.point()[0])
+
+
+@pytest.mark.parametrize("form", FACTOR_FORMS)
+@pytest.mark.parametrize("method", [dspdc(3, 2), dspdc(2, 2)])
+def test_certificates_change_nothing_between_factors(method, form):
+    problem = factorised("logistic", "l2", form)
     one, other = begin(method, problem), begin(method, problem)
     for k in (1, 10, 200):
         assert one.lead(k) == other.lead(k)

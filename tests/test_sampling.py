@@ -147,6 +147,20 @@ def test_where_most_are_content(side, loss, penalty, rule, form):
                 draws_are_right(twins, rule, scores)
 
 
+@pytest.mark.parametrize("name", ["support_set", "ada_uniform"])
+@pytest.mark.parametrize("form", FORMS)
+def test_those_that_clearly_rest_are_never_drawn(name, form):
+    """Coefficients of zero with slopes far below l1: no rounding can make their scores anything but zero."""
+    A, b, loss, s = data("squared")
+    l1 = 0.2 * sw.lambda_max(FORMS[form](A), b, sample_weight=s)
+    twins = Twins(sw.Problem(FORMS[form](A), b, loss, ElasticNet(l1), sample_weight=s), "primal", FOLLOWING[name])
+    for moves in STATES[:3]:
+        twins.lead(moves)
+        rest = (twins.at == 0) & (np.abs(twins.A.T @ twins.image()) < 0.9 * l1)
+        assert 5 < rest.sum() < rest.size
+        assert not rest[twins.core.draw(DRAWS)].any()
+
+
 # Distributions that stay for a while
 
 
