@@ -262,9 +262,13 @@ def _threads(n_threads):
 
 
 def _command(word):
+    try:
+        text = str(word)
+    except Exception as error:  # no word can be made of it
+        raise TypeError(f"no word: {type(error).__name__}") from None
     with (
         contextlib.redirect_stderr(io.StringIO()),
         contextlib.redirect_stdout(io.StringIO()),
         contextlib.suppress(SystemExit),
     ):
-        main([str(word)])
+        main([text])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import southwell as sw
+from southwell._names import at_most
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))
 
@@ -111,7 +112,7 @@ def test_errors_that_nobody_wrote_are_unclear():
         return caught.value
 
     assert hostile.unclear_because(error_of(lambda: sw.solve(np.eye(2), [1.0, np.nan]))) == ""
-    assert hostile.unclear_because(error_of(lambda: sw.losses.Squared._map(sum, "x", 1.0))) == "unclear error"
+    assert hostile.unclear_because(error_of(lambda: at_most("rows", "x", 1, "samples"))) == "unclear error"
 
 
 def test_unharmed_files_load():

@@ -6,6 +6,9 @@ import mmap
 import os
 
 import numpy as np
+import scipy.sparse as sp
+
+from ._names import shown
 
 
 def refuse_unreadable(array, what: str) -> None:
@@ -34,6 +37,34 @@ def refuse_unreadable(array, what: str) -> None:
             f"{what} repeats few numbers as an array of shape {array.shape}, which takes {array.nbytes:.3g} bytes; "
             f"this machine has {most:.3g}. Give an array of the size that is meant."
         )
+
+
+def numbers(name: str, given) -> np.ndarray:
+    """``given`` as an array of float64, itself where it is one, or a refusal; NaN and infinity pass."""
+    refuse_unreadable(given, name)
+    if isinstance(given, np.ndarray) and given.dtype == np.float64:
+        return np.asarray(given)
+    values = plain(name, given)
+    if values.dtype.kind not in "fiubO" or (values.dtype.kind == "O" and any(v is None for v in values.flat)):
+        raise TypeError(f"{name} must be real numbers; got {shown(given)}.")
+    try:
+        with np.errstate(over="ignore"):  # a long double beyond the range is infinite
+            return values.astype(np.float64)
+    except OverflowError:
+        raise ValueError(f"{name} must be numbers of at most 1.79e308, or infinity; got {shown(given)}.") from None
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be real numbers; got {shown(given)}.") from None
+
+
+def plain(name: str, given) -> np.ndarray:
+    """``given`` as an array of whatever it holds, or a refusal."""
+    refuse_unreadable(given, name)
+    if sp.issparse(given):
+        raise TypeError(f"{name} must be an array; got a sparse matrix. Give {name}.toarray().")
+    try:
+        return np.asarray(given)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be an array or lists of equal lengths; got {shown(given)}.") from None
 
 
 def _memory() -> float:

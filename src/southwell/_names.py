@@ -60,10 +60,18 @@ def flag(name: str, value: object) -> bool:
     return bool(value)
 
 
+def _number(value: object) -> float:
+    """``float(value)``, but that texts, spans of time and complex numbers are none."""
+    of_array = isinstance(value, np.ndarray | np.generic) and value.dtype.kind not in "fiubO"
+    if of_array or isinstance(value, str | bytes | bytearray):
+        raise TypeError
+    return float(value)  # type: ignore[arg-type]
+
+
 def finite(name: str, value: object) -> float:
     """``value`` as a finite float, or a refusal."""
     try:
-        number = float("nan") if isinstance(value, str | bytes) else float(value)  # type: ignore[arg-type]
+        number = _number(value)
     except (TypeError, ValueError, OverflowError):
         number = float("nan")
     if not np.isfinite(number):
@@ -74,9 +82,7 @@ def finite(name: str, value: object) -> float:
 def positive(name: str, value: object, *, zero: bool = False, below: float | None = None) -> float:
     """``value`` as a finite float > 0 (or >= 0), or a refusal."""
     try:
-        if isinstance(value, str | bytes):
-            raise TypeError
-        number = float(value)  # type: ignore[arg-type]
+        number = _number(value)
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be a number; got {shown(value)}.") from None
     except OverflowError:
@@ -97,6 +103,7 @@ def at_most(name: str, size: int, most: int, what: str) -> int:
 
 def count(name: str, given: object, least: int, bits: int = 63) -> int:
     """``given`` as an integer >= ``least`` and below ``2**bits``, or a refusal."""
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not least <= given < 2**bits:
+    whole = isinstance(given, int | np.integer) and not isinstance(given, bool | np.timedelta64)
+    if not whole or not least <= int(given) < 2**bits:  # type: ignore[call-overload]
         raise ValueError(f"{name} must be an integer >= {least} (and below 2**{bits}); got {shown(given)}.")
-    return int(given)
+    return int(given)  # type: ignore[call-overload]

@@ -68,7 +68,10 @@ def frozen(partition):
         partition = partition.tolist()
     if isinstance(partition, str) or sp.issparse(partition) or not isinstance(partition, Iterable):
         return partition
-    return tuple(frozen(part) for part in partition)
+    try:
+        return tuple(frozen(part) for part in partition)
+    except RecursionError:
+        raise TypeError("partition must be labels, or lists of members; got lists in lists without end.") from None
 
 
 def _given(partition, size: int, what: str) -> np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _core, _data, losses
-from ._dense import refuse_unreadable
+from ._dense import numbers, refuse_unreadable
 from ._names import shown
 from .losses import ClassLoss, Loss
 from .penalties import ElasticNet, Groups
@@ -242,13 +242,7 @@ def _class_numbers(b, size: int, weights: np.ndarray, loss: str) -> np.ndarray:
 
 def _numbers(given, name: str, shape: tuple[int, int], table: bool) -> np.ndarray:
     wanted = shape if table else shape[:1]
-    refuse_unreadable(given, name)
-    try:
-        if np.iscomplexobj(given):
-            raise TypeError
-        values = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be real numbers; got {type(given).__name__}.") from None
+    values = numbers(name, given)
     if values.shape != wanted:
         raise ValueError(f"{name} must have shape {wanted}; got {values.shape}.")
     if not np.isfinite(values).all():

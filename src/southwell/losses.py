@@ -17,7 +17,8 @@ from typing import ClassVar
 import numpy as np
 
 from . import _core
-from ._names import positive, resolve
+from ._dense import numbers, refuse_unreadable
+from ._names import positive, resolve, shown
 
 
 class Loss:
@@ -51,32 +52,53 @@ class Loss:
 
     def value(self, m, b):
         """phi(m; b)."""
-        return self._map(self.core.value, m, b)
+        return self._map(self.core.value, m=m, b=b)
 
     def derivative(self, m, b):
         """phi'(m; b); at a kink, one of the subgradients."""
-        return self._map(self.core.derivative, m, b)
+        return self._map(self.core.derivative, m=m, b=b)
 
     def second_derivative(self, m, b):
         """phi''(m; b), 0 where the loss is linear."""
-        return self._map(self.core.second_derivative, m, b)
+        return self._map(self.core.second_derivative, m=m, b=b)
 
     def conjugate(self, y, b):
         """phi*(y; b) = sup over m of y m - phi(m; b); infinity outside its domain."""
-        return self._map(self.core.conjugate, y, b)
+        return self._map(self.core.conjugate, y=y, b=b)
 
     def prox_conjugate(self, v, step, b):
         """argmin over y of phi*(y; b) + (y - v)^2 / (2 step)."""
-        return self._map(self.core.maximise, 0.0, v, 1.0 / np.asarray(step, dtype=np.float64), b)
+        return self._map(self.core.maximise, m=0.0, v=v, step=_inverse(step), b=b)
 
     def maximise(self, m, y0, q, b):
         """argmax over y of y m - phi*(y; b) - (q/2) (y - y0)^2: one dual coordinate step."""
-        return self._map(self.core.maximise, m, y0, q, b)
+        return self._map(self.core.maximise, m=m, y0=y0, q=_curvature(q), b=b)
 
     @staticmethod
-    def _map(function, *arguments):
-        arrays = np.broadcast_arrays(*(np.asarray(a, dtype=np.float64) for a in arguments))
+    def _map(function, **arguments):
+        given = [numbers(name, argument) for name, argument in arguments.items()]
+        try:
+            arrays = np.broadcast_arrays(*given)
+        except ValueError:
+            shapes = ", ".join(f"{name} {a.shape}" for name, a in zip(arguments, given, strict=True))
+            raise ValueError(f"{', '.join(arguments)} must have shapes that broadcast; got {shapes}.") from None
         return function(*(np.require(a, requirements="CA").ravel() for a in arrays)).reshape(arrays[0].shape)
+
+
+def _curvature(q) -> np.ndarray:
+    values = numbers("q", q)
+    if (values < 0).any():
+        raise ValueError(f"q must be >= 0, or there may be no maximum; got {shown(q)}.")
+    return values
+
+
+def _inverse(step) -> np.ndarray:
+    """1 / step; infinite for the very smallest steps, which stay where they are."""
+    steps = numbers("step", step)
+    if (steps <= 0).any():
+        raise ValueError(f"step must be > 0; got {shown(step)}.")
+    with np.errstate(over="ignore"):
+        return 1.0 / steps
 
 
 @dataclass(frozen=True)
@@ -193,17 +215,17 @@ class ClassLoss(Loss):
 
     def value(self, m, b):
         """phi(m; b), a number for each sample."""
-        table, labels = self._table(m, b)
+        table, labels = self._table("m", m, b)
         return _core.over_classes(self.name, self._parameter, table.shape[1], labels, table.ravel(), False)
 
     def derivative(self, m, b):
         """phi'(m; b), a row for each sample."""
-        table, labels = self._table(m, b)
+        table, labels = self._table("m", m, b)
         return self.over(labels, table.shape[1], np.ones(labels.size)).derivative(table.ravel()).reshape(table.shape)
 
     def second_derivative(self, m, b):
         """phi''(m; b), a matrix for each sample."""
-        table, labels = self._table(m, b)
+        table, labels = self._table("m", m, b)
         loss, k = self.over(labels, table.shape[1], np.ones(labels.size)), table.shape[1]
         y = loss.derivative(table.ravel())
         columns = [loss.bend(y, np.tile(unit, labels.size)).reshape(table.shape) for unit in np.eye(k)]
@@ -211,36 +233,57 @@ class ClassLoss(Loss):
 
     def conjugate(self, y, b):
         """phi*(y; b), a number for each sample; infinity outside its domain."""
-        table, labels = self._table(y, b)
+        table, labels = self._table("y", y, b)
         return _core.over_classes(self.name, self._parameter, table.shape[1], labels, table.ravel(), True)
 
     def prox_conjugate(self, v, step, b):
         """argmin over y of phi*(y; b) + ||y - v||^2 / (2 step), a row for each sample."""
-        return self.maximise(np.zeros_like(np.asarray(v, dtype=np.float64)), v, 1.0 / step, b)
+        (centre, labels), q = self._table("v", v, b), _inverse(_one("step", step))
+        return self._step(np.zeros_like(centre), centre, q, labels)
 
     def maximise(self, m, y0, q, b):
         """argmax over y of <y, m> - phi*(y; b) - (q/2) ||y - y0||^2: one dual block step for each sample."""
-        (table, labels), (centre, _) = self._table(m, b), self._table(y0, b)
+        (table, labels), centre = self._table("m", m, b), _rows("y0", y0)
+        if centre.shape != table.shape:
+            raise ValueError(f"m and y0 must have one shape; got {table.shape} and {centre.shape}.")
+        return self._step(table, centre, _one("q", _curvature(q)), labels)
+
+    def _step(self, table: np.ndarray, centre: np.ndarray, q: np.ndarray, labels: np.ndarray) -> np.ndarray:
         loss = self.over(labels, table.shape[1], np.ones(labels.size))
-        return loss.maximise(table.ravel(), centre.ravel(), float(q)).reshape(table.shape)
+        return loss.maximise(table.ravel(), centre.ravel(), q.item()).reshape(table.shape)
 
     @staticmethod
-    def _table(given, b) -> tuple[np.ndarray, np.ndarray]:
-        table = np.require(np.atleast_2d(np.asarray(given, dtype=np.float64)), requirements="CA")
-        given = np.atleast_1d(np.asarray(b))
-        whole = given.dtype.kind == "f" and (given % 1 == 0).all() and (np.abs(given) < 2**31).all()
-        if given.dtype.kind not in "iub" and not whole:
-            raise ValueError(f"b must be class numbers 0, 1, ...; got {given.dtype}: {given[:3].tolist()}.")
-        labels = np.require(given, np.int64, "CA")
+    def _table(name: str, given, b) -> tuple[np.ndarray, np.ndarray]:
+        table, labels = _rows(name, given), _class_numbers(b)
         if table.ndim != 2 or labels.shape != (table.shape[0],):
             raise ValueError(
-                f"There must be a row of margins for each class number; got {table.shape} and {labels.shape}."
+                f"There must be a row of {name} for each class number in b; got {table.shape} and {labels.shape}."
             )
         if labels.size and (labels.min() < 0 or labels.max() >= table.shape[1]):
             raise ValueError(
-                f"Class numbers go from 0 to {table.shape[1] - 1} here; got {labels.min()} to {labels.max()}."
+                f"Class numbers b must go from 0 to {table.shape[1] - 1} here; got {labels.min()} to {labels.max()}."
             )
         return table, labels
+
+
+def _rows(name: str, given) -> np.ndarray:
+    return np.require(np.atleast_2d(numbers(name, given)), requirements="CA")
+
+
+def _one(name: str, given) -> np.ndarray:
+    number = numbers(name, given)
+    if number.size != 1:
+        raise ValueError(f"{name} must be one number, the same for all samples; got shape {number.shape}.")
+    return number
+
+
+def _class_numbers(b) -> np.ndarray:
+    given = b if isinstance(b, np.ndarray) and b.dtype.kind in "iub" else numbers("b", b)
+    refuse_unreadable(given, "b")
+    whole = given.dtype.kind in "iub" or (np.abs(given) < 2**31).all() and (given % 1 == 0).all()  # not so for NaN
+    if not whole:
+        raise ValueError(f"b must be class numbers 0, 1, ...; got {shown(b)}.")
+    return np.require(np.atleast_1d(np.asarray(given)), np.int64, "CA")
 
 
 @dataclass(frozen=True)

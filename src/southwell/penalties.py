@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _core
-from ._dense import refuse_unreadable
+from ._dense import numbers, plain
 from ._names import positive, shown
 
 
@@ -108,14 +108,7 @@ class ElasticNet(Penalty):
     def _array(name: str, given, size: int, finite: bool = False, each: str = "feature") -> np.ndarray:
         if given is None:
             return np.empty(0)
-        refuse_unreadable(given, name)
-        try:
-            with np.errstate(over="ignore"):  # a long double beyond the range is infinite
-                values = np.asarray(given, dtype=np.float64)
-        except OverflowError:
-            raise ValueError(f"{name} must be numbers of at most 1.79e308, or infinity; got {shown(given)}.") from None
-        except (TypeError, ValueError):
-            raise TypeError(f"{name} must be numbers; got {shown(given)}.") from None
+        values = numbers(name, given)
         if values.ndim > 1 or (values.ndim == 1 and values.size != size):
             raise ValueError(f"{name} must be one number or {size} (one a {each}); got shape {values.shape}.")
         if np.isnan(values).any() or (finite and not np.isfinite(values).all()):
@@ -245,7 +238,7 @@ def _from_labels(given, n_features: int) -> np.ndarray:
 def _from_lists(given, n_features: int) -> np.ndarray:
     group_of = np.full(n_features, -1)
     for g, members in enumerate(given):
-        features = np.asarray(members)
+        features = plain(f"Group {g}", members)
         if features.ndim != 1 or features.dtype.kind not in "iu" or features.size == 0:
             raise ValueError(f"Group {g} must be a list of features, at least one; got {shown(members)}.")
         if features.min() < 0 or features.max() >= n_features:

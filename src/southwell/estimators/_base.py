@@ -16,11 +16,12 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import Bunch
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from .. import methods
 from .._data import readable
+from .._dense import numbers
 from .._names import count, flag
 from ..losses import Loss
 from ..penalties import ElasticNet
@@ -30,7 +31,7 @@ from ..solve import ConvergenceWarning as CoreConvergenceWarning
 from ..solve import Progress, Settings, shortcoming_of_many, shortcomings
 from ..solve_many import solve_each
 from ._callbacks import CallbackSupportMixin, Hooks
-from ._parameters import threads
+from ._parameters import drawn_seed, threads
 from ._progress import ProgressLine
 from .conventions import Strengths
 
@@ -70,6 +71,8 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         if sample_weight is None:
             return None
         sample_weight = readable(sample_weight, "sample_weight")
+        if np.isscalar(sample_weight) or isinstance(sample_weight, np.ndarray):
+            sample_weight = numbers("sample_weight", sample_weight)
         return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
     # Fitting
@@ -168,7 +171,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
 
     def _seed(self) -> int:
         state = getattr(self, "random_state", None)
-        return 0 if state is None else int(check_random_state(state).randint(2**31 - 1))
+        return 0 if state is None else drawn_seed(state)
 
     # What a fit tells
 
@@ -226,10 +229,11 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         check_is_fitted(self)
         X = readable(X, "X")
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), reset=False)
-        product = X @ readable(self.coef_, "coef_").T
-        if sp.issparse(product):
-            product = product.toarray()
-        return np.asarray(product) + self.intercept_
+        with np.errstate(over="ignore", invalid="ignore"):  # of huge rows the margin is infinite, or NaN
+            product = X @ readable(self.coef_, "coef_").T
+            if sp.issparse(product):
+                product = product.toarray()
+            return np.asarray(product) + self.intercept_
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

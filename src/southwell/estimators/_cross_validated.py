@@ -112,7 +112,7 @@ class CrossValidated:
         rows = np.arange(data.X.shape[0])
         there = np.ones(rows.size, bool) if data.weights is None else data.weights > 0
         splits = [
-            tuple(part[there[part]] for part in (rows[np.asarray(own)] if len(own) else rows[:0] for own in pair))
+            tuple(part[there[part]] for part in (_members(rows, own) for own in pair))
             for pair in splitter.split(data.X, data.y, **given)
         ]
         if not splits:
@@ -175,3 +175,13 @@ class CrossValidated:
             scorer = get_scorer(self.scoring)
             router.add(scorer=scorer, method_mapping=MethodMapping().add(caller="fit", callee="score"))
         return router
+
+
+def _members(rows: np.ndarray, own) -> np.ndarray:
+    try:
+        return rows[np.asarray(own)] if len(own) else rows[:0]
+    except (TypeError, ValueError, IndexError):
+        raise ValueError(
+            f"cv must give pairs of arrays, the numbers (0 to {rows.size - 1}) of the rows to learn from and to be judged "
+            f"by; one is {shown(own)}."
+        ) from None

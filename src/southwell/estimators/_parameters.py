@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from .. import _threads
 from .._names import count, positive, shown
@@ -41,6 +42,18 @@ def threads(n_jobs) -> int | None:
     if isinstance(n_jobs, numbers.Integral) and n_jobs < 0:
         return max(1, _threads.processors() + 1 + int(n_jobs))
     return count("n_jobs", n_jobs, 1)
+
+
+def drawn_seed(random_state) -> int:
+    """A seed from whatever scikit-learn takes for a random state."""
+    try:
+        state = check_random_state(random_state)
+    except (ValueError, RecursionError, Warning):  # the last two from writing the message about a damaged object
+        raise ValueError(
+            "random_state must be None, an integer from 0 to 2**32 - 1 or a numpy.random.RandomState; got "
+            f"{shown(random_state)}."
+        ) from None
+    return int(state.randint(2**31 - 1))
 
 
 def decreasing(name: str, given, zero: bool = False) -> np.ndarray:

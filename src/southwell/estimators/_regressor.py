@@ -9,6 +9,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import column_or_1d
 
 from .._data import readable
+from .._dense import numbers
 from ..solve_many import Targets
 from ._base import LinearEstimator
 from ._callbacks import with_callbacks
@@ -42,7 +43,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         X, y = self._read(X, y, y_numeric=True, multi_output=self._multi_output)
         if not self._multi_output:
             y = column_or_1d(y, warn=True)
-        y = y.astype(np.float64, copy=False)
+        y = numbers("y", y)
         columns = y.reshape(X.shape[0], -1)
         targets = Targets(lambda k: columns[:, k], columns.shape[1])
         weights = self._weights(sample_weight, X)

@@ -67,7 +67,8 @@ class PoissonRegressor(LinearRegressor):
 
     def predict(self, X) -> np.ndarray:
         """The expected counts, exp(X w + c)."""
-        return np.exp(self._margins(X))
+        with np.errstate(over="ignore"):  # beyond the range of numbers, infinity
+            return np.exp(self._margins(X))
 
     def score(self, X, y, sample_weight=None) -> float:
         """D^2, the share of the deviance that is explained; as scikit-learn's class of the same name."""

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .. import losses
+from .._dense import plain
 from .._names import positive
 from ._regressor import LinearRegressor
 from .conventions import Strengths, from_ridge
@@ -60,10 +61,10 @@ class Ridge(LinearRegressor):
 
     def _data(self, X, y, sample_weight, params: dict | None = None) -> Bunch:
         data = super()._data(X, y, sample_weight, params)
-        if np.ndim(self.alpha) > 1 or np.size(self.alpha) not in (1, data.targets.count):
+        alphas = plain("alpha", self.alpha)
+        if alphas.ndim > 1 or alphas.size not in (1, data.targets.count):
             raise ValueError(
-                f"alpha must be one number, or {data.targets.count}, one for each target; got shape "
-                f"{np.shape(self.alpha)}."
+                f"alpha must be one number, or {data.targets.count}, one for each target; got shape {alphas.shape}."
             )
         return data
 

@@ -7,11 +7,11 @@ from numbers import Integral
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from .._data import Matrix, readable
 from .._names import count, positive, unknown
+from ..estimators._parameters import drawn_seed
 
 
 class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -38,7 +38,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             positive("gamma", self.gamma)
         if isinstance(self.random_state, Integral):
             return count("random_state", self.random_state, 0)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
+        return drawn_seed(self.random_state)
 
     def _gamma_for(self, X, power: int) -> float:
         """The number given; for "scale", 1 / (n_features * spread**power), or 1 where all entries of X are equal."""

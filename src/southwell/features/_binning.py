@@ -123,7 +123,7 @@ class RandomBinning(FeatureMap):
         return int(self.starts_[-1])
 
     def _fit(self, X, *, places: bool):
-        grids = count("n_grids", self.n_grids, 1)
+        grids = count("n_grids", self.n_grids, 1, bits=31)
         threads, seed = self._threads(), self._checked_seed()
         X = self._checked(X, reset=True)
         gamma = self._gamma_for(X, power=1)

@@ -70,7 +70,7 @@ class RandomFourier(FeatureMap):
         -------
         self
         """
-        size = count("n_components", self.n_components, 1)
+        size = count("n_components", self.n_components, 1, bits=31)
         random = np.random.default_rng(self._checked_seed())
         X = self._checked(X, reset=True)
         self.gamma_ = self._gamma_for(X, power=2)

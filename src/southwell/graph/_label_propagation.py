@@ -10,14 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
+from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import methods
 from .._data import readable
-from .._names import count, one_name, positive
-from ..estimators._parameters import threads
+from .._names import count, one_name, positive, shown
+from ..estimators._parameters import drawn_seed, threads
 from ..result import Result
 from ..solve import ConvergenceWarning, solve
 from ..status import Status
@@ -255,7 +255,17 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
         return y
 
     def _marked(self, y: np.ndarray) -> np.ndarray:
-        return y == (str(self.unlabelled) if y.dtype.kind == "U" else self.unlabelled)
+        mark = self.unlabelled
+        try:
+            several = not isinstance(mark, str | bytes) and (np.ndim(mark) > 0 or sp.issparse(mark))
+        except (TypeError, ValueError):  # lists of mixed lengths
+            several = True
+        if several:
+            raise TypeError(f"unlabelled must be one label; got {shown(mark)}.")
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of labels and marks that do not compare, none is marked
+            marked = np.asarray(y == (str(mark) if y.dtype.kind == "U" else mark))
+        return marked if marked.shape == y.shape else np.zeros(y.shape, bool)
 
     def _graph(self, X) -> sp.csr_array:
         if self.affinity == "precomputed":
@@ -271,14 +281,13 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
     def _solve(self, harmonic: Harmonic, method: methods.Method) -> list[Result]:
         """One solve for each class, but that the second of two is the complement of the first."""
         given = self.random_state
-        seed = given if isinstance(given, Integral) else check_random_state(given).randint(2**31 - 1)
+        seed = given if isinstance(given, Integral) else drawn_seed(given)
+        limit = None if self.max_seconds is None else positive("max_seconds", self.max_seconds)
         begun, results = time.perf_counter(), []
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # said once for all classes, in terms of the graph
             for label in [1] if harmonic.n_classes == 2 else range(harmonic.n_classes):
-                left = self.max_seconds
-                if left is not None:
-                    left = max(left - (time.perf_counter() - begun), 1e-9)
+                left = None if limit is None else max(limit - (time.perf_counter() - begun), 1e-9)
                 results.append(
                     solve(
                         harmonic.problem(label), method=method, tol=self.tol, max_epochs=self.max_epochs,

@@ -91,7 +91,7 @@ class DGPD(Perturbed):
         columns = at_most("columns", self.columns, d, "coefficients, an intercept included")
         spec = _core.Greedy(
             columns=columns, rows=rows, unit=safe_weight(conditioning), adapt=self.adapt,
-            weight=0.0 if self.step is None else n / self.step, **centres,
+            weight=0.0 if self.step is None else n / float(self.step), **centres,
         )  # fmt: skip
         algorithm = _core.doubly_greedy(core, spec, *parts, *points)
         return Prepared(algorithm, f"DGPD, {columns} columns and {rows} rows{perturbed}")

@@ -39,7 +39,7 @@ class IncrementalGradient(Method):
                 "Use SPDC, which smooths it, or CoordinateDescent."
             )
         if self.step is not None:
-            return self.step
+            return float(self.step)
         largest = max(float(row_norms(problem).max()), np.finfo(float).tiny ** 0.25)
         return self.part_of_smoothness / (largest**2 * problem.loss.smoothness)
 

@@ -117,7 +117,8 @@ def spdc_steps(at: Conditioning, batch: int, weighted: bool) -> tuple[dict[str, 
         rounds = at.n / batch
         scale, iterations = 2 * at.largest, rounds + at.largest * np.sqrt(rounds / (at.l2 * at.gamma))
     balance = np.sqrt(batch * at.gamma / (at.n * at.l2))
-    steps = {"tau": balance / scale, "sigma": 1 / (balance * scale), "theta": 1 - 1 / iterations}
+    with np.errstate(divide="ignore", over="ignore"):  # a perturbation near the largest number: no step, or any
+        steps = {"tau": balance / scale, "sigma": 1 / (balance * scale), "theta": 1 - 1 / iterations}
     return steps, iterations * batch / at.n
 
 

@@ -9,7 +9,6 @@ from itertools import pairwise
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -17,7 +16,7 @@ from .. import losses
 from .._data import readable
 from .._names import count, positive
 from ..estimators._base import warn
-from ..estimators._parameters import one_of, threads
+from ..estimators._parameters import drawn_seed, one_of, threads
 from ..estimators._progress import ProgressLine
 from ..result import Result
 from ..solve import Settings
@@ -50,7 +49,7 @@ class LargeMargin(ClassifierMixin, TransformerMixin, BaseEstimator):
         if not (isinstance(self.scale, str) and self.scale == "auto"):
             positive("scale", self.scale)
         one_of("dtype", self.dtype, (None, "float32", "float64"))
-        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = 0 if self.random_state is None else drawn_seed(self.random_state)
         count("max_iter", self.max_iter, 1)
         return Settings.checked(self.tol, self.max_iter, self.max_seconds, None, seed, True, threads(self.n_jobs))
 

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import _data
+from .._dense import plain
 from .._names import count
 from ._memory import refuse_beyond
 from ._workers import ALONE, Workers, slabs
@@ -148,7 +149,7 @@ class LowRank:
 
 
 def _matrix(given) -> np.ndarray:
-    V = np.asarray(given)
+    V = plain("vectors", given)
     if V.ndim != 2 or 0 in V.shape or V.dtype.kind not in "fiub":
         raise ValueError(f"vectors must be numbers of shape (n_terms, d); got shape {V.shape}, dtype {V.dtype}.")
     V = np.ascontiguousarray(V, dtype=np.float32 if V.dtype == np.float32 else np.float64)
@@ -158,7 +159,7 @@ def _matrix(given) -> np.ndarray:
 
 
 def _index(given, name: str, size: int) -> np.ndarray:
-    values = np.asarray(given)
+    values = plain(name, given)
     if values.shape != (size,) or values.dtype.kind not in "iu" or values.min() < 0:
         raise ValueError(
             f"{name} must be {size} integers >= 0, one for each vector; got shape {values.shape}, dtype {values.dtype}."

@@ -37,7 +37,11 @@ class Refused(ValueError):
 
 def open_regular(path: Path) -> BinaryIO:
     """The file, if it is a regular one: a pipe would block, a device may have no end."""
-    refuse_kind(os.stat(path).st_mode)  # before it is opened, which some devices notice
+    try:
+        mode = os.stat(path).st_mode
+    except ValueError as error:  # a NUL, or characters that names of files do not have
+        raise Refused(f"it must be the name of a file ({error})") from None
+    refuse_kind(mode)  # before it is opened, which some devices notice
     flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
     descriptor = os.open(path, flags)
     try:
