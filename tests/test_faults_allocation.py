@@ -34,6 +34,7 @@ def tried(library, *arguments) -> list[dict]:
     return [json.loads(line) for line in lines if line.startswith("{")]
 
 
+@pytest.mark.own_memory
 def test_some_failing_allocations_of_every_operation(library):
     told = tried(library, "--first", 4, "--stride", 61)
     assert [one["operation"] for one in told] == list(OPERATIONS)

@@ -60,6 +60,7 @@ def odd(tmp_path):
         }  # fmt: skip
 
 
+@pytest.mark.own_memory
 def test_only_regular_files_are_read(odd):
     """In another process, with little memory: a pipe would block it, /dev/zero fill it."""
     code = """

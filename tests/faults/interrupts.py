@@ -95,12 +95,29 @@ def _names(error: BaseException) -> list[str]:
     return [frame.name for frame in traceback.extract_tb(error.__traceback__)]
 
 
+def working(job):
+    return job()
+
+
+def only_at_work(handler):
+    """A handler that does nothing outside ``working``: a late ring must not end the script itself."""
+
+    def ring(number, frame):
+        at = frame
+        while at is not None and at.f_code is not working.__code__:
+            at = at.f_back
+        if at is not None:
+            handler(number, frame)
+
+    return ring if callable(handler) else handler
+
+
 def ended(job, delay: float, interval: float, handler) -> tuple[str, object]:
     """How a job ended at which a timer rang."""
     try:
-        signal.signal(signal.SIGALRM, handler)
+        signal.signal(signal.SIGALRM, only_at_work(handler))
         signal.setitimer(signal.ITIMER_REAL, delay, interval)
-        answer = job()
+        answer = working(job)
     except (Bell, KeyboardInterrupt) as error:
         silence()
         return type(error).__name__, error
