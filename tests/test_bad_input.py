@@ -224,7 +224,7 @@ def test_bounds_and_penalty_weights(bounds, match):
 def test_bounds_and_penalty_weights_that_are_not_numbers(name, bad):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(TypeError, match=f"{name} must be numbers"):
+        with pytest.raises(TypeError, match=f"{name} must be real numbers"):
             sw.Problem(A, B, penalty=ElasticNet(0.1, **{name: bad}))
 
 
@@ -460,7 +460,7 @@ def test_lambda_max_checks_too():
         sw.lambda_max(A, B, weights=[1, 1, 1, 1, -1])
     with pytest.raises(ValueError, match="weights must be one number or 5"):
         sw.lambda_max(A, B, weights=np.zeros(4))
-    with pytest.raises(TypeError, match="weights must be numbers"):
+    with pytest.raises(TypeError, match="weights must be real numbers"):
         sw.lambda_max(A, B, weights="none")
     assert sw.lambda_max(A, B, weights=2.0) == pytest.approx(sw.lambda_max(A, B) / 2)
     assert sw.lambda_max(A, B, weights=0.0) == sw.lambda_max(A, B, weights=np.zeros(5)) == 0.0

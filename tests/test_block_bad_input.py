@@ -76,7 +76,7 @@ def test_groups_that_are_no_partition(groups, match):
         ([1, np.nan, 1], "weights contains NaN or infinity"),
         ([np.inf, 1, 1], "weights contains NaN or infinity"),
         ("sizes", "weights must be 'size' or 3 numbers, one a group; got 'sizes'"),
-        (["a", "b", "c"], "weights must be numbers; got"),
+        (["a", "b", "c"], "weights must be real numbers; got"),
         ([1.0, 1.0], r"one a group.*got shape \(2,\)"),
         (np.ones((3, 1)), r"one a group.*got shape \(3, 1\)"),
     ],
@@ -296,9 +296,9 @@ SHIFTED = sw.BlockProblem(A, LABELS, "softmax", Groups(0.1), intercept=True)
         (lambda: PLAIN.certify(X.T), r"x must have shape \(5, 3\); got \(3, 5\)"),
         (lambda: PLAIN.certify(X.ravel()), r"x must have shape \(5, 3\); got \(15,\)"),
         (lambda: PLAIN.certify(X * np.nan), "x contains NaN"),
-        (lambda: PLAIN.certify("x"), "x must be real numbers; got str"),
-        (lambda: PLAIN.certify([[1], [2, 3]]), "x must be real numbers; got list"),
-        (lambda: PLAIN.certify(None), r"x must have shape \(5, 3\)"),
+        (lambda: PLAIN.certify("x"), "x must be real numbers; got 'x'"),
+        (lambda: PLAIN.certify([[1], [2, 3]]), "x must be an array or lists of equal lengths; got"),
+        (lambda: PLAIN.certify(None), "x must be real numbers; got None"),
         (lambda: PLAIN.certify(X, np.zeros((12, 2))), r"y must have shape \(12, 3\); got \(12, 2\)"),
         (lambda: PLAIN.certify(X, np.zeros(12)), r"y must have shape \(12, 3\); got \(12,\)"),
         (lambda: PLAIN.certify(X, np.full((12, 3), np.inf)), "y contains NaN or infinity"),
@@ -307,7 +307,7 @@ SHIFTED = sw.BlockProblem(A, LABELS, "softmax", Groups(0.1), intercept=True)
         (lambda: SHIFTED.certify(X, intercept=None), "intercept must be one number or 3, one a column of X; got None"),
         (lambda: sw.solve(PLAIN, warm_start=np.zeros(5)), r"warm_start must have shape \(5, 3\); got \(5,\)"),
         (lambda: sw.solve(PLAIN, warm_start=X * np.nan), "warm_start contains NaN"),
-        (lambda: sw.solve(PLAIN, warm_start="x"), "warm_start must be real numbers; got str"),
+        (lambda: sw.solve(PLAIN, warm_start="x"), "warm_start must be real numbers; got 'x'"),
         (lambda: sw.solve(PLAIN, warm_start=(X, np.ones(3))), "This problem has no intercept"),
         (lambda: sw.solve(PLAIN, warm_start=sw.solve(A, B, l1=0.1)), r"must have shape \(5, 3\); got \(5,\)"),
         (lambda: sw.solve(A, B, l1=0.1, warm_start=sw.solve(PLAIN)), r"must be one-dimensional; got shape"),
@@ -330,14 +330,14 @@ def test_points_of_the_wrong_shape(work, match):
 def test_tables_and_labels_that_do_not_fit(loss):
     loss = sw.losses.get(loss)
     for label in (2, -1):
-        refused(f"Class numbers go from 0 to 1 here; got {label}", lambda b=label: loss.value([[0.0, 1.0]], [b]))
+        refused(f"Class numbers b must go from 0 to 1 here; got {label}", lambda b=label: loss.value([[0.0, 1.0]], [b]))
     several = np.zeros(100_000, int)
     for work in (
         lambda: loss.value([[0.0, 1.0]], [0, 1]), lambda: loss.conjugate([[0.0, 0.0]], [0, 1]),
         lambda: loss.derivative([[0.0, 1.0]], several), lambda: loss.maximise([[0.0, 1.0]], [[0.0, 0.0]], 1.0, several),
     ):  # fmt: skip
-        refused(r"a row of margins for each class number; got \(1, 2\) and", work)
-    refused("an array of the wrong length", lambda: loss.maximise([[0.0, 1.0]], [[0.0, 0.0, 0.0]], 1.0, [0]))
+        refused(r"a row of [my] for each class number in b; got \(1, 2\) and", work)
+    refused("m and y0 must have one shape; got", lambda: loss.maximise([[0.0, 1.0]], [[0.0, 0.0, 0.0]], 1.0, [0]))
 
 
 TABLES = {"value": 1, "derivative": 1, "conjugate": 1, "into_domain": 1, "balance": 1, "bend": 2, "maximise": 2}
@@ -355,10 +355,8 @@ def test_tables_of_the_wrong_length(method, size):
     ):
         for place in range(TABLES[method]):
             tables = [wrong if at == place else right for at in range(TABLES[method])]
-            refused("an array of the wrong length", lambda w=wide, t=tables: getattr(w, method)(*t, *more))
+            refused("m and y0 must have one shape; got", lambda w=wide, t=tables: getattr(w, method)(*t, *more))
 
 
 def test_labels_of_a_loss_are_whole():
-    refused(
-        "b must be class numbers 0, 1, ...; got float64: .0.5", lambda: sw.losses.Softmax().value([[0.0, 1.0]], [0.5])
-    )
+    refused("b must be class numbers 0, 1, ...; got .0.5", lambda: sw.losses.Softmax().value([[0.0, 1.0]], [0.5]))

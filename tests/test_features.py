@@ -390,7 +390,7 @@ def test_ctrl_c_is_obeyed(n_jobs):
     ({"gamma": np.nan}, "gamma must be > 0"),
     ({"gamma": "scales"}, "Unknown gamma 'scales'. Did you mean 'scale'"),
     ({"random_state": -1}, "random_state must be an integer >= 0"),
-    ({"random_state": "seed"}, "cannot be used to seed"),
+    ({"random_state": "seed"}, "random_state must be None, an integer"),
     ({"X": [[np.nan, 1.0]]}, "NaN"),
     ({"X": [[np.inf, 1.0]]}, "infinity"),
     ({"X": sp.csr_array([[np.nan, 1.0]])}, "NaN"),

@@ -1,13 +1,14 @@
 """Parameters of the wrong kind or beyond the range of numbers: refused in words that say what is allowed."""
 
 import inspect
+from fractions import Fraction
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import southwell as sw
-from southwell import features, graph, methods, rules
+from southwell import features, graph, methods, metric, rules
 from southwell._names import shown
 
 A = np.random.default_rng(0).normal(size=(12, 4))
@@ -94,6 +95,57 @@ def test_estimators(fit, odd):
     theirs = {"random_state", "cv", "scoring", "copy_X", "unlabelled", "precompute", "dual", "solver"}  # scikit-learn's
     for name in kind().get_params(deep=False).keys() - theirs:
         refused_or_taken(lambda name=name: kind(**{name: ODD[odd]}).fit(A, y))
+
+
+NAMED = {
+    "text": ("m", lambda: sw.losses.Huber().value("x", 1.0)),
+    "numbers in texts": ("b", lambda: sw.losses.Huber().derivative(1.0, ["1"])),
+    "nothing": ("b", lambda: sw.losses.Huber().value(1.0, None)),
+    "complex": ("y", lambda: sw.losses.Squared().conjugate([1j], 1.0)),
+    "sparse": ("m", lambda: sw.losses.Squared().value(sp.csr_array(A), 1.0)),
+    "huge": ("b", lambda: sw.losses.Logistic().value(1.0, [10**400])),
+    "ragged": ("m", lambda: sw.losses.Hinge().second_derivative([[1.0], [1.0, 2.0]], 1.0)),
+    "shapes": ("m, b", lambda: sw.losses.Hinge().value(np.ones(3), np.ones(4))),
+    "span of time": ("m", lambda: sw.losses.Hinge().value(np.timedelta64(1, "D"), 1.0)),
+    "step of 0": ("step", lambda: sw.losses.Hinge().prox_conjugate(1.0, 0.0, 1.0)),
+    "denormal step": ("step", lambda: sw.losses.Squared().prox_conjugate(2.0, 1e-320, 1.0)),
+    "steps": ("step", lambda: sw.losses.Softmax().prox_conjugate([[1.0, 2.0]], [1.0, 2.0], [0])),
+    "step of classes": ("step", lambda: sw.losses.Softmax().prox_conjugate([[1.0, 2.0]], -1.0, [0])),
+    "q below 0": ("q", lambda: sw.losses.Squared().maximise(1.0, 1.0, -1.0, 1.0)),
+    "table": ("m", lambda: sw.losses.Softmax().value("x", [0])),
+    "infinite class": ("b", lambda: sw.losses.Softmax().value([[1.0, 2.0]], [np.inf])),
+    "epochs in days": ("max_epochs", lambda: sw.solve(A, B, max_epochs=np.timedelta64(1, "D"))),
+    "complex l1": ("l1", lambda: sw.solve(A, B, l1=np.array(1j))),
+    "complex bounds": ("upper", lambda: sw.solve(A, B, penalty=sw.penalties.ElasticNet(0.1, upper=[1j] * 4))),
+    "nested vectors": ("vectors", lambda: metric.LowRank([[1.0], [1.0, 2.0]])),
+    "several marks": ("unlabelled", lambda: graph.LabelPropagation(unlabelled=np.zeros((0, 3))).fit(A, LABELS)),
+    "texts as y": ("y", lambda: sw.HuberRegressor().fit(A, [b"a"] * 12)),
+    "pair of alphas": ("alpha", lambda: sw.Ridge(alpha=(np.ones(3), 0.0)).fit(A, B)),
+    "folds": ("cv", lambda: sw.LassoCV(cv=np.ones((3, 2))).fit(A, B)),
+    "point": ("x", lambda: sw.BlockProblem(A, A[:, :2], penalty=sw.penalties.Groups(0.1)).certify([[10**400] * 2] * 4)),
+    "path with NUL": ("'a.x00b'", lambda: sw.load("a\0b")),
+    "path with half a character": (r"'.ud800'", lambda: sw.load("\ud800")),
+    "grids": ("n_grids", lambda: features.RandomBinning(n_grids=2**62).fit_transform(A)),
+    "frequencies": ("n_components", lambda: features.RandomFourier(n_components=2**62).fit(A)),
+    "seed": ("random_state", lambda: features.RandomFourier(random_state=broken()).fit(A)),
+    "weights": ("sample_weight", lambda: sw.Lasso().fit(A, B, sample_weight=1j)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NAMED)
+@pytest.mark.filterwarnings("error")
+def test_the_argument_is_named(case):
+    name, call = NAMED[case]
+    with pytest.raises((TypeError, ValueError), match=rf"\b{name} .*must|^{name} .*must"):
+        call()
+
+
+@pytest.mark.filterwarnings("error")
+def test_infinite_answers_without_warnings():
+    model = sw.PoissonRegressor().fit(A, LABELS)
+    assert not np.isfinite(model.predict(np.sign(model.coef_)[None] * 1e308)).any()
+    for step in (Fraction(1, 3), np.array(0.01)):
+        sw.solve(A, B, l2=0.1, method=methods.SAGA(step=step), tol=1.0)
 
 
 def test_what_the_issue_named():

@@ -93,12 +93,11 @@ def _curvature(q) -> np.ndarray:
 
 
 def _inverse(step) -> np.ndarray:
-    """1 / step; infinite for the very smallest steps, which stay where they are."""
+    """1 / step, which must be finite: of an infinite curvature the core would make NaN."""
     steps = numbers("step", step)
-    if (steps <= 0).any():
-        raise ValueError(f"step must be > 0; got {shown(step)}.")
-    with np.errstate(over="ignore"):
-        return 1.0 / steps
+    if (steps < np.finfo(np.float64).tiny).any():
+        raise ValueError(f"step must be > 0, and at least {np.finfo(np.float64).tiny:.3g}; got {shown(step)}.")
+    return 1.0 / steps
 
 
 @dataclass(frozen=True)
@@ -280,8 +279,8 @@ def _one(name: str, given) -> np.ndarray:
 def _class_numbers(b) -> np.ndarray:
     given = b if isinstance(b, np.ndarray) and b.dtype.kind in "iub" else numbers("b", b)
     refuse_unreadable(given, "b")
-    whole = given.dtype.kind in "iub" or (np.abs(given) < 2**31).all() and (given % 1 == 0).all()  # not so for NaN
-    if not whole:
+    small = given.dtype.kind in "iub" or (np.abs(given) < 2**31).all()  # not so for NaN
+    if not small or not (given % 1 == 0).all():
         raise ValueError(f"b must be class numbers 0, 1, ...; got {shown(b)}.")
     return np.require(np.atleast_1d(np.asarray(given)), np.int64, "CA")
 

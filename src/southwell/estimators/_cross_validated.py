@@ -182,6 +182,6 @@ def _members(rows: np.ndarray, own) -> np.ndarray:
         return rows[np.asarray(own)] if len(own) else rows[:0]
     except (TypeError, ValueError, IndexError):
         raise ValueError(
-            f"cv must give pairs of arrays, the numbers (0 to {rows.size - 1}) of the rows to learn from and to be judged "
-            f"by; one is {shown(own)}."
+            f"cv must give pairs of arrays, the numbers (0 to {rows.size - 1}) of the rows to learn from and to be "
+            f"judged by; one is {shown(own)}."
         ) from None

@@ -48,7 +48,7 @@ def drawn_seed(random_state) -> int:
     """A seed from whatever scikit-learn takes for a random state."""
     try:
         state = check_random_state(random_state)
-    except (ValueError, RecursionError, Warning):  # the last two from writing the message about a damaged object
+    except Exception:  # a ValueError, or whatever writing its message about a damaged object raises
         raise ValueError(
             "random_state must be None, an integer from 0 to 2**32 - 1 or a numpy.random.RandomState; got "
             f"{shown(random_state)}."
