@@ -34,7 +34,7 @@ public:
       x_ = point.x;
     }
     const Real dual = latest_dual_ = bound_->dual_value(point);
-    if (dual > dual_) {
+    if (dual > dual_ && dual < infinity) { // not one that has overflowed
       dual_ = dual;
       dual_terms_ = terms;
       for (std::size_t i = 0; i < y_.size(); ++i) y_[i] = bound_->scale() * bound_->y()[i];

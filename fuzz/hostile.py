@@ -109,7 +109,7 @@ def _callers_own(error: BaseException) -> bool:
     """Was it raised by an object that the caller brought (a hostile one, or a broken matrix asked for its repr), or by
     a library whose errors its users know?"""
     frames = _frames(error)
-    if Path(frames[-1].filename).name == "nasty.py":
+    if Path(frames[-1].filename).name == "nasty.py" or "callback(" in (frames[-1].line or ""):
         return True
     own = max((k for k, f in enumerate(frames) if str(LIBRARY) in f.filename), default=-1)
     beyond = {part for f in frames[own + 1 :] for part in Path(f.filename).parts}

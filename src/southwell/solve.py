@@ -193,7 +193,7 @@ def _stated(A, b, loss, l1, l2, penalty, intercept, sample_weight) -> Problem:
 
 
 def one_penalty(l1, l2, penalty: ElasticNet | None) -> ElasticNet:
-    if penalty is not None and (l1 or l2):
+    if penalty is not None and not all(np.isscalar(given) and given == 0 for given in (l1, l2)):
         raise TypeError("Give either penalty or l1 and l2, not both.")
     return ElasticNet(l1, l2) if penalty is None else penalty
 

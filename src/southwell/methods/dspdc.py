@@ -104,7 +104,7 @@ class DSPDC(Perturbed):
 
     def _scale(self, problem: Problem, at: Conditioning, rows: int, columns: int) -> float:
         if not isinstance(self.scale, str):
-            return self.scale
+            return float(self.scale)
         usual = rows * columns / problem.n_blocks * at.largest**2
         if self.scale == "usual" or (self.scale == "auto" and problem.factorised):
             return usual
