@@ -132,7 +132,7 @@ def safe_scale(problem: Problem, rows: int, columns: int) -> float:
 
 def dspdc_steps(at: Conditioning, d: int, rows: int, columns: int, scale: float, gap: bool) -> tuple[dict, float]:
     """tau, sigma and theta of theorem 1, or of theorem 2 for the gap; and the epochs of one e-fold."""
-    a, b = at.n / rows, d / columns
+    a, b, scale = at.n / rows, d / columns, float(scale)
     root = a * b * np.sqrt(scale / (at.n * at.l2 * at.gamma))
     iterations = (2 if gap else 1) * (max(a, b) + root)
     # (15) and (16); the smaller of the two denominators is written without cancellation

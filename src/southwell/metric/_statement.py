@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _data, losses
+from .._dense import plain
 from .._names import positive
 from ..losses import Loss
 
@@ -33,7 +34,7 @@ def targets(given, loss: Loss, size: int) -> np.ndarray:
 
 def strengths(given, n_blocks: int) -> np.ndarray:
     """l2 of each block."""
-    values = np.array([positive("l2", value) for value in np.ravel(given)])
+    values = np.array([positive("l2", value) for value in plain("l2", given).ravel()])
     if values.size not in (1, n_blocks):
         raise ValueError(f"l2 must be one number or {n_blocks}, one for each block; got {values.size}.")
     return np.broadcast_to(values, (n_blocks,)).copy()
