@@ -262,6 +262,8 @@ def _threads(n_threads):
 
 
 def _command(word):
+    if sp.issparse(word):  # SciPy itself may crash as it writes a broken one
+        raise TypeError("no word: a sparse matrix")
     try:
         text = str(word)
     except Exception as error:  # no word can be made of it

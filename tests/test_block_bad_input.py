@@ -355,7 +355,7 @@ def test_tables_of_the_wrong_length(method, size):
     ):
         for place in range(TABLES[method]):
             tables = [wrong if at == place else right for at in range(TABLES[method])]
-            refused("m and y0 must have one shape; got", lambda w=wide, t=tables: getattr(w, method)(*t, *more))
+            refused("an array of the wrong length", lambda w=wide, t=tables: getattr(w, method)(*t, *more))
 
 
 def test_labels_of_a_loss_are_whole():

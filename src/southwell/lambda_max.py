@@ -51,7 +51,11 @@ def lambda_max(
         raise TypeError("lambda_max(A, b, ...) needs targets b, or a Problem alone.")
     else:
         null = Problem(A, b, loss, penalty, intercept=intercept, sample_weight=sample_weight)
-    weights = np.ones(null.n_features) if weights is None else np.broadcast_to(np.asarray(weights, dtype=np.float64), (null.n_features,))
+    weights = (
+        np.ones(null.n_features)
+        if weights is None
+        else np.broadcast_to(np.asarray(weights, dtype=np.float64), (null.n_features,))
+    )
     free = weights == 0
     if free.any():
         # Bounds pin the penalised coefficients at zero while the free ones are fitted.

@@ -46,7 +46,8 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         X, y = self._read(X, y, multi_output=self._multilabel)
         if y.ndim == 1 or y.shape[1] == 1:
             y = column_or_1d(y.toarray() if sp.issparse(y) else y, warn=True)
-        check_classification_targets(y)
+        with np.errstate(invalid="ignore"):  # labels beyond all integers are no classes, which is told
+            check_classification_targets(y)
         given = self._weights(sample_weight, X)
         multilabel = y.ndim == 2
         classes, targets, weights = (self._labels if multilabel else self._classes)(y, given)
@@ -123,6 +124,11 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         if self.multilabel_:
             return (margins > 0).astype(int)
         return self.classes_[(margins > 0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)]
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """The mean accuracy."""
+        with np.errstate(invalid="ignore"):  # of labels beyond all integers
+            return super().score(X, readable(y, "y"), readable(sample_weight, "sample_weight"))
 
     def sparsify(self):
         """Store ``coef_`` as a sparse matrix."""

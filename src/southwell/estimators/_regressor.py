@@ -37,6 +37,10 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         """
         return self._fit(X, y, sample_weight)
 
+    def score(self, X, y, sample_weight=None) -> float:
+        """The coefficient of determination, R^2."""
+        return super().score(X, readable(y, "y"), readable(sample_weight, "sample_weight"))
+
     def _data(self, X, y, sample_weight, params: dict | None = None) -> Bunch:
         if sp.issparse(y):
             y = readable(y, "y").toarray()

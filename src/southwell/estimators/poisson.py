@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.metrics import d2_tweedie_score
 
 from .. import losses
+from .._data import readable
 from .._names import positive
 from ._parameters import share
 from ._regressor import LinearRegressor
@@ -72,6 +73,7 @@ class PoissonRegressor(LinearRegressor):
 
     def score(self, X, y, sample_weight=None) -> float:
         """D^2, the share of the deviance that is explained; as scikit-learn's class of the same name."""
+        y, sample_weight = readable(y, "y"), readable(sample_weight, "sample_weight")
         return d2_tweedie_score(y, self.predict(X), sample_weight=sample_weight, power=1)
 
     def __sklearn_tags__(self):

@@ -47,7 +47,8 @@ def nearest(neighbours: NearestNeighbors, gamma: float | None) -> sp.csr_array:
 
 def closeness(distances: np.ndarray, gamma: float | None) -> np.ndarray:
     """1, or exp(-gamma d^2): what an edge of this length weighs."""
-    return np.ones_like(distances) if gamma is None else np.exp(-float(gamma) * distances**2)
+    with np.errstate(over="ignore"):  # far apart: nothing
+        return np.ones_like(distances) if gamma is None else np.exp(-float(gamma) * distances**2)
 
 
 def _tidy(given) -> sp.csr_array:
