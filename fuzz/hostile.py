@@ -1,6 +1,6 @@
 """Hostile calls: any entry point with one to three arguments replaced by something it was not made for.
 
-A call may succeed, or refuse by a ValueError, TypeError and the like with a message that somebody wrote. Everything
+A call may succeed, or refuse by a ValueError, TypeError and the like with a message written for the caller. Everything
 else is a finding: a crash, a hang, another error, a warning of NumPy, or an error that Python or NumPy raised in the
 middle of the library because nobody had looked at the argument.
 """
@@ -121,7 +121,7 @@ def _callers_own(error: BaseException) -> bool:
 
 
 def unclear_because(error: BaseException) -> str:
-    """What is wrong with an error of an allowed kind, or "" if somebody wrote it for the caller."""
+    """What is wrong with an error of an allowed kind, or "" if it was written for the caller."""
     trace = error.__traceback__
     while trace.tb_next is not None:
         trace = trace.tb_next

@@ -1,6 +1,6 @@
 """Values that no caller should pass, and some that look strange but are allowed.
 
-Each is made anew when it is asked for: some are used up by reading, some are changed by whoever gets them.
+Each is made anew when it is asked for: some are used up by reading, some are changed by the code that gets them.
 """
 
 from __future__ import annotations

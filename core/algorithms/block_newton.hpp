@@ -102,14 +102,15 @@ private:
       if (model_.left()) return false;
       Real gap = restricted_gap(set_.blocks(), x_, model_.slopes(), value_);
       if (loss_.kinked()) gap += model_.intercept_gap();   // certificates solve for that of the loss itself
-      if (step == 0) target = std::min(target, 0.1 * gap); // a round without a step would end nowhere
+      if (step == 0) target = std::min(target, 0.1 * gap); // otherwise the round could perform no step
       if (gap <= target || (loss_.kinked() && step > 0 && gap <= 1e-15 * std::abs(value_))) return true;
       start_ = x_;
       // As the gap should fall; with l2 it falls with the square of what is left.
       const Real precision =
           loss_.kinked() ? 1e-6 : clip(0.5 * (strong_ ? std::sqrt(target / gap) : target / gap), 1e-3, 0.1);
       x_ = model_.solve(start_, precision, target, value_);
-      if (model_.left() && !problem_.loss.quadratic()) x_ = start_; // half solved it may lead nowhere
+      if (model_.left() && !problem_.loss.quadratic())
+        x_ = start_; // a model that is solved by half may give no descent
       const bool moved = search_line();
       if (model_.left()) return false;
       if (!moved) return true;

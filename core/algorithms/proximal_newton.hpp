@@ -60,7 +60,7 @@ public:
       linearise();
       if (model_.ledger().stopped()) return;
       const Real left = restricted_gap();
-      if (step == 0) target = std::min(target, 0.1 * left); // a round without a step would end nowhere
+      if (step == 0) target = std::min(target, 0.1 * left); // otherwise the round could perform no step
       // Down to rounding there is no more to be had; but a step is made: slopes without a penalty become
       // zero.
       const bool rounding = loss_.kinked() && step > 0 && left <= 1e-15 * std::abs(value_);

@@ -195,7 +195,7 @@ private:
     return all;
   }
   // Rounds may be so cheap that a trial takes more of them than a solve has, a thousand by default. A mover
-  // that would not be done in 600 more at the pace of its last 200 is slow, and makes room.
+  // that would not be done in 600 more at the pace of its last 200 is slow, and is replaced.
   void watch_pace(Real left) { // log(gap / goal)
     slow_ = recent_.rounds >= 200 && runners_.size() > 1 && 3 * recent_.fall < left;
     if (recent_.rounds >= 200) recent_ = {};

@@ -26,7 +26,7 @@ public:
     } catch (const std::bad_alloc&) {}
   }
   ~Team() {
-    if (forked()) // nobody to wait for, and a thread that was not joined must not be destroyed
+    if (forked()) // there is no thread to wait for, and one that was not joined must not be destroyed
       static_cast<void>(threads_.release());
     else if (threads_)
       for (std::thread& thread : *threads_) thread.join();

@@ -1,7 +1,7 @@
 """Ctrl-C at a moment when Python cannot raise it.
 
 Python runs a signal's handler between two bytecodes of the main thread, whichever those are. If they belong to the
-callback of a weak reference or to a ``__del__``, the KeyboardInterrupt has nobody to go to: Python hands it to
+callback of a weak reference or to a ``__del__``, the KeyboardInterrupt cannot be raised to a caller: Python hands it to
 ``sys.unraisablehook``, which prints "Exception ignored", and the work goes on. The standard library has such callbacks
 wherever threads end, and the garbage collector may run those of anybody.
 """
@@ -32,7 +32,7 @@ class Interrupts:
         return self
 
     def __exit__(self, *_) -> None:
-        if self._hook is not None and sys.unraisablehook is self._hook:  # or somebody else wants to hear now
+        if self._hook is not None and sys.unraisablehook is self._hook:  # unless it was replaced meanwhile
             sys.unraisablehook = self._before
         self._hook = None
 

@@ -2,8 +2,8 @@
 
 A file is written under a name of its own in the same folder, ``.southwell-<host>-<random>.part``, and then renamed. A
 process that is killed meanwhile leaves that part behind; the next save into the folder removes it. A part is removed
-only if its name says that it was written on a machine of the same name as this one and if nobody holds its lock, which
-the system gives up when a process ends. Where a file system or a platform has no such locks, parts are left alone.
+only if its name says that it was written on a machine of the same name as this one and if no process holds its lock,
+which the system gives up when a process ends. Where a file system or a platform has no such locks, parts are left alone.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
                 os.chmod(name, stat.S_IMODE(path.stat().st_mode))
             if fcntl is None:
                 file.close()  # Windows renames no open file
-            os.replace(name, path)  # while it is locked, so that nobody takes it for abandoned
+            os.replace(name, path)  # while it is locked, so that no other process takes it for abandoned
         _sync_folder(path.parent)
     except BaseException:
         if name is not None:
