@@ -3,7 +3,7 @@
 A file is written under a name of its own in the same folder, ``.southwell-<host>-<random>.part``, and then renamed. A
 process that is killed meanwhile leaves that part behind; the next save into the folder removes it. A part is removed
 only if its name says that it was written on a machine of the same name as this one and if no process holds its lock,
-which the system gives up when a process ends. Where a file system or a platform has no such locks, parts are left alone.
+which the system gives up when a process ends. Where a file system or a platform has no such locks, parts stay.
 """
 
 from __future__ import annotations
