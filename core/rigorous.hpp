@@ -54,7 +54,8 @@ public:
     problem_.slopes(point, slopes);
     weighted_sizes(point, sizes);
     const Index terms = design_.longest_column();
-    distance.part += free_part(point, slopes, sizes, terms);
+    const ZeroedSlopes zeroed = zero_free(point, slopes, sizes, terms, distance.part);
+    distance.part += zeroed.part;
     std::vector<Real> radii(sizes);
     for (Real& r : radii) // slopes without terms are zero
       if (r > 0) r = rounding::of_sum(terms, r) + 1.01 * distance.part * r;
@@ -76,6 +77,7 @@ public:
       total.add(conjugate.value);
       total.add(1.01 * (distance.part + distance.weight) * (conjugate.size + zero.size));
       total.add(problem_.penalty.conjugate_above(slopes, radii, scale));
+      total.add(zeroed.loss);
       if (const Real value = -total.above(); value > best) {
         best = value;
         std::copy(scaled.begin(), scaled.end(), y.begin());
@@ -109,10 +111,9 @@ private:
     design_.adjoint_sizes(problem_.loss.weights(), 1, along);
     for (std::size_t k = 0; k < radii.size(); ++k) radii[k] += 1.01 * part * along[k / std::size_t(width_)];
   }
-  // The part of y by which a point whose slopes of unpenalised features are zero exactly may differ.
-  Real free_part(CVec y, Vec slopes, Vec sizes, Index terms) const {
-    if constexpr (std::is_same_v<P, Problem>) return part_to_zero_slopes(problem_, y, slopes, sizes, terms);
-    return 0;
+  ZeroedSlopes zero_free(CVec y, Vec slopes, Vec sizes, Index terms, Real part) const {
+    if constexpr (std::is_same_v<P, Problem>) return zero_slopes(problem_, y, slopes, sizes, terms, part);
+    return {};
   }
 
   const P& problem_;

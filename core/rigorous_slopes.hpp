@@ -133,24 +133,46 @@ private:
   std::vector<Real> columns_, weighted_, scale_;
 };
 
+// The part of y, and what D loses beside it.
+struct ZeroedSlopes {
+  Real part = 0, loss = 0;
+};
+
 // For the features that no penalty and not both bounds hold, and the intercept if there are any: `slopes` are
-// then those of the point that was found. 0 if there are none, since an intercept alone is balanced (see
-// SampleLoss::imbalance).
-inline Real part_to_zero_slopes(const Problem& problem, CVec y, Vec slopes, Vec sizes, Index terms) {
-  std::vector<Index> names;
-  for (Index j = 0; j < (problem.penalty.plain() ? 1 : problem.penalty.penalised()); ++j) {
-    const ScalarElasticNet g = problem.penalty[j];
-    if (std::min(g.feasible_scale(1), g.feasible_scale(-1)) == 0) names.push_back(j);
+// then those of the point that was found. Nothing if there are none, since an intercept alone is balanced
+// (see SampleLoss::imbalance). A feature with one bound may keep a slope on the side of the bound, if that is
+// surely larger than all that is not known of it: `part` of its terms, and what is found here.
+inline ZeroedSlopes zero_slopes(const Problem& problem, CVec y, Vec slopes, Vec sizes, Index terms,
+                                Real part) {
+  const auto open = [&](Index j, Real v) { return problem.penalty[j].feasible_scale(v) == 0; };
+  const auto off = [&](Index j, Real own) {
+    return rounding::of_sum(terms, sizes[j]) + 1.01 * (part + own) * sizes[j];
+  };
+  const Index most = 50'000'000;                     // numbers: more would take longer than all else
+  for (const Real guess : {1e-12, 1e-6, infinity}) { // of the part that is found
+    std::vector<Index> names, kept;
+    for (Index j = 0; j < problem.penalty.penalised(); ++j) {
+      if (!open(j, 1) && !open(j, -1)) continue;
+      const bool free = (open(j, 1) && open(j, -1)) || open(j, -slopes[j]);
+      (free || !(std::abs(slopes[j]) > 2 * off(j, guess)) ? names : kept).push_back(j);
+    }
+    if (names.empty()) return {};
+    if (problem.has_intercept()) names.push_back(problem.penalty.penalised());
+    if (Index(names.size()) > 2000 || Index(names.size()) * problem.design.rows() > most)
+      return {infinity, 0};
+    ZeroedSlopes found{ZeroSlopes(problem, names, y).part(slopes, sizes, terms), 0};
+    if (std::any_of(kept.begin(), kept.end(),
+                    [&](Index j) { return !(std::abs(slopes[j]) > 2 * off(j, found.part)); }))
+      continue;
+    for (const Index j : names) { // zero, so they are at the point that was found
+      const Real end = std::isfinite(problem.penalty[j].lo) ? problem.penalty[j].lo : problem.penalty[j].hi;
+      // A point nearby may keep a slope on the side of the bound: it is not claimed to be better than that.
+      if (std::isfinite(end)) found.loss += 1.01 * (std::abs(slopes[j]) + off(j, found.part)) * std::abs(end);
+      slopes[j] = sizes[j] = 0;
+    }
+    return found;
   }
-  if (names.empty()) return 0;
-  if (problem.penalty.plain())
-    for (Index j = 1; j < problem.penalty.penalised(); ++j) names.push_back(j);
-  if (problem.has_intercept()) names.push_back(problem.penalty.penalised());
-  const Index most = 50'000'000; // numbers: more would take longer than all else
-  if (Index(names.size()) > 2000 || Index(names.size()) * problem.design.rows() > most) return infinity;
-  const Real part = ZeroSlopes(problem, names, y).part(slopes, sizes, terms);
-  for (const Index j : names) slopes[j] = sizes[j] = 0; // so they are at the point that was found
-  return part;
+  return {infinity, 0};
 }
 
 } // namespace southwell
