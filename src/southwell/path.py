@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 import warnings
 from collections.abc import Callable
@@ -308,7 +309,9 @@ def _strengths(problem: Problem, l1s, l2s, n_points: int, ratio) -> tuple[np.nda
             raise ValueError("lambda_max is 0: the zero model is optimal for every l1. Give l1s as an array.")
         l1s = top * np.geomspace(1.0, ratio, n_points)
     else:
-        l1s = _data.vector([l1s] if (isinstance(l1s, np.ndarray) and l1s.ndim == 0) or np.isscalar(l1s) else l1s, "l1s")
+        with contextlib.suppress(ValueError):  # lists of mixed lengths, which are refused next
+            l1s = np.atleast_1d(l1s)
+        l1s = _data.vector(l1s, "l1s")
         if l1s.size == 0:
             raise ValueError("l1s is empty: give at least one strength, or 'auto'.")
         if l1s.min() < 0 or (l1s.min() == 0 and l1s.size > 1 and l2s is None):
