@@ -127,7 +127,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
 
     def score(self, X, y, sample_weight=None) -> float:
         """The mean accuracy."""
-        with np.errstate(invalid="ignore"):  # of labels beyond all integers
+        with np.errstate(over="ignore", invalid="ignore"):  # labels beyond all integers, weights beyond all sums
             return super().score(X, readable(y, "y"), readable(sample_weight, "sample_weight"))
 
     def sparsify(self):

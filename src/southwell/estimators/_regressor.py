@@ -39,7 +39,8 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
 
     def score(self, X, y, sample_weight=None) -> float:
         """The coefficient of determination, R^2."""
-        return super().score(X, readable(y, "y"), readable(sample_weight, "sample_weight"))
+        with np.errstate(over="ignore", invalid="ignore"):  # squares of huge targets overflow, and the score is NaN
+            return super().score(X, readable(y, "y"), readable(sample_weight, "sample_weight"))
 
     def _data(self, X, y, sample_weight, params: dict | None = None) -> Bunch:
         if sp.issparse(y):
