@@ -135,19 +135,23 @@ NB_MODULE(_core, m) {
           },
           "u"_a, "width"_a, "A'U, row by row")
       .def(
-          "apply_sizes",
+          "apply_with_sizes",
           [](const BoundLayout& l, Array<Real> x) {
-            return filled(l.design().rows(),
-                          [&](Vec out) { l.design().apply_sizes(sized(x, l.design().cols()), 1, out); });
+            const CVec given = sized(x, l.design().cols());
+            std::vector<Real> out(std::size_t(l.design().rows())), sizes(out.size());
+            l.design().apply_with_sizes(given, 1, out, sizes);
+            return nb::make_tuple(to_numpy(out), to_numpy(sizes));
           },
-          "x"_a, "|A| |x|, the sizes of the terms of A x")
+          "x"_a, "A x, and |A| |x|, the sizes of its terms")
       .def(
-          "adjoint_sizes",
+          "adjoint_with_sizes",
           [](const BoundLayout& l, Array<Real> u) {
-            return filled(l.design().cols(),
-                          [&](Vec out) { l.design().adjoint_sizes(sized(u, l.design().rows()), 1, out); });
+            const CVec given = sized(u, l.design().rows());
+            std::vector<Real> out(std::size_t(l.design().cols())), sizes(out.size());
+            l.design().adjoint_with_sizes(given, 1, out, sizes);
+            return nb::make_tuple(to_numpy(out), to_numpy(sizes));
           },
-          "u"_a, "|A|'|u|, the sizes of the terms of A'u")
+          "u"_a, "A'u, and |A|'|u|, the sizes of its terms")
       .def_prop_ro("longest_row", [](const BoundLayout& l) { return l.design().longest_row(); })
       .def_prop_ro("longest_column", [](const BoundLayout& l) { return l.design().longest_column(); })
       .def(

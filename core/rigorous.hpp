@@ -8,8 +8,8 @@
 //   g*
 //             is convex too.
 //
-// The cost is that of a plain certificate, and of two more products with |A|. Where rounding is too large for
-// a bound, primal is infinity or dual that of y = 0.
+// The cost is that of two plain certificates or three: products with |A| beside those with A, and losses at
+// both ends of intervals. Where rounding is too large for a bound, primal is infinity or dual that of y = 0.
 #pragma once
 #include "core/rigorous_slopes.hpp"
 #include "core/wide_problem.hpp"
@@ -26,13 +26,13 @@ public:
   Real primal(CVec x, Real slack) const {
     std::vector<Real> without(x.begin(), x.end()), margins(n()), sizes(n());
     std::fill(without.begin() + penalised_, without.end(), 0.0);
-    design_.apply(without, width_, margins);
-    design_.apply_sizes(without, width_, sizes);
-    const Index terms = design_.longest_row();
+    design_.apply_with_sizes(without, width_, margins, sizes);
+    const Index terms = terms_of(without);
     for (std::size_t k = 0; k < margins.size(); ++k) {
       const Real own = problem_.has_intercept() ? x[penalised_ + Index(k) % width_] : 0;
       sizes[k] = rounding::of_sum(terms, sizes[k] + std::abs(own)) + 1.01 * slack;
       margins[k] += own;
+      if (!std::isfinite(sizes[k])) return infinity; // sums that overflowed say nothing
     }
     const Real value = problem_.loss.value_above(margins, sizes) + problem_.penalty.value_above(x);
     return std::isnan(value) ? infinity : value + 2 * rounding::unit * std::abs(value);
@@ -51,8 +51,7 @@ public:
     distance.part = 2 * distance.part + 0x1p-46; // scaled and rounded, too
     distance.weight *= 2;
     std::vector<Real> slopes(d()), sizes(d());
-    problem_.slopes(point, slopes);
-    weighted_sizes(point, sizes);
+    slopes_and_sizes(point, slopes, sizes);
     const Index terms = design_.longest_column();
     const ZeroedSlopes zeroed = zero_free(point, slopes, sizes, terms, distance.part);
     distance.part += zeroed.part;
@@ -98,12 +97,19 @@ private:
     total.add(problem_.penalty.conjugate_above(flat, flat, 1));
     return -total.above();
   }
-  // |A|'(s o |y|)
-  void weighted_sizes(CVec y, Vec sizes) const {
-    std::vector<Real> weighted(y.begin(), y.end());
-    for (std::size_t k = 0; k < weighted.size(); ++k)
-      weighted[k] *= problem_.loss.weights()[k / std::size_t(width_)];
-    design_.adjoint_sizes(weighted, width_, sizes);
+  // In a sum over a row: terms of zero do not count, and rows are only counted if there are many others.
+  Index terms_of(CVec x) const {
+    const Index few = 1000, own = Index(x.size()) - std::ranges::count(x, 0.0) + 16;
+    if (design_.right()) return design_.longest_row(); // sums of sums
+    return own <= few ? own : std::min(own, design_.longest_row());
+  }
+  // A'(s o y) and |A|'(s o |y|)
+  void slopes_and_sizes(CVec y, Vec slopes, Vec sizes) const {
+    const CVec weights = problem_.loss.weights();
+    std::vector<Real> weighted(y.size());
+    for (std::size_t i = 0, k = 0; i < weights.size(); ++i)
+      for (Index c = 0; c < width_; ++c, ++k) weighted[k] = weights[i] * y[k];
+    design_.adjoint_with_sizes(weighted, width_, slopes, sizes);
   }
   // Every number of y may be off by a part of its sample's weight beyond what was counted.
   void add_weights(Real part, Vec radii) const {

@@ -34,6 +34,19 @@ inline void balance(CVec weights, Vec y) {
     if ((v > 0) == (up > down)) v *= scale;
 }
 
+namespace kernels {
+
+// sum_i s_i |y_i| over the y_i of this sign
+template <class Value>
+SOUTHWELL_CLONES rounding::Sum part_of_sign(const Value* y, const Real* s, Real sign, Index n) {
+  Real total = 0;
+#pragma omp simd reduction(+ : total)
+  for (Index i = 0; i < n; ++i) total += s[i] * std::max(sign * y[i], 0.0);
+  return {total, total};
+}
+
+} // namespace kernels
+
 class SampleLoss {
 public:
   SampleLoss(CVec targets, CVec weights) : targets_(targets), weights_(weights) {}
@@ -75,14 +88,15 @@ public:
 
   void balance(Vec y) const { southwell::balance(weights_, y); }
   // y moved into the domain, by so much that its ends may be off by rounding.
-  Distance strictly_inside(Vec y) const {
-    for (Index i = 0; i < samples(); ++i) y[i] = clip(y[i], domain(i)) * (1 - 0x1p-50);
-    return {};
-  }
+  virtual Distance strictly_inside(Vec y) const = 0;
   // A point that sums to zero exactly has the positive or the negative part of y scaled towards 0.
   Distance imbalance(CVec y) const {
-    rounding::SumAbove above, below;
-    for (std::size_t i = 0; i < y.size(); ++i) (y[i] > 0 ? above : below).add(weights_[i] * std::abs(y[i]));
+    const auto part = [&](Real sign) {
+      return rounding::sum_of_chunks(samples(), [&](Index from, Index size) {
+        return kernels::part_of_sign(y.data() + from, weights_.data() + from, sign, size);
+      });
+    };
+    const rounding::SumAbove above = part(1), below = part(-1);
     const Real off = std::max(above.above() - below.below(), below.above() - above.below()),
                least = std::min(above.below(), below.below());
     return {off > 0 ? (least > 0 ? 1.01 * off / least : infinity) : 0, 0};
@@ -144,6 +158,42 @@ SOUTHWELL_CLONES void loss_curvature(const L& loss, const Real* y, const Real* b
   for (Index i = 0; i < n; ++i) h[i] = s[i] * loss.curvature(y[i], b[i]);
 }
 
+// See SampleLoss::value_above and the like. phi is convex: over an interval it is largest at an end.
+template <Loss L>
+SOUTHWELL_CLONES rounding::Sum loss_value_above(const L& loss, const Real* m, const Real* radii,
+                                                const Real* b, const Real* s, Index n) {
+  Real total = 0, size = 0;
+#pragma omp simd reduction(+ : total, size)
+  for (Index i = 0; i < n; ++i) {
+    const Real off = 1.01 * (radii[i] + 2 * rounding::unit * std::abs(m[i])), low = m[i] - off,
+               high = m[i] + off, below = loss.value(low, b[i]), above = loss.value(high, b[i]),
+               term = s[i] * std::max(below + loss.value_rounding(low, b[i], below),
+                                      above + loss.value_rounding(high, b[i], above));
+    total += s[i] > 0 ? term : 0;
+    size += s[i] > 0 ? std::abs(term) : 0;
+  }
+  return {total, size};
+}
+
+template <Loss L>
+SOUTHWELL_CLONES rounding::Sum loss_conjugate_above(const L& loss, const Real* y, const Real* b,
+                                                    const Real* s, Index n) {
+  Real total = 0, size = 0;
+#pragma omp simd reduction(+ : total, size)
+  for (Index i = 0; i < n; ++i) {
+    const Real value = loss.conjugate(y[i], b[i]),
+               term = s[i] * (value + loss.conjugate_rounding(y[i], b[i], value));
+    total += s[i] > 0 ? term : 0;
+    size += s[i] > 0 ? std::abs(term) : 0;
+  }
+  return {total, size};
+}
+
+template <Loss L> SOUTHWELL_CLONES void strictly_inside(const L& loss, Real* y, const Real* b, Index n) {
+#pragma omp simd
+  for (Index i = 0; i < n; ++i) y[i] = clip(y[i], loss.domain(b[i])) * (1 - 0x1p-50);
+}
+
 } // namespace kernels
 
 template <Loss L> class SampleLossOf final : public SampleLoss {
@@ -174,26 +224,23 @@ public:
     return kernels::loss_conjugate(loss_, y.data(), scale, targets_.data(), weights_.data(), samples());
   }
   Real value_above(CVec m, CVec radii) const override {
-    rounding::SumAbove sum;
-    for (Index i = 0; i < samples(); ++i) {
-      if (!(weights_[i] > 0)) continue;
-      const Real b = targets_[i], off = 1.01 * (radii[i] + 2 * rounding::unit * std::abs(m[i]));
-      const auto at = [&](Real margin) {
-        const Real value = loss_.value(margin, b);
-        return value + loss_.value_rounding(margin, b, value);
-      };
-      sum.add(weights_[i] * std::max(at(m[i] - off), at(m[i] + off))); // phi is convex
-    }
-    return sum.above();
+    const auto chunk = [&](Index from, Index size) {
+      return kernels::loss_value_above(loss_, m.data() + from, radii.data() + from, targets_.data() + from,
+                                       weights_.data() + from, size);
+    };
+    return rounding::sum_of_chunks(samples(), chunk).above();
   }
   ConjugateAbove conjugate_above(CVec y) const override {
-    rounding::SumAbove sum;
-    for (Index i = 0; i < samples(); ++i) {
-      if (!(weights_[i] > 0)) continue;
-      const Real b = targets_[i], value = loss_.conjugate(y[i], b);
-      sum.add(weights_[i] * (value + loss_.conjugate_rounding(y[i], b, value)));
-    }
+    const auto chunk = [&](Index from, Index size) {
+      return kernels::loss_conjugate_above(loss_, y.data() + from, targets_.data() + from,
+                                           weights_.data() + from, size);
+    };
+    const rounding::SumAbove sum = rounding::sum_of_chunks(samples(), chunk);
     return {sum.above(), sum.size()};
+  }
+  Distance strictly_inside(Vec y) const override {
+    kernels::strictly_inside(loss_, y.data(), targets_.data(), samples());
+    return {};
   }
   Interval domain(Index i) const override { return loss_.domain(targets_[i]); }
   Real smoothness() const override { return loss_.smoothness(); }

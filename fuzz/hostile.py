@@ -2,7 +2,7 @@
 
 A call may succeed, or refuse by a ValueError, TypeError and the like with a message written for the caller. Everything
 else is a finding: a crash, a hang, another error, a warning of NumPy, or an error that Python or NumPy raised in the
-middle of the library because nobody had looked at the argument.
+middle of the library because the argument had not been checked.
 """
 
 from __future__ import annotations

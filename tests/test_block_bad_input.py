@@ -336,7 +336,7 @@ def test_tables_and_labels_that_do_not_fit(loss):
         lambda: loss.value([[0.0, 1.0]], [0, 1]), lambda: loss.conjugate([[0.0, 0.0]], [0, 1]),
         lambda: loss.derivative([[0.0, 1.0]], several), lambda: loss.maximise([[0.0, 1.0]], [[0.0, 0.0]], 1.0, several),
     ):  # fmt: skip
-        refused(r"a row of [my] for each class number in b; got \(1, 2\) and", work)
+        refused(r"[my] needs a row for each class number in b; got \(1, 2\) and", work)
     refused("m and y0 must have one shape; got", lambda: loss.maximise([[0.0, 1.0]], [[0.0, 0.0, 0.0]], 1.0, [0]))
 
 

@@ -153,12 +153,32 @@ def test_sizes_bound_the_terms_of_products(form, intercept):
     layout = problem.ready_layout()
     dense = np.column_stack([layout.apply(unit) for unit in np.eye(layout.cols)])
     x, u = rng.normal(size=layout.cols), rng.normal(size=9)
-    assert (layout.apply_sizes(x) >= (1 - 1e-14) * (np.abs(dense) @ np.abs(x))).all()
-    assert (layout.adjoint_sizes(u) >= (1 - 1e-14) * (np.abs(dense).T @ np.abs(u))).all()
+    (along, along_sizes), (across, across_sizes) = layout.apply_with_sizes(x), layout.adjoint_with_sizes(u)
+    assert np.allclose(along, dense @ x, rtol=0, atol=1e-14 * along_sizes.max())
+    assert np.allclose(across, dense.T @ u, rtol=0, atol=1e-14 * across_sizes.max())
+    assert (along_sizes >= (1 - 1e-14) * (np.abs(dense) @ np.abs(x))).all()
+    assert (across_sizes >= (1 - 1e-14) * (np.abs(dense).T @ np.abs(u))).all()
     if form in FORMS and not (intercept and problem.shifts is not None):  # nothing cancels, so they are equal
-        assert np.allclose(layout.apply_sizes(x), np.abs(dense) @ np.abs(x), rtol=1e-13)
+        assert np.allclose(along_sizes, np.abs(dense) @ np.abs(x), rtol=1e-13)
     assert layout.longest_row >= (dense != 0).sum(axis=1).max()
     assert layout.longest_column >= (dense != 0).sum(axis=0).max()
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared", "logistic"])
+def test_margins_that_overflow_are_bounded_by_nothing(loss):
+    # Added up from the left, the first margin is -infinity, where the hinge loss is zero; exactly it is 1.5e308.
+    big = 1.5e308
+    A = sp.csc_array([[-big, -big, big, big, big], [1, 0, 0, 0, 0]])
+    assert sw.Problem(A, [-1.0, 1.0], loss).prove(np.ones(5)).primal == np.inf
+
+
+def test_sums_over_many_samples_stay_tight():
+    # Errors grow with the square root of a chunk, not with the samples.
+    rng = np.random.default_rng(0)
+    A, b = rng.normal(size=(200_000, 2)), rng.normal(size=200_000)
+    result = sw.solve(A, b, l2=0.1, tol=1e-12)
+    proof = result.prove()
+    assert proof.gap < 1e-11 * result.scale
 
 
 THREE = [0, 0, 1, 1, 2, 2, 2]

@@ -152,7 +152,7 @@ private:
     Real y, q, leap, s;
   };
 
-  // What a row will look at; where that fits into the caches nobody gains or loses.
+  // What a row will look at; where that fits into the caches nothing is gained or lost.
   void prefetch(Index i) const {
     SOUTHWELL_PREFETCH(&samples_[i]);
     if (crowded_ && !without_gaps<Row>)

@@ -151,8 +151,8 @@ private:
   }
   void choose() {
     Joining joining = joining_beyond(strong_);
-    // Sparse data that lie by rows are read as a whole, whoever joins: those that will in the next few points
-    // of a path come along.
+    // Sparse data that lie by rows are read as a whole, whatever joins: those that will in the next few
+    // points of a path come along.
     if (strong_ < 1 && !joining.names.empty() && problem_->design.lies_by_rows() && !few(Index(slot_.size())))
       joining.names = joining_beyond(std::pow(strong_, 4)).names;
     complete_ = begun() && joining.complete;

@@ -1,4 +1,4 @@
-// Several movers, one state: whoever brings the gap down fastest moves on.
+// Several movers, one state: the one that brings the gap down fastest goes on.
 //
 // A primal iterate gives a dual one and the other way round, and the certificate accepts any pair. So a mover
 // can take over from another at any certificate: it begins at the best primal and the best dual point seen.
@@ -6,7 +6,7 @@
 // Who begins is decided by what each is expected to cost, and looked at again after a few rounds. Later the
 // measured fall of log(gap), by the second or, where runs must repeat, by the entry touched, decides. A stint
 // is twice as long as all before it, but for the first of a mover, which is a quarter of that: no more than a
-// few times the price of the better one is paid. Whoever is stuck makes room.
+// few times the price of the better one is paid. One that is stuck is replaced.
 #pragma once
 #include "core/drive.hpp"
 #include "core/screening.hpp"

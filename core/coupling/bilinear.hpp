@@ -25,7 +25,7 @@ public:
   virtual Index read_cost(bool margins, Index k) const = 0;
 };
 
-// One product is kept, by walking the fibers of whoever moves: z = A'(s o y) with the rows, m = A x with the
+// One product is kept, by walking the fibers of what moves: z = A'(s o y) with the rows, m = A x with the
 // columns. The other side is kept as it is, extrapolated, and read with the same fibers.
 class KeptProduct final : public Bilinear {
 public:

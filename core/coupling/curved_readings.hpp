@@ -24,7 +24,7 @@ public:
   CurvedReadings(Mirror<D, Map>& mirror, std::unique_ptr<AnyFibers> crossing, Index)
       : mirror_(mirror), design_(mirror.design()), crossing_(std::move(crossing)),
         own_(design_.coordinates()), wake_(design_.coordinates()) {
-    if (design_.common_to_all()) return; // the frame moves every reading: nobody can sleep
+    if (design_.common_to_all()) return; // the frame moves every reading: none can sleep
     for (Index k = 0; k < design_.coordinates(); ++k)
       lengths_.push_back(std::sqrt(design_.fiber(k).sum([](Index, Real a) { return a * a; })));
   }

@@ -23,6 +23,15 @@ public:
   // |A|'|U|, where |A_ij| is counted before its parts, what is stored and a constant, cancel.
   virtual void apply_sizes(CVec x, Index width, Vec out) const = 0;
   virtual void adjoint_sizes(CVec u, Index width, Vec out) const = 0;
+  // Both at once: A X and |A| |X|, A'U and |A|'|U|.
+  virtual void apply_with_sizes(CVec x, Index width, Vec out, Vec sizes) const {
+    apply(x, width, out);
+    apply_sizes(x, width, sizes);
+  }
+  virtual void adjoint_with_sizes(CVec u, Index width, Vec out, Vec sizes) const {
+    adjoint(u, width, out);
+    adjoint_sizes(u, width, sizes);
+  }
   virtual Index longest_row() const = 0; // terms in a sum over a row, over a column
   virtual Index longest_column() const = 0;
   virtual void column_squared_norms(CVec weights, Vec out) const = 0; // out_j = sum_i weights_i A_ij^2

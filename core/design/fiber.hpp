@@ -1,6 +1,7 @@
 // One row or one column: contiguous numbers, or (position, value) pairs.
 #pragma once
 #include "core/concepts.hpp"
+#include "core/support/rounding.hpp"
 #include "core/support/simd.hpp"
 #include <algorithm>
 
@@ -46,11 +47,23 @@ SOUTHWELL_CLONES void add(const Value* a, const Real* shifts, Real c, Real* v, I
   for (Index k = 0; k < n; ++k) v[k] += c * (Real(a[k]) + shifts[k]);
 }
 
+// What dot adds up, and the sizes of its terms.
+template <class Value> SOUTHWELL_CLONES rounding::Sum terms(const Value* a, const Real* v, Index n) {
+  Real value = 0, size = 0;
+#pragma omp simd reduction(+ : value, size)
+  for (Index k = 0; k < n; ++k) {
+    const Real term = Real(a[k]) * v[k];
+    value += term;
+    size += std::abs(term);
+  }
+  return {value, size};
+}
+
 } // namespace kernels
 
 // term(0) + ... + term(size - 1) in four running sums: one alone would wait four cycles for each addition.
-template <class Term> SOUTHWELL_INLINE Real unrolled(Index size, Term&& term) {
-  Real s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+template <class Term> SOUTHWELL_INLINE auto unrolled(Index size, Term&& term) {
+  std::remove_cvref_t<decltype(term(Index(0)))> s0{}, s1{}, s2{}, s3{};
   Index k = 0;
   for (; k + 4 <= size; k += 4) {
     s0 += term(k);
@@ -76,6 +89,10 @@ public:
     if (shifts_) return kernels::dot(values_, shifts_, u.data(), length_);
     return shift_ == 0 ? kernels::dot(values_, u.data(), length_)
                        : kernels::dot(values_, shift_, u.data(), length_);
+  }
+  rounding::Sum terms(CVec u) const {
+    if (plain()) return kernels::terms(values_, u.data(), length_);
+    return sum([&](Index k, Real a) { return rounding::Sum{a * u[k], std::abs(a * u[k])}; });
   }
   void add_to(Vec v, Real a) const {
     if (shifts_) return kernels::add(values_, shifts_, a, v.data(), length_);
@@ -113,7 +130,7 @@ public:
   const Value* values() const { return values_; }
   Real shift() const { return shift_; } // of a column
   bool plain() const { return shift_ == 0 && !shifts_; }
-  template <class H> Real sum(H&& h) const {
+  template <class H> auto sum(H&& h) const {
     return shifts_ ? unrolled(length_, [&](Index k) { return h(k, Real(values_[k]) + shifts_[k]); })
                    : unrolled(length_, [&](Index k) { return h(k, Real(values_[k]) + shift_); });
   }
@@ -143,6 +160,9 @@ public:
     const Real* v = u.data();
     return unrolled(size_, [&](Index k) { return Real(values_[k]) * v[positions_[k]]; });
   }
+  rounding::Sum terms(CVec u) const {
+    return sum([v = u.data()](Index k, Real a) { return rounding::Sum{a * v[k], std::abs(a * v[k])}; });
+  }
   void add_to(Vec v, Real a) const {
     Real* out = v.data();
     for (Index k = 0; k < size_; ++k) out[positions_[k]] += a * Real(values_[k]);
@@ -154,7 +174,7 @@ public:
     Index k = std::lower_bound(positions_, positions_ + size_, from) - positions_;
     for (; k < size_ && positions_[k] < to; ++k) h(Index(positions_[k]), Real(values_[k]));
   }
-  template <class H> Real sum(H&& h) const {
+  template <class H> auto sum(H&& h) const {
     return unrolled(size_, [&](Index k) { return h(Index(positions_[k]), Real(values_[k])); });
   }
 

@@ -5,7 +5,7 @@
 //
 //     stored_k + gamma_k w        columns: w = 1, gamma = c;     rows: w = c, gamma = 1
 //
-// so whoever walks fibers needs the stored fiber, one number gamma_k, and the common direction w, itself a
+// so code that walks fibers needs the stored fiber, one number gamma_k, and the common direction w, itself a
 // fiber. Products cost the stored entries plus n + d.
 //
 // Dense fibers add their shift as they are read (fiber.hpp); there the frame is left with the intercept.
@@ -16,6 +16,7 @@
 #include "core/design/panels.hpp"
 #include "core/support/helpers.hpp"
 #include "core/support/math.hpp"
+#include "core/support/rounding.hpp"
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -115,6 +116,16 @@ public:
   }
   void adjoint_sizes(CVec u, Index width, Vec out) const override {
     axis == Axis::rows ? sizes_across(u, width, out) : sizes_along(u, width, out);
+  }
+  void apply_with_sizes(CVec x, Index width, Vec out, Vec sizes) const override {
+    if (width > 1 || (Stored::dense && axis == Axis::columns)) // as vectors they are faster one by one
+      return Design::apply_with_sizes(x, width, out, sizes);
+    axis == Axis::rows ? sums_along(x, out, sizes) : sums_across(x, out, sizes);
+  }
+  void adjoint_with_sizes(CVec u, Index width, Vec out, Vec sizes) const override {
+    if (width > 1 || (Stored::dense && axis == Axis::rows))
+      return Design::adjoint_with_sizes(u, width, out, sizes);
+    axis == Axis::rows ? sums_across(u, out, sizes) : sums_along(u, out, sizes);
   }
   // Constants are added up over all positions, whatever is stored; sums across are of chunks.
   Index longest_row() const override {
@@ -278,6 +289,35 @@ private:
     common().visit([&](Index i, Real w) {
       for (Index c = 0; c < width; ++c) out[i * width + c] += std::abs(w) * far[c];
     });
+  }
+  // Products and the sizes of their terms in one pass: data are read once, not twice.
+  static rounding::Sum term(Real product) { return {product, std::abs(product)}; }
+  void sums_along(CVec v, Vec out, Vec sizes) const {
+    rounding::Sum far;
+    if (shifted()) common().visit([&](Index i, Real w) { far += term(w * v[i]); });
+    divide(stored(), [&](int part, int parts) {
+      for (Index k = coordinates() * part / parts; k < coordinates() * (part + 1) / parts; ++k) {
+        const rounding::Sum own = fiber(k).terms(v);
+        out[k] = own.value + (shifted() ? gamma(k) * far.value : 0);
+        sizes[k] = own.size + (shifted() ? std::abs(gamma(k)) * far.size : 0);
+      }
+    });
+  }
+  void sums_across(CVec v, Vec out, Vec sizes) const {
+    std::vector<rounding::Sum> sums(out.size());
+    sum_fibers(std::span(sums), [&](Index k, rounding::Sum* own) {
+      if (const Real by = v[k]; by != 0)
+        stored_[k].visit([own, by](Index i, Real a) { own[i] += term(a * by); });
+    });
+    if (shifted()) {
+      rounding::Sum far;
+      for (Index k = 0; k < coordinates(); ++k) far += term(v[k] * gamma(k));
+      common().visit([&](Index i, Real w) { sums[i] += {w * far.value, std::abs(w) * far.size}; });
+    }
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      out[i] = sums[i].value;
+      sizes[i] = sums[i].size;
+    }
   }
   Index longest(Axis along) const { // entries in a row or column
     if constexpr (Stored::dense) return along == axis ? stored_.length() : stored_.count();

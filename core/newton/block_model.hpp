@@ -30,7 +30,7 @@ public:
     pulse_ = &pulse;
     left_ = false;
   }
-  bool left() const { return left_; } // somebody wants to have a say
+  bool left() const { return left_; } // a coordinate that may move is left
   const std::vector<Real>& slopes() const { return z_; }
 
   // First and second derivatives at these margins. `certain`: y and slopes are those of a certificate.

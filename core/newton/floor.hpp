@@ -11,7 +11,7 @@ public:
   explicit Floor(bool pieces) : pieces_(pieces), part_(pieces ? 1 : 0) {}
   bool pieces() const { return pieces_; }
   Real part() const { return part_; }
-  void gone(Real of_step) { // this part of a step was; 0: it led nowhere
+  void gone(Real of_step) { // this part of a step was; 0: it gained nothing
     if (of_step < (pieces_ ? 1 : 0.1))
       part_ = clip(10 * part_, 1e-3, 1.0);
     else if (pieces_)

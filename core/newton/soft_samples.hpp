@@ -46,6 +46,7 @@ public:
   // Only the loss itself is certified with all rounding errors counted.
   Real value_above(CVec, CVec) const override { throw std::logic_error("bounds of a softened loss"); }
   ConjugateAbove conjugate_above(CVec) const override { throw std::logic_error("bounds of a softened loss"); }
+  Distance strictly_inside(Vec y) const override { return loss_.strictly_inside(y); }
   // Two squares are one: q (y - e)^2 + p (y - c)^2 is (p + q)(y - (q e + p c)/(p + q))^2 and a constant.
   Real maximise(CVec margins, CVec centre, Real p, Vec y) const override {
     std::vector<Real> between(y.size());

@@ -1,5 +1,5 @@
 // The columns of a working set. Sparse data that lie by rows are left there while the set holds most of them
-// and nobody walks along a column: sums over all rows are as cheap, or cheaper.
+// and no column is walked along: sums over all rows are as cheap, or cheaper.
 #pragma once
 #include "core/design/design.hpp"
 #include <numeric>

@@ -1,4 +1,4 @@
-// Approximate greedy by maximum inner product search (Dhillon, Ravikumar, Tewari 2011): somebody outside has
+// Approximate greedy by maximum inner product search (Dhillon, Ravikumar, Tewari 2011): an index outside has
 // the fibers indexed and answers with those whose product with the image is large. A share of the moves may
 // explore, that is, draw its candidates uniformly: an index alone can return the same satisfied coordinates
 // for ever.

@@ -23,8 +23,8 @@ public:
   }
   int count() const { return threads_.size(); }
 
-  // task(0), ..., task(parts - 1), each by whoever comes first. A helper that is late finds nothing left to
-  // do, and nobody waits for it: on a busy machine the caller does it all.
+  // task(0), ..., task(parts - 1), each by the thread that comes first. A helper that is late finds nothing
+  // left to do, and is not waited for: on a busy machine the caller does it all.
   template <class Task> void operator()(int parts, Task&& task) {
     if (threads_.forked()) {
       for (int k = 0; k < parts; ++k) task(k);
@@ -37,7 +37,7 @@ public:
     open_ = true;
     call();
     claim();
-    open_ = false; // whoever comes now turns back at the door; wait for those inside
+    open_ = false; // threads that come now turn back; wait for those at work
     while (inside_ != 0) std::this_thread::yield();
     failure_.rethrow();
   }

@@ -55,7 +55,7 @@ inline void add_products(const Real* left, const Real* right, Index length, Inde
     }
   };
   divide(length * (to - from) * to / 8, [&](int part, int parts) {
-    const auto line = [&](int k) { // pairs are counted from the first line, whoever adds them
+    const auto line = [&](int k) { // pairs are counted from the first line, whichever thread adds them
       const Index at = line_of_area(from, to, k, parts);
       return at == to ? to : from + (at - from) / 2 * 2;
     };

@@ -14,13 +14,33 @@ inline constexpr Real tiny = 1e-300;
 // Of a sum of `terms` products whose sizes add up to `size`, as computed.
 inline Real of_sum(Index terms, Real size) { return 1.01 * (Real(terms) + 4) * unit * size + tiny; }
 
+// Terms that were added up in any order, and their sizes.
+struct Sum {
+  Real value = 0, size = 0;
+
+  Sum& operator+=(const Sum& other) {
+    value += other.value;
+    size += other.size;
+    return *this;
+  }
+  friend Sum operator+(Sum a, const Sum& b) { return a += b; }
+};
+
 // An upper bound of a sum of terms, each rounded once. Neumaier's sum errs by two units of the sum, and by
-// the squares of as many units as there are terms.
+// the squares of as many units as there are terms. Chunks of terms may come as plain sums, which are faster.
 class SumAbove {
 public:
+  static constexpr Index chunk = 64;
+
   void add(Real term) {
     sum_.add(term);
     size_ += std::abs(term);
+    ++count_;
+  }
+  void add(Sum of_chunk) {
+    sum_.add(of_chunk.value);
+    size_ += of_chunk.size;
+    in_chunks_ += of_chunk.size;
     ++count_;
   }
   Real size() const { return 1.01 * size_; } // of the terms, from above
@@ -30,11 +50,20 @@ public:
 private:
   Real error() const {
     const Real n = Real(count_) * unit;
-    return 1.01 * (4 * unit * std::abs(sum_.value()) + (2 * unit + 2 * n * n) * size_) + tiny;
+    return 1.01 * (4 * unit * std::abs(sum_.value()) + (2 * unit + 2 * n * n) * size_) +
+           of_sum(chunk, in_chunks_);
   }
   CompensatedSum sum_;
-  Real size_ = 0;
+  Real size_ = 0, in_chunks_ = 0;
   Index count_ = 0;
 };
+
+// `terms(from, size)` is the Sum of the terms from, ..., from + size - 1.
+template <class Terms> SumAbove sum_of_chunks(Index count, Terms&& terms) {
+  SumAbove sum;
+  for (Index from = 0; from < count; from += SumAbove::chunk)
+    sum.add(terms(from, std::min(SumAbove::chunk, count - from)));
+  return sum;
+}
 
 } // namespace southwell::rounding

@@ -15,8 +15,8 @@ namespace southwell {
 
 class Team {
 public:
-  // Starts `count` threads, or as many as the system has threads and memory for: work is done by whoever is
-  // there, so that fewer are no error.
+  // Starts `count` threads, or as many as the system has threads and memory for: work is done by the threads
+  // that are there, so that fewer are no error.
   template <class Work> void start(int count, Work&& work) {
     try {
       threads_ = std::make_unique<std::vector<std::thread>>();

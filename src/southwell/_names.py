@@ -1,4 +1,4 @@
-"""Names given as strings, and kind refusals of names nobody knows."""
+"""Names given as strings, and clear refusals of unknown names."""
 
 from __future__ import annotations
 

@@ -206,7 +206,7 @@ def is_block_problem(b, loss: str | Loss, penalty) -> bool:
         raise TypeError("b must be an array of targets; got a sparse matrix. Give b.toarray().")
     try:
         shape = np.shape(b)
-    except ValueError:  # mixed shapes, which whoever looks at b will refuse
+    except ValueError:  # mixed shapes, which the check of b refuses
         shape = ()
     several = len(shape) > 1 and sorted(shape)[-2] > 1  # a single row or column is a vector
     return isinstance(losses.get(loss), ClassLoss) or isinstance(penalty, Groups) or several

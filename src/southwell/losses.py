@@ -255,9 +255,7 @@ class ClassLoss(Loss):
     def _table(name: str, given, b) -> tuple[np.ndarray, np.ndarray]:
         table, labels = _rows(name, given), _class_numbers(b)
         if table.ndim != 2 or labels.shape != (table.shape[0],):
-            raise ValueError(
-                f"There must be a row of {name} for each class number in b; got {table.shape} and {labels.shape}."
-            )
+            raise ValueError(f"{name} needs a row for each class number in b; got {table.shape} and {labels.shape}.")
         if labels.size and (labels.min() < 0 or labels.max() >= table.shape[1]):
             raise ValueError(
                 f"Class numbers b must go from 0 to {table.shape[1] - 1} here; got {labels.min()} to {labels.max()}."

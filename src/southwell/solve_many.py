@@ -137,7 +137,7 @@ def solve_many(
         Called with the number of a problem and its ``Progress``; a true value stops that problem. It may be called from
         several threads, one at a time.
     warm_start : sequence, optional
-        Where each begins, as for ``solve``; None for those that begin nowhere.
+        Where each begins, as for ``solve``; None for those that begin at zero.
     n_threads : int, optional
         Default: see ``southwell.set_num_threads``.
     loss, l1, l2, penalty, intercept, sample_weight, method, tol, max_epochs, check_every, seed, record_history
@@ -232,7 +232,7 @@ def run_all(one, number: int, threads: int, cancelled: _core.Flag):
                 done, waiting = wait(waiting, timeout=0.1, return_when=FIRST_EXCEPTION)
                 if interrupts.lost is not None or any(future.exception() or future.result()[1] for future in done):
                     break
-        except BaseException as raised:  # Ctrl-C, or what the handler of another signal raises: nobody goes on alone
+        except BaseException as raised:  # Ctrl-C, or what the handler of another signal raises: all stop
             error = raised
         if waiting or error is not None:
             cancelled.raise_()

@@ -177,7 +177,7 @@ def balanced_classes(u: list[list[int]], labels: list[int], sizes: list[int]) ->
     """A sum of zero for each class, by moving probability from the own class of samples to others.
 
     Let e_c be the sum of column c. Where e_c > 0, samples of class c give what is too much to classes with e < 0; their
-    own p_b must have that room. If it has not, all is scaled towards 0 first, which makes room.
+    own p_b must be that large. If it is not, all is scaled towards 0 first, which makes p_b larger.
     """
     k, nothing = len(u), [[0] * len(labels) for _ in u]
     of_class: list[list[int]] = [[] for _ in range(k)]

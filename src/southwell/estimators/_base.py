@@ -242,7 +242,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
 
 
 def warn(words: str) -> None:
-    """To whoever called ``fit``, through how many layers of ours and of scikit-learn's callbacks ever."""
+    """Warn with the line that called ``fit``, however many layers of ours and of scikit-learn's are between."""
     level, frame = 1, sys._getframe(0)
     while frame.f_back and frame.f_globals.get("__name__", "").startswith(("southwell.", "sklearn.callback")):
         level, frame = level + 1, frame.f_back

@@ -158,7 +158,7 @@ class _Quasi:
             self.thread = None
 
     def __del__(self):
-        if self.thread is not None:  # nobody closed it: it ends by itself
+        if self.thread is not None:  # it was not closed: it ends by itself
             self.job.stop = True
             self.job.go.release()
 

@@ -69,7 +69,7 @@ class LargeMargin(ClassifierMixin, TransformerMixin, BaseEstimator):
         seen = np.flatnonzero(sizes)
         if seen.size < 2:
             raise ValueError(
-                f"{place} has one class only, {told(self.classes_, seen[0])}: there is nobody to keep away. Give at "
+                f"{place} has one class only, {told(self.classes_, seen[0])}: no example is to be kept away. Give at "
                 "least two classes."
             )
         least = seen[sizes[seen].argmin()]

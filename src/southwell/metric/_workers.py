@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 class _OneBlasThread:
     """A limit of the process: on with the first solve, off with the last.
 
-    OpenBLAS obeys the thread that set its limit first and nobody else, so one thread of our own sets and lifts it:
+    OpenBLAS obeys only the thread that set its limit first, so one thread of our own sets and lifts it:
     the solve that ends last need not be the one that began first. Where BLAS counts threads of OpenMP the limit is that
     of a thread, and everyone sets his own beside it."""
 
