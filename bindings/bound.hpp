@@ -68,6 +68,7 @@ void def_newton(nanobind::module_& m);
 void def_features(nanobind::module_& m);
 void def_outside(nanobind::module_& m);
 void def_wide(nanobind::module_& m);
+void def_blas(nanobind::module_& m);
 void def_certify(nanobind::module_& m);
 
 } // namespace southwell

@@ -202,6 +202,7 @@ NB_MODULE(_core, m) {
   def_features(m);
   def_outside(m);
   def_wide(m);
+  def_blas(m);
   def_certify(m);
   m.def("null_dual", &null_dual, "problem"_a);
   m.def("null_intercept", &null_intercept, "problem"_a);

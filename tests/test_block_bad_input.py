@@ -360,3 +360,28 @@ def test_tables_of_the_wrong_length(method, size):
 
 def test_labels_of_a_loss_are_whole():
     refused("b must be class numbers 0, 1, ...; got .0.5", lambda: sw.losses.Softmax().value([[0.0, 1.0]], [0.5]))
+
+
+def test_block_descent_says_what_it_needs():
+    def descend(loss, penalty, **more):
+        intercept = more.pop("intercept", False)
+        method = sw.methods.CoordinateDescent(**more)
+        b = np.abs(Y) if loss == "poisson" else Y
+        return lambda: sw.solve(sw.BlockProblem(A, b, loss, penalty, intercept=intercept), method=method)
+
+    group, ridge = Groups(0.1), Groups(0.1, l2=0.1)
+    refused("needs a smooth loss; got quantile", descend("quantile", group, side="primal"))
+    refused("needs a bound on the loss's curvature; poisson", descend("poisson", group, side="primal"))
+    refused("this problem has l2 = 0", descend("squared", group, side="dual"))
+    refused("this problem has an intercept", descend("squared", ridge, side="dual", intercept=True))
+    refused("rule must be one of .*; got greedy", descend("squared", ridge, rule="greedy"))
+
+
+def test_lambda_max_of_blocks():
+    problem = sw.BlockProblem(A, Y, "squared", ElasticNet(0.1, weights=np.arange(1.0, 6.0)))
+    most = sw.lambda_max(problem)
+    for share, zero in ((1.001, True), (0.999, False)):
+        penalty = ElasticNet(share * most, weights=np.arange(1.0, 6.0))
+        assert (np.abs(sw.solve(sw.BlockProblem(A, Y, "squared", penalty), tol=1e-12).x).max() < 1e-9) == zero
+    refused("has its own weights", lambda: sw.lambda_max(problem, weights=np.ones(5)), TypeError)
+    refused("needs targets b", lambda: sw.lambda_max(A), TypeError)

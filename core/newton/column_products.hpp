@@ -5,6 +5,7 @@
 #include "core/newton/rows.hpp"
 #include "core/support/products.hpp"
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -85,14 +86,14 @@ private:
   void make_room(Index before) {
     if (size() > stride_) {
       const Index wide = std::max(size(), 5 * stride_ / 4);
-      std::vector<Real> wider(std::size_t(wide * wide));
+      auto wider = std::make_unique_for_overwrite<Real[]>(std::size_t(wide * wide)); // half is never read
       for (Index a = 0; a < before; ++a)
-        std::copy_n(matrix_.data() + a * stride_, a + 1, wider.data() + a * wide);
+        std::copy_n(matrix_.get() + a * stride_, a + 1, wider.get() + a * wide);
       matrix_ = std::move(wider);
       stride_ = wide;
     }
     sums_.resize(std::size_t(size()));
-    for (Index a = before; a < size(); ++a) std::fill_n(matrix_.data() + a * stride_, a + 1, 0.0);
+    for (Index a = before; a < size(); ++a) std::fill_n(matrix_.get() + a * stride_, a + 1, 0.0);
   }
   // To the lines from `before` on, the rows with these weights.
   template <class Spend> bool add(Index before, CVec w, Spend&& spend) {
@@ -112,7 +113,7 @@ private:
   template <class Spend> bool add_products(const SparseColumns& store, Index before, CVec w, Spend&& spend) {
     if (spend(rows_.gather(store, known_, columns().count(), Index(w.size())))) return true;
     place_.resize(std::size_t(columns().count()), -1); // rows may hold columns that came since
-    const RowPairs pairs{place_,  size(),      ascending([](Index k) { return k; }), w, matrix_.data(),
+    const RowPairs pairs{place_,  size(),      ascending([](Index k) { return k; }), w, matrix_.get(),
                          stride_, sums_.data()};
     const auto row = [&](Index i, auto&& f) { rows_.visit(i, f); };
     return add_rows(
@@ -125,7 +126,7 @@ private:
     std::vector<std::int32_t> place(std::size_t(design.cols()), -1);
     for (std::size_t a = 0; a < known_.size(); ++a) place[columns().name(known_[a])] = std::int32_t(a);
     const bool ordered = ascending([&](Index k) { return columns().name(k); });
-    const RowPairs pairs{place, size(), ordered, w, matrix_.data(), stride_, sums_.data()};
+    const RowPairs pairs{place, size(), ordered, w, matrix_.get(), stride_, sums_.data()};
     return add_rows(
         before, w, [&](Index i) { return design.row_size(i); },
         [&](Index from, Index to, Index first, Index last) {
@@ -154,7 +155,8 @@ private:
   // Dense: in blocks of rows that have any weight.
   template <class Value, class Spend>
   bool add_products(const DenseColumns<Value>& store, Index before, CVec w, Spend&& spend) {
-    std::vector<Real> plain(std::size_t(size() * block)), weighed(plain.size());
+    plain_.resize(std::size_t(size() * block));
+    weighed_.resize(plain_.size());
     std::vector<Index> rows;
     const Index n = Index(w.size());
     for (Index from = 0; from < n;) {
@@ -164,13 +166,13 @@ private:
       if (rows.empty()) break;
       const Index length = Index(rows.size());
       for (Index a = 0; a < size(); ++a) {
-        Real *to = plain.data() + a * length, *with = weighed.data() + a * length;
+        Real *to = plain_.data() + a * length, *with = weighed_.data() + a * length;
         store[known_[a]].copy_at(rows, to);
         for (Index i = 0; i < length; ++i) with[i] = w[rows[i]] * to[i];
         if (a >= before) sums_[a] = std::accumulate(with, with + length, sums_[a]);
       }
-      southwell::add_products(weighed.data(), plain.data(), length, before, size(), matrix_.data(), stride_);
-      if (spend(length * size() * (size() - before) / 8)) return true;
+      southwell::add_products(weighed_.data(), plain_.data(), length, before, size(), matrix_.get(), stride_);
+      if (spend(length * size() * (size() - before) / 32)) return true;
     }
     return false;
   }
@@ -180,8 +182,9 @@ private:
   std::vector<Real> weights_, change_;
   Real total_ = 0;                          // of the weights
   std::vector<std::int32_t> known_, place_; // slots in the matrix, and where each slot is in it, or -1
-  std::vector<Real> matrix_;                // its lower triangle, of what is stored
+  std::unique_ptr<Real[]> matrix_;          // its lower triangle, of what is stored
   std::vector<Real> sums_;                  // sum_i w_i a_i of what is stored
+  std::vector<Real> plain_, weighed_;       // lines of a block of dense columns
   Index stride_ = 0;
 };
 

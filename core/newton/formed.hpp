@@ -52,7 +52,8 @@ public:
     if (slots.empty()) return 0;
     Real stored = 0, total = 0;
     for (const Index k : slots) stored += Real(weighted_.columns.size(k));
-    const Real pairs = stored * stored / Real(weighted_.h.size()) / (weighted_.columns.sparse() ? 2 : 16);
+    const Real pairs =
+        stored * stored / Real(weighted_.h.size()) / (weighted_.columns.sparse() ? 2 : dense_pairs);
     for (const bool whole : {false, true}) {
       if (!mixed(whole)) continue;
       const ColumnProducts& products = whole ? whole_ : curved_;
@@ -82,6 +83,7 @@ public:
   }
 
 private:
+  static constexpr Real dense_pairs = 64; // of numbers multiplied in the time of an entry of a sparse column
   // Does the part belong to the mixture? A tiny one shows in the diagonal alone.
   bool mixed(bool whole) const { return whole ? weighted_.flat > 1e-6 : weighted_.flat < 1; }
   // Where pieces meet, curvatures are equal or different; else they are about equal long before, and what is

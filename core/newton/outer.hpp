@@ -29,9 +29,9 @@ public:
       const Real size = Real(columns().size(k));
       stored += size;
       if (k >= Index(weight_.size()) || weight_[k] == 0)
-        fresh += columns().sparse() ? size * size / 2 : n * n / 16;
+        fresh += columns().sparse() ? size * size / 2 : n * n / 64;
     }
-    return fresh + n * n * n / 24 + 4 * stored;
+    return fresh + Cholesky::cost(samples()) + 4 * stored;
   }
 
   // In the place of `right`. False: it could not.
@@ -139,7 +139,7 @@ private:
         }
       }
       southwell::add_products(weighed.data(), plain.data(), length, 0, n, matrix_.data(), n);
-      if (spend(length * n * n / 16)) return true;
+      if (spend(length * n * n / 64)) return true;
     }
     return false;
   }
@@ -156,17 +156,15 @@ private:
         roots_.push_back(std::sqrt(weighted_.h[i]));
       }
     image_.resize(active_.size());
-    for (std::size_t a = 0; a < active_.size(); ++a) {
+    const auto row = [&](Index a, Real* to) {
       const Index i = active_[a];
-      for (std::size_t b = 0; b <= a; ++b) {
+      for (Index b = 0; b <= a; ++b) {
         const Index j = active_[b];
-        image_[b] =
-            roots_[a] * roots_[b] * (matrix_[i * samples() + j] + shared_[i] + shared_[j] + constant_);
+        to[b] = roots_[a] * roots_[b] * (matrix_[i * samples() + j] + shared_[i] + shared_[j] + constant_);
       }
-      image_[a] += 1;
-      if (!factor_.append(image_.data()) || spend(Index(a * a / 8))) return false;
-    }
-    return current_ = true;
+      to[a] += 1;
+    };
+    return current_ = factor_.extend(Index(active_.size()), row, spend);
   }
 
   const Weighted& weighted_;

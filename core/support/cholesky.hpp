@@ -1,30 +1,42 @@
 // The Cholesky factor L L' = H of a symmetric positive definite matrix that grows and shrinks by one row and
 // column. Appending costs a triangular solve, removing a row of rotations: k^2 each, where factoring anew
-// costs k^3 / 3.
+// costs k^3 / 3. Many rows are appended in blocks, by products of matrices.
 #pragma once
-#include "core/design/fiber.hpp"
+#include "core/support/blas.hpp"
 #include <cmath>
-#include <vector>
+#include <memory>
 
 namespace southwell {
 
 class Cholesky {
 public:
   Index size() const { return size_; }
+  // About how many entries of sparse columns could be visited while so many rows are factored.
+  // Measured: 0.4 ms for 200 rows, 18 ms for 1,000 and 120 ms for 2,000, at 1.7 ns an entry.
+  static Real cost(Index size) { return Real(size) * Real(size) * (4 + Real(size) / 100); }
   void clear() { size_ = 0; }
 
   // The next row of H, `row[0..size]` with its diagonal last. False, and nothing changes, if H would not be
   // positive definite beyond rounding: if less than a part `least` of the diagonal is left.
   bool append(const Real* row, Real least = 1e-13) {
     reserve(size_ + 1);
-    Real* own = line(size_);
-    for (Index k = 0; k < size_; ++k) {
-      const Real* other = line(k);
-      own[k] = (row[k] - kernels::dot(own, other, k)) / other[k];
+    std::copy_n(row, size_ + 1, line(size_));
+    return factor(1, least);
+  }
+  // The next `count` rows: `fill(k, row)` writes row k of H, up to its diagonal. False if H would not be
+  // positive definite, or if `spend(entries)`, which is told of the work, says to leave it.
+  template <class Fill, class Spend>
+  bool extend(Index count, Fill&& fill, Spend&& spend, Real least = 1e-13) {
+    const Index before = size_, to = size_ + count;
+    reserve(to);
+    while (size_ < to) {
+      const Index rows = std::min(blas::lines, to - size_);
+      for (Index k = size_; k < size_ + rows; ++k) fill(k, line(k));
+      if (!factor(rows, least) || spend(Index(cost(size_) - cost(size_ - rows)))) {
+        size_ = before;
+        return false;
+      }
     }
-    const Real rest = row[size_] - kernels::dot(own, own, size_);
-    if (!(rest > least * row[size_])) return false;
-    own[size_++] = std::sqrt(rest);
     return true;
   }
   // Without row and column k: Givens rotations bring the rows below back to a triangle.
@@ -51,19 +63,55 @@ public:
   }
 
 private:
-  Real* line(Index i) { return rows_.data() + i * stride_; }
-  const Real* line(Index i) const { return rows_.data() + i * stride_; }
+  // Rows of H that lie where the factor's are to be: with the rows and columns in blocks,
+  //
+  //     L_rc = (H_rc - sum_(k < c) L_rk L_ck') L_cc^-T.
+  bool factor(Index rows, Real least) {
+    Real diagonal[blas::lines];
+    for (Index r = 0; r < rows; ++r) diagonal[r] = line(size_ + r)[size_ + r];
+    for (Index c = 0; c < size_; c += blas::lines) {
+      const Index columns = std::min(blas::lines, size_ - c);
+      subtract(rows, c, columns);
+      for (Index r = size_; r < size_ + rows; ++r) {
+        Real* own = line(r) + c;
+        for (Index k = 0; k < columns; ++k) {
+          const Real* other = line(c + k) + c;
+          own[k] = (own[k] - kernels::dot(own, other, k)) / other[k];
+        }
+      }
+    }
+    subtract(rows, size_, rows);
+    for (Index r = 0; r < rows; ++r) {
+      Real* own = line(size_ + r) + size_;
+      for (Index k = 0; k < r; ++k) {
+        const Real* other = line(size_ + k) + size_;
+        own[k] = (own[k] - kernels::dot(own, other, k)) / other[k];
+      }
+      const Real rest = own[r] - kernels::dot(own, own, r);
+      if (!(rest > least * diagonal[r])) return false;
+      own[r] = std::sqrt(rest);
+    }
+    size_ += rows;
+    return true;
+  }
+  // What the columns before c add to these columns of the next rows.
+  void subtract(Index rows, Index c, Index columns) {
+    if (c > 0)
+      blas::add_block(line(size_), stride_, rows, line(c), stride_, columns, c, -1, line(size_) + c, stride_);
+  }
+  Real* line(Index i) { return rows_.get() + i * stride_; }
+  const Real* line(Index i) const { return rows_.get() + i * stride_; }
   void reserve(Index size) {
     if (size <= stride_) return;
-    const Index wide = std::max<Index>(2 * stride_, std::max<Index>(size, 32));
-    std::vector<Real> rows(std::size_t(wide * wide));
-    for (Index i = 0; i < size_; ++i) std::copy_n(line(i), i + 1, rows.data() + i * wide);
+    const Index wide = std::max({3 * stride_ / 2, size, Index(32)}) + blas::lines; // a block may stand out
+    auto rows = std::make_unique_for_overwrite<Real[]>(std::size_t(wide * wide));  // half is never touched
+    for (Index i = 0; i < size_; ++i) std::copy_n(line(i), i + 1, rows.get() + i * wide);
     rows_ = std::move(rows);
     stride_ = wide;
   }
 
   Index size_ = 0, stride_ = 0;
-  std::vector<Real> rows_;
+  std::unique_ptr<Real[]> rows_;
 };
 
 } // namespace southwell

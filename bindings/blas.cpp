@@ -1,0 +1,56 @@
+// The BLAS that SciPy carries and exports for Cython (scipy.linalg.cython_blas), and what is made of it.
+#include "bindings/arrays.hpp"
+#include "core/support/cholesky.hpp"
+#include "core/support/products.hpp"
+#include <cstring>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace southwell {
+
+namespace {
+
+// The factor of a symmetric matrix whose first rows come one by one and the others at once, less the row
+// `without` if that is not negative; then H^-1 b.
+nb::object solve_symmetric(Matrix<Real> h, Array<Real> b, Index one_by_one, Index without) {
+  const Index size = Index(h.shape(0));
+  if (Index(h.shape(1)) != size || one_by_one > size || without >= size)
+    throw std::invalid_argument("a square matrix is needed");
+  Cholesky factor;
+  const auto row = [&](Index k) { return h.data() + k * size; };
+  const auto fill = [&](Index k, Real* to) { std::copy_n(row(k), k + 1, to); };
+  for (Index k = 0; k < one_by_one; ++k)
+    if (!factor.append(row(k))) return nb::none();
+  if (!factor.extend(size - one_by_one, fill, [](Index) { return false; })) return nb::none();
+  if (without >= 0) factor.remove(without);
+  const CVec given = sized(b, factor.size());
+  std::vector<Real> x(given.begin(), given.end());
+  factor.solve(x.data());
+  return nb::cast(to_numpy(x));
+}
+
+// Inner products of the lines from `from` on with all lines: the lower triangle of a Gram matrix.
+Output inner_products(Matrix<Real> lines, Index from) {
+  const Index count = Index(lines.shape(0)), length = Index(lines.shape(1));
+  return filled(count * count, [&](Vec out) {
+    add_products(lines.data(), lines.data(), length, from, count, out.data(), count);
+  });
+}
+
+} // namespace
+
+// Where SciPy was built with integers of another size, nothing is taken, and inner products are formed here.
+void def_blas(nb::module_& m) {
+  const nb::object exported = nb::module_::import_("scipy.linalg.cython_blas").attr("__pyx_capi__")["dgemm"];
+  const char* signature = PyCapsule_GetName(exported.ptr());
+  if (signature && std::strncmp(signature, "void (char *, char *, int *, int *, int *, ", 43) == 0)
+    blas::gemm = reinterpret_cast<blas::Gemm*>(PyCapsule_GetPointer(exported.ptr(), signature));
+  m.attr("blas") = blas::gemm != nullptr;
+  m.def("solve_symmetric", &solve_symmetric, "h"_a, "b"_a, "one_by_one"_a = 0, "without"_a = -1,
+        "H^-1 b through a Cholesky factor; None if H is not positive definite. For tests.");
+  m.def("inner_products", &inner_products, "lines"_a, "from"_a = 0,
+        "The lower triangle of their Gram matrix, from a line on, row by row. For tests.");
+}
+
+} // namespace southwell
