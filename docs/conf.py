@@ -15,9 +15,11 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
 myst_heading_anchors = 3
+myst_enable_extensions = ["colon_fence"]
 numpydoc_show_class_members = False
 autosummary_generate = True
 templates_path = ["templates"]
