@@ -15,16 +15,23 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
 myst_heading_anchors = 3
+myst_enable_extensions = ["colon_fence"]
 numpydoc_show_class_members = False
 autosummary_generate = True
 templates_path = ["templates"]
 exclude_patterns = ["gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.md5", "gallery/**/*.zip"]
 
 html_theme = "pydata_sphinx_theme"
-html_theme_options = {"show_prev_next": False, "navigation_with_keys": False}
+html_theme_options = {
+    "show_prev_next": False,
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},  # the front page needs the width for its figure
+}
+html_sidebars = {"index": []}
 html_title = "southwell"
 html_copy_source = False
 

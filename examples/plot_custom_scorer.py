@@ -1,8 +1,9 @@
 """
-A scorer of your own
-====================
+Cross-validation with a custom scorer
+=====================================
 
-A missed cancer is worse than a false alarm. Say how much worse, and let cross-validation choose the penalty by that.
+A missed cancer is worse than a false alarm. This example states how much worse, and lets cross-validation choose the
+penalty by that cost.
 """
 
 # %%
@@ -26,8 +27,8 @@ def cost(truth, prediction) -> float:
 
 
 # %%
-# A scorer is a function made to be maximised. Every model it sees is a fitted estimator with ``predict``,
-# ``decision_function`` and, for the logistic loss, ``predict_proba``.
+# Cross-validation maximises a scorer, so the cost changes its sign. The scorer receives fitted estimators with
+# ``predict``, ``decision_function`` and, for the logistic loss, ``predict_proba``.
 
 scorer = make_scorer(cost, greater_is_better=False)
 pipe = make_pipeline(StandardScaler(), sw.LogisticRegressionCV(Cs=12, penalty="l1", scoring=scorer, cv=10))
@@ -36,7 +37,7 @@ print(f"C = {model.C_:.3g}, {np.count_nonzero(model.coef_)} features, cost {cost
 sw.plots.cross_validation(model)
 
 # %%
-# Weights say the same to the loss itself: a patient with cancer counts ten times.
+# Class weights put the same cost into the loss: a patient with cancer counts ten times.
 
 weighted = sw.LogisticRegressionCV(Cs=12, penalty="l1", scoring=scorer, cv=10, class_weight={0: 1, 1: 10})
 pipe = make_pipeline(StandardScaler(), weighted).fit(X, ill)

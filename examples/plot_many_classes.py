@@ -2,8 +2,9 @@
 Many classes: the sectors of companies
 ======================================
 
-6,412 web pages of companies, 55,197 words, 105 sectors. One problem a sector, one against the rest, on shared data and
-all processors; the coefficients are stored sparse, and a model of all sectors fits in a small file.
+The data are 6,412 web pages of companies in 105 sectors, with 55,197 words. Each sector is one problem (this sector
+against the rest); the problems share the data and run on all processors. The coefficients are stored sparse, so a
+model of all sectors fits in a small file.
 """
 
 # %%
@@ -23,7 +24,7 @@ train = np.arange(X.shape[0]) % 5 != 0
 print(X.shape, np.unique(y).size, "classes")
 
 # %%
-# The squared hinge with an L1 penalty: a few hundred words for each sector.
+# The squared hinge loss with an L1 penalty selects a few hundred words for each sector.
 
 begun = time.perf_counter()
 model = sw.SparseLinearClassifier("squared_hinge", l1=1e-4, sparse_coef=True, tol=1e-4).fit(X[train], y[train])
@@ -31,7 +32,7 @@ print(f"{time.perf_counter() - begun:.1f} s; the worst gap of {len(model.result_
 print(f"accuracy {model.score(X[~train], y[~train]):.3f}; {model.coef_.nnz / len(model.classes_):.0f} words a class")
 
 # %%
-# On disk: one file, no code in it, the same to the last bit when it is read.
+# The model is saved in one file. Loading it runs no code and returns the same numbers, bit for bit.
 
 path = Path(tempfile.mkdtemp()) / "sector.southwell"
 model.save(path)
@@ -39,7 +40,7 @@ again = sw.load(path)
 print(f"{path.stat().st_size / 1e6:.1f} MB; {(again.predict(X[~train]) == model.predict(X[~train])).all()}")
 
 # %%
-# How many words do sectors need?
+# The number of words that the models of the sectors use.
 
 words = np.diff(model.coef_.indptr)
 plt.hist(words, bins=30)

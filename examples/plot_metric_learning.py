@@ -1,10 +1,10 @@
 """
-Metrics: whose neighbour are you?
-=================================
+Metric learning for nearest neighbours
+======================================
 
-Nearest neighbours are as good as the distance that finds them. Here the distance is learned: neighbours of the same
-class should be near, impostors of other classes a margin further away. That is a convex problem over positive
-semi-definite matrices, and it is solved with a proof.
+A nearest-neighbour classifier depends on its distance. Here the distance is learned: neighbours of the same class
+should be near, and impostors (points of other classes) farther away by a margin. This is a convex problem over
+positive semi-definite matrices, so the solution has a certificate.
 """
 
 # %%
@@ -22,14 +22,14 @@ plain = KNeighborsClassifier(3).fit(X[train], y[train])
 print(f"Euclidean distance: {plain.score(X[test], y[test]):.3f}")
 
 # %%
-# One metric for all ten digits. The gap bounds how far the objective is from the best there is.
+# One metric for all ten digits. The gap bounds the distance of the objective from the optimum.
 
 model = LargeMarginNearestNeighbor().fit(X[train], y[train])
 print(f"learned distance:   {model.score(X[test], y[test]):.3f}, {model.n_triplets_} triplets, gap {model.gap_:.1e}")
 model.result_.plot()
 
 # %%
-# Which pixels count? The diagonal of the metric says how much a pixel matters on its own.
+# The diagonal of the metric shows how much each pixel matters by itself.
 
 figure, axes = plt.subplots(1, 2, figsize=(6, 3))
 axes[0].imshow(X[train].std(axis=0).reshape(8, 8), cmap="gray")
@@ -38,8 +38,8 @@ axes[1].imshow(np.diag(model.metric_).reshape(8, 8), cmap="gray")
 axes[1].set(title="weight in the metric", xticks=[], yticks=[])
 
 # %%
-# ``transform`` takes points to where Euclidean distances are the learned ones; its first two directions are the
-# longest.
+# ``transform`` maps points so that Euclidean distances between mapped points are the learned distances. Its first two
+# directions have the largest weights.
 
 moved = model.transform(X[test])
 figure, axis = plt.subplots()
@@ -47,8 +47,8 @@ points = axis.scatter(moved[:, 0], moved[:, 1], c=y[test], cmap="tab10", s=6)
 figure.colorbar(points, label="digit")
 
 # %%
-# Two tasks, small and large digits, seen a few times each. They share a part of their metrics and keep a part of their
-# own.
+# Two tasks, small and large digits, with few samples each. The metric of a task is the sum of a shared part and a part
+# of its own.
 
 few = train[::3]
 tasks = np.where(y < 5, "small", "large")

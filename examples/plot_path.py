@@ -2,12 +2,12 @@
 A regularisation path
 =====================
 
-How do the coefficients of a lasso grow as the penalty falls? ``southwell.path`` solves from strong to weak penalties,
-each beginning where the last one ended, and every point has a certificate of its own.
+``southwell.path`` computes the coefficients of a lasso for a sequence of penalties, from strong to weak. Each solve
+starts at the solution before it, and every point has a certificate of its own.
 """
 
 # %%
-# Ten measurements of 442 patients, and how their diabetes went on.
+# The data are ten measurements of 442 patients, and a measure of how their diabetes progressed.
 
 from sklearn.datasets import load_diabetes
 
@@ -18,19 +18,19 @@ path = sw.path(sw.Problem(data.data, data.target, intercept=True), n_points=100,
 print(path)
 
 # %%
-# The body mass index comes first, then a blood measurement, then blood pressure.
+# The body mass index enters first, then a blood measurement, then blood pressure.
 
 path.plot(names=data.feature_names)
 
 # %%
-# How much is explained, with how many? The share of the variance grows fast at first.
+# The share of the variance that the model explains grows fast at first.
 
 for points in (10, 30, 60, 99):
     print(f"l1 = {path.l1s[points]:8.4f}: {path.nonzeros[points]:2d} features explain {path.explained[points]:.1%}")
 
 # %%
-# The penalty that predicts best is a question for cross-validation. The simplest model that is as good, for all one can
-# tell, is within one standard error of the best.
+# Cross-validation chooses the penalty. With ``one_standard_error=True`` it takes the strongest penalty whose score is
+# within one standard error of the best.
 
 model = sw.LassoCV(one_standard_error=True).fit(data.data, data.target)
 sw.plots.cross_validation(model)

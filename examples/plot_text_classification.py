@@ -1,13 +1,13 @@
 """
-Text: computers or something else?
-==================================
+Text classification with an L1 penalty
+======================================
 
-11,314 messages of twenty newsgroups, 130,107 words, and one question: is a message about computers? An L1 penalty
-answers with a part of the words, and the gap proves how close the answer is to the best.
+The data are 11,314 messages of twenty newsgroups, with 130,107 words. The model predicts whether a message is about
+computers. The L1 penalty selects a part of the words, and the gap proves how close the model is to the optimum.
 """
 
 # %%
-# Counts become weights (tf-idf), rows of length one. The matrix is sparse, and stays so.
+# The features are tf-idf weights, with rows scaled to length one. The matrix is sparse and is never made dense.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -22,8 +22,8 @@ print(X.shape, f"{X.nnz / np.prod(X.shape):.2%} of the entries are not zero")
 train = np.arange(X.shape[0]) % 5 != 0
 
 # %%
-# ``C`` is chosen among eight by five folds, each a path from strong to weak. Messages are sorted by newsgroup, so folds
-# must be shuffled. The scorer may be any of scikit-learn's.
+# Five-fold cross-validation chooses ``C`` among eight values; each fold computes a path from strong to weak penalties.
+# Messages are sorted by newsgroup, so the folds must be shuffled. Any scorer of scikit-learn can be used.
 
 folds = StratifiedKFold(5, shuffle=True, random_state=0)
 model = sw.LogisticRegressionCV(
@@ -34,7 +34,8 @@ print(f"area under the curve on held-out messages: {roc_auc_score(y[~train], mod
 sw.plots.cross_validation(model)
 
 # %%
-# Other losses are a word away. Each answer carries its proof, so differences are those of the models.
+# The same model with other losses. Each answer is proven to be near its optimum, so the differences are those of the
+# models and not of the optimisation.
 
 for loss in ("logistic", "squared_hinge", "smooth_hinge", "hinge"):
     other = sw.SparseLinearClassifier(loss, l1=1e-4, l2=1e-5).fit(X[train], y[train])
@@ -42,7 +43,7 @@ for loss in ("logistic", "squared_hinge", "smooth_hinge", "hinge"):
     print(f"{loss:14s} accuracy {accuracy:.4f}, {words:5d} words, a gap of {other.gap_:.1e}")
 
 # %%
-# The history of a fit shows how the proof came about.
+# The history of a fit shows how the gap decreased.
 
 answers = {f"C = {C}": sw.LogisticRegression("l1", C=C).fit(X[train], y[train]).result_ for C in (0.1, 1, 10)}
 sw.plots.convergence(answers)
