@@ -69,7 +69,7 @@ BoundAlgorithm coordinate_descent(nb::object problem, const BoundRule& rule, con
   if (other && (as_design(*other).rows() != design.rows() || as_design(*other).cols() != design.cols()))
     throw std::invalid_argument("a layout of the wrong size");
   const DescentSpec spec{bound.core,
-                         bound.any_loss,
+                         for_steps(bound.any_loss),
                          rule.spec,
                          options.seed,
                          options.shrinking,

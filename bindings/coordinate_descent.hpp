@@ -3,13 +3,14 @@
 #pragma once
 #include "bindings/layout.hpp"
 #include "core/algorithms/all.hpp"
+#include "core/losses/for_steps.hpp"
 #include "core/rules/all.hpp"
 
 namespace southwell {
 
 struct DescentSpec {
   const Problem& problem;
-  const AnyLoss& loss;
+  StepLoss loss;
   const RuleSpec& rule;
   std::uint64_t seed;
   bool shrinking;

@@ -20,10 +20,7 @@ namespace {
 
 // Rows as they are stored, and the arrays they look into.
 struct BoundRows {
-  std::variant<DenseFibers<float>, DenseFibers<double>, SparseFibers<float, std::int32_t>,
-               SparseFibers<float, std::int64_t>, SparseFibers<double, std::int32_t>,
-               SparseFibers<double, std::int64_t>>
-      stored;
+  std::variant<DenseFibers, SparseFibers> stored;
   nb::object owner;
   Index count() const {
     return std::visit([](const auto& rows) { return rows.count(); }, stored);
@@ -123,8 +120,8 @@ template <class Value> void def_dense_rows(RowsClass& rows) {
   rows.def(
       "__init__",
       [](BoundRows* self, Matrix<Value> a) {
-        new (self) BoundRows{
-            DenseFibers<Value>(a.data(), Index(a.shape(0)), Index(a.shape(1)), nullptr, false), nb::cast(a)};
+        new (self) BoundRows{DenseFibers(a.data(), Index(a.shape(0)), Index(a.shape(1)), nullptr, false),
+                             nb::cast(a)};
       },
       "values"_a.noconvert());
 }
@@ -133,9 +130,9 @@ template <class Value, class Position> void def_sparse_rows(RowsClass& rows) {
   rows.def(
       "__init__",
       [](BoundRows* self, Array<Value> data, Array<Position> indices, Array<Position> indptr, Index length) {
-        new (self) BoundRows{SparseFibers<Value, Position>(data.data(), indices.data(), indptr.data(),
-                                                           Index(indptr.shape(0)) - 1, length),
-                             nb::make_tuple(data, indices, indptr)};
+        new (self) BoundRows{
+            SparseFibers(data.data(), indices.data(), indptr.data(), Index(indptr.shape(0)) - 1, length),
+            nb::make_tuple(data, indices, indptr)};
       },
       "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "length"_a);
 }

@@ -10,24 +10,7 @@
 
 namespace southwell {
 
-template <class... Stored> struct Storages {
-  template <Axis axis> using Framings = std::variant<Framed<Stored, axis>...>;
-  template <class S> static constexpr bool has = (std::is_same_v<S, Stored> || ...);
-};
-
-// Every layout multiplies what is compiled, so a build under sanitizers has a few of them (CMake:
-// SOUTHWELL_LAYOUTS=some). They share all code but the types of numbers and of positions.
-#ifdef SOUTHWELL_SOME_LAYOUTS
-inline constexpr bool all_layouts = false;
-using Compiled = Storages<DenseFibers<double>, SparseFibers<double, std::int32_t>>;
-#else
-inline constexpr bool all_layouts = true;
-using Compiled = Storages<DenseFibers<float>, DenseFibers<double>, SparseFibers<float, std::int32_t>,
-                          SparseFibers<float, std::int64_t>, SparseFibers<double, std::int32_t>,
-                          SparseFibers<double, std::int64_t>>;
-#endif
-
-template <Axis axis> using Stores = Compiled::Framings<axis>;
+template <Axis axis> using Stores = std::variant<Framed<DenseFibers, axis>, Framed<SparseFibers, axis>>;
 
 using AnyLayout = std::variant<Stores<Axis::columns>, Stores<Axis::rows>, Factorised>;
 

@@ -17,17 +17,9 @@ namespace {
 
 template <class Stored>
 AnyLayout frame(Stored stored, bool by_columns, std::vector<Real> shifts, bool intercept) {
-  if constexpr (Compiled::has<Stored>) {
-    if (by_columns)
-      return Stores<Axis::columns>(Framed<Stored, Axis::columns>(stored, std::move(shifts), intercept));
-    return Stores<Axis::rows>(Framed<Stored, Axis::rows>(stored, std::move(shifts), intercept));
-  } else {
-    PyErr_SetString(
-        PyExc_NotImplementedError,
-        "this build was made with SOUTHWELL_LAYOUTS=some: data must be float64, with int32 indices "
-        "if they are sparse. Convert them, or build with SOUTHWELL_LAYOUTS=all.");
-    throw nb::python_error();
-  }
+  if (by_columns)
+    return Stores<Axis::columns>(Framed<Stored, Axis::columns>(stored, std::move(shifts), intercept));
+  return Stores<Axis::rows>(Framed<Stored, Axis::rows>(stored, std::move(shifts), intercept));
 }
 
 template <class Value> void def_dense(nb::module_& m) {
@@ -36,8 +28,8 @@ template <class Value> void def_dense(nb::module_& m) {
       [](Matrix<Value> a, bool by_columns, Array<Real> shifts, bool intercept) {
         const Index count = Index(a.shape(0)), length = Index(a.shape(1));
         if (shifts.shape(0) != 0) sized(shifts, by_columns ? count : length);
-        const DenseFibers<Value> stored(a.data(), count, length, shifts.shape(0) ? shifts.data() : nullptr,
-                                        by_columns);
+        const DenseFibers stored(a.data(), count, length, shifts.shape(0) ? shifts.data() : nullptr,
+                                 by_columns);
         return BoundLayout{frame(stored, by_columns, {}, intercept), nb::make_tuple(a, shifts)};
       },
       "fibers"_a, "by_columns"_a, "shifts"_a, "intercept"_a,
@@ -49,8 +41,8 @@ template <class Value, class Position> void def_sparse(nb::module_& m) {
       "sparse_layout",
       [](Array<Value> data, Array<Position> indices, Array<Position> indptr, Index length, bool by_columns,
          Array<Real> shifts, bool intercept) {
-        const SparseFibers<Value, Position> stored(data.data(), indices.data(), indptr.data(),
-                                                   Index(indptr.shape(0)) - 1, length);
+        const SparseFibers stored(data.data(), indices.data(), indptr.data(), Index(indptr.shape(0)) - 1,
+                                  length);
         if (shifts.shape(0) != 0) sized(shifts, by_columns ? stored.count() : length);
         return BoundLayout{frame(stored, by_columns, copied(shifts), intercept),
                            nb::make_tuple(data, indices, indptr)};
@@ -99,7 +91,6 @@ Output null_dual(nb::object problem) {
 NB_MODULE(_core, m) {
   m.doc() = "The compiled core of southwell.";
   nb::set_leak_warnings(false); // what is still referenced when the interpreter ends is not a leak
-  m.attr("all_layouts") = all_layouts;
 
   nb::class_<BoundLayout>(m, "Layout", "The data along one axis, framed by constants and an intercept.")
       .def_prop_ro("rows", [](const BoundLayout& l) { return l.design().rows(); })

@@ -45,7 +45,7 @@ BoundAlgorithm relay(nb::object problem, nb::list names, nb::object dual, Array<
       }
     });
     const RuleSpec rule{"shuffled", Score::none, 0, 0, {}, 1, 0, {}};
-    DescentSpec spec{bound.core,     bound.any_loss,          rule, seed, true, y, x,
+    DescentSpec spec{bound.core,     for_steps(bound.any_loss), rule, seed, true, y, x,
                      made->firmness, made->intercept_firmness};
     spec.focused = true;
     return std::visit([&](const auto& design) { return dual_descent(design, spec); },

@@ -6,17 +6,18 @@ namespace southwell {
 template <class Stored>
 std::unique_ptr<Algorithm> primal_descent(const Framed<Stored, Axis::columns>& design,
                                           const DescentSpec& spec) {
+  if (!spec.problem.loss.smooth())
+    throw std::invalid_argument("coordinate descent on the primal needs a smooth loss");
   return std::visit(
       [&]<class L>(const L& loss) -> std::unique_ptr<Algorithm> {
-        if constexpr (SmoothLoss<L>) {
-          PrimalStep<L> step(spec.problem, loss, design, spec.start);
-          if constexpr (std::is_same_v<L, Squared>)
-            return along_fibers(design, ResidualMap(spec.problem.loss), std::move(step), spec);
-          else
-            return along_fibers(design, DerivativeMap<L>(loss, spec.problem.loss), std::move(step), spec);
-        } else {
-          throw std::invalid_argument("coordinate descent on the primal needs a smooth loss");
-        }
+        if constexpr (!SmoothLoss<L>)
+          return nullptr;
+        else if constexpr (std::is_same_v<L, Squared>)
+          return along_fibers(design, ResidualMap(spec.problem.loss),
+                              PrimalStep<L>(spec.problem, loss, design, spec.start), spec);
+        else
+          return along_fibers(design, DerivativeMap<L>(loss, spec.problem.loss),
+                              PrimalStep<L>(spec.problem, loss, design, spec.start), spec);
       },
       spec.loss);
 }

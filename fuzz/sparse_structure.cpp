@@ -79,8 +79,7 @@ template <class Position> void check(FuzzedDataProvider& bytes) {
   }
   if (verdict == Verdict::broken || length > 4096) return;
   const std::vector<float> values(indices.size(), 1.0F);
-  const SparseFibers<float, Position> matrix(values.data(), indices.data(), indptr.data(),
-                                             Index(indptr.size()) - 1, length);
+  const SparseFibers matrix(values.data(), indices.data(), indptr.data(), Index(indptr.size()) - 1, length);
   std::vector<Real> vector(std::size_t(length), 1.0);
   Real total = 0;
   for (Index k = 0; k < matrix.count(); ++k) {

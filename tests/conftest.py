@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 
 import southwell as sw
-from southwell import ConvergenceWarning, _core
+from southwell import ConvergenceWarning
 from southwell.testing import datasets
 
 # Examples are small; a deadline would only measure how busy the machine is.
@@ -45,19 +45,6 @@ def pytest_collection_modifyitems(config, items):
         kept.update(sorted(each, key=lambda item: zlib.crc32(item.name.encode()))[:cases])
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = [item for item in items if item in kept]
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item, call):
-    """A core that was built with a few layouts refuses the others: the test is skipped."""
-    report = yield
-    raised = call.excinfo.value if call.excinfo else None
-    while raised and "SOUTHWELL_LAYOUTS=some" not in str(raised):
-        raised = raised.__context__  # pytest.warns complains of the missing warning instead
-    if raised and not _core.all_layouts:
-        report.outcome = "skipped"
-        report.longrepr = str(item.path), item.location[1] or 0, "Skipped: needs a layout that this build does not have"
-    return report
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import southwell as sw
-from southwell import _core
 from southwell.testing import check_design
 
 
@@ -166,14 +165,3 @@ def test_laws_catch_a_wrong_product(method, axis, monkeypatch):
     )
     with pytest.raises(AssertionError, match="columns" if axis else "rows"):
         check_design(np.random.default_rng(5).normal(size=(6, 3)), np.random.default_rng(5).normal(size=(6, 3)))
-
-
-@pytest.mark.skipif(_core.all_layouts, reason="needs a core that was built with SOUTHWELL_LAYOUTS=some")
-@pytest.mark.parametrize("form", [np.float32, sp.csr_array, sp.csc_array])
-def test_a_build_with_some_layouts_refuses_the_others(form):
-    A = form(np.eye(3))
-    if sp.issparse(A):
-        A.indices, A.indptr = A.indices.astype(np.int64), A.indptr.astype(np.int64)
-    with pytest.raises(NotImplementedError, match="build with SOUTHWELL_LAYOUTS=all"):
-        sw.solve(A, np.ones(3), l2=0.1)
-    assert sw.solve(np.eye(3), np.ones(3), l2=0.1).status is sw.Status.CONVERGED

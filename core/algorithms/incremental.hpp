@@ -45,7 +45,7 @@ struct IncrementalSpec {
 };
 
 template <class F> inline constexpr bool without_gaps = false;
-template <class Value> inline constexpr bool without_gaps<DenseFiber<Value>> = true;
+template <> inline constexpr bool without_gaps<StoredDenseFiber> = true;
 
 // `plain`: the same penalty on every coefficient, without bounds, and no intercept.
 template <class D, bool plain> class Incremental final : public Algorithm {

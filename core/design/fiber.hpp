@@ -128,6 +128,12 @@ public:
       out[k] = Real(values_[from + k]) + (shifts_ ? shifts_[from + k] : shift_);
   }
   const Value* values() const { return values_; }
+  // The numbers from a position on, if they can be read as they are.
+  const Real* in_place(Index from) const {
+    if constexpr (std::is_same_v<Value, Real>)
+      if (plain()) return values_ + from;
+    return nullptr;
+  }
   Real shift() const { return shift_; } // of a column
   bool plain() const { return shift_ == 0 && !shifts_; }
   template <class H> auto sum(H&& h) const {

@@ -14,6 +14,7 @@
 #include "core/design/fiber.hpp"
 #include "core/design/gather.hpp"
 #include "core/design/panels.hpp"
+#include "core/design/stored.hpp"
 #include "core/support/helpers.hpp"
 #include "core/support/math.hpp"
 #include "core/support/rounding.hpp"
@@ -156,18 +157,16 @@ public:
   }
   void gather(std::span<const Index> names, std::span<const std::uint32_t> sizes,
               Columns& into) const override {
-    auto& store = [&]() -> auto& {
-      if constexpr (Stored::dense)
-        return into.template store<DenseColumns<typename Stored::Number>>(rows());
-      else
-        return into.template store<SparseColumns>();
-    }();
-    if constexpr (axis == Axis::columns)
-      gather_columns(stored_, names, store);
-    else if constexpr (Stored::dense)
-      gather_across(stored_, names, store);
+    if constexpr (Stored::dense)
+      stored_.values().typed([&]<class Value>(const Value* values) {
+        auto& store = into.template store<DenseColumns<Value>>(rows());
+        axis == Axis::columns ? gather_columns(stored_, values, names, store)
+                              : gather_across(stored_, values, names, store);
+      });
+    else if constexpr (axis == Axis::columns)
+      gather_columns(stored_, names, into.template store<SparseColumns>());
     else
-      gather_across(stored_, names, sizes, store);
+      gather_across(stored_, names, sizes, into.template store<SparseColumns>());
   }
 
   bool lies_by_rows() const override { return axis == Axis::rows && !Stored::dense; }

@@ -12,19 +12,19 @@ namespace southwell {
 
 using Names = std::span<const Index>;
 
-// Dense, along columns: nothing is copied.
+// Dense, along columns: nothing is copied. `values` are those of all fibers.
 template <class Stored, class Number>
-void gather_columns(const Stored& stored, Names names, DenseColumns<Number>& into) {
+void gather_columns(const Stored& stored, const Number* values, Names names, DenseColumns<Number>& into) {
   for (const Index j : names)
-    j < stored.count() ? into.append(stored.values(j), stored.shift(j)) : into.append(nullptr, 0);
+    j < stored.count() ? into.append(values + j * stored.length(), stored.shift(j)) : into.append(nullptr, 0);
 }
 // Dense, along rows: they are read once.
 template <class Stored, class Number>
-void gather_across(const Stored& stored, Names names, DenseColumns<Number>& into) {
+void gather_across(const Stored& stored, const Number* values, Names names, DenseColumns<Number>& into) {
   const Index rows = stored.count(), columns = stored.length();
   Number* to = into.room(Index(names.size()));
   for (Index i = 0; i < rows; ++i) {
-    const Number* row = stored.values(i);
+    const Number* row = values + i * columns;
     for (std::size_t k = 0; k < names.size(); ++k)
       if (names[k] < columns) to[Index(k) * rows + i] = row[names[k]];
   }

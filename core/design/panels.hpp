@@ -80,12 +80,10 @@ public:
         std::fill_n(buffer_[f], count, 0.0);
         continue;
       }
-      if constexpr (std::is_same_v<decltype(fiber.values()), const Real*>)
-        if (fiber.plain()) {
-          at_[f] = fiber.values() + from;
-          continue;
-        }
-      fiber.copy_stretch(from, count, buffer_[f]);
+      if (const Real* numbers = fiber.in_place(from))
+        at_[f] = numbers;
+      else
+        fiber.copy_stretch(from, count, buffer_[f]);
     }
     return at_;
   }

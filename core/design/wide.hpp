@@ -127,4 +127,21 @@ void add_wide(const SparseFiber<Value, Position>& fiber, const Real* c, Index wi
   kernels::wide_add_at(fiber.values(), fiber.positions(), fiber.size(), c, width, V);
 }
 
+// Stored fibers, with the types they have.
+template <class F>
+concept Untyped = requires(const F f) { f.typed([](const auto&) {}); };
+
+void dot_between(const Untyped auto& fiber, Index from, Index to, const Real* V, Index width, Real* out) {
+  fiber.typed([&](const auto& typed) { dot_between(typed, from, to, V, width, out); });
+}
+void add_between(const Untyped auto& fiber, Index from, Index to, const Real* c, Index width, Real* V) {
+  fiber.typed([&](const auto& typed) { add_between(typed, from, to, c, width, V); });
+}
+void dot_wide(const Untyped auto& fiber, const Real* V, Index width, Real* out) {
+  fiber.typed([&](const auto& typed) { dot_wide(typed, V, width, out); });
+}
+void add_wide(const Untyped auto& fiber, const Real* c, Index width, Real* V) {
+  fiber.typed([&](const auto& typed) { add_wide(typed, c, width, V); });
+}
+
 } // namespace southwell

@@ -12,8 +12,10 @@
 
 #if defined(__GNUC__)
 #define SOUTHWELL_INLINE __attribute__((always_inline)) inline
+#define SOUTHWELL_NOINLINE __attribute__((noinline))
 #define SOUTHWELL_PREFETCH(address) __builtin_prefetch(address)
 #else
 #define SOUTHWELL_INLINE inline
+#define SOUTHWELL_NOINLINE
 #define SOUTHWELL_PREFETCH(address) ((void)(address))
 #endif

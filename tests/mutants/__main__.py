@@ -83,6 +83,13 @@ def build(tree: Path) -> None:
     subprocess.run(["cmake", "--build", tree / "build", "--target", "_core"], check=True)
     for module in (tree / "build").glob("_core*.so"):
         shutil.copy2(module, tree / "src" / "southwell")
+    which = [sys.executable, "-c", "import southwell._core as core; print(core.__file__)"]
+    found = subprocess.check_output(which, env=os.environ | {"PYTHONPATH": str(tree / "src")}, text=True).strip()
+    if not Path(found).is_relative_to(tree):
+        sys.exit(
+            f"Python finds the core at {found}, not the one with faults: an editable install comes first. Use an "
+            "environment without one."
+        )
 
 
 def run(tree: Path, number: int, tests: list[str], *options: str) -> tuple[int, str]:

@@ -1,0 +1,4 @@
+#include "bindings/dual_descent.hpp"
+
+template std::unique_ptr<southwell::Algorithm> southwell::dual_descent(const Framed<DenseFibers, Axis::rows>&,
+                                                                       const DescentSpec&);

@@ -1,4 +1,0 @@
-#include "bindings/dual_descent.hpp"
-
-template std::unique_ptr<southwell::Algorithm>
-southwell::dual_descent(const Framed<DenseFibers<float>, Axis::rows>&, const DescentSpec&);

@@ -1,4 +1,0 @@
-#include "bindings/dual_descent.hpp"
-
-template std::unique_ptr<southwell::Algorithm>
-southwell::dual_descent(const Framed<SparseFibers<double, std::int64_t>, Axis::rows>&, const DescentSpec&);

@@ -1,5 +1,0 @@
-#include "bindings/primal_descent.hpp"
-
-template std::unique_ptr<southwell::Algorithm>
-southwell::primal_descent(const Framed<SparseFibers<float, std::int64_t>, Axis::columns>&,
-                          const DescentSpec&);
