@@ -18,7 +18,7 @@ struct Logistic {
     const Real t = -b * y, u = 1 - t, lost = (1 - u) - t, value = xlogx(t) + (xlogx(u) + u * lost);
     return t >= -1e-12 && t <= 1 + 1e-12 ? value : infinity;
   }
-  // exp and log1p err by a few units each (see rounding.md), and nothing cancels.
+  // exp and log1p err by a few units each (see docs/mathematics.md, "Rounding"), and nothing cancels.
   Real value_rounding(Real, Real, Real value) const { return 16 * rounding::unit * value + rounding::tiny; }
   // Two logarithms; and 1 - t, whose rounding is corrected but for a part of the order of u min(t, 1).
   Real conjugate_rounding(Real y, Real b, Real value) const { // both of its terms are <= 0
