@@ -38,15 +38,21 @@ Output inner_products(Matrix<Real> lines, Index from) {
   });
 }
 
+// Takes `dgemm` as SciPy exports it. Where SciPy was built with integers of another size, it is not used, and
+// inner products are formed by the core's own loops. Returns whether it is used.
+bool use_blas(const nb::capsule& exported) {
+  const char* signature = exported.name();
+  const bool fits =
+      signature && std::strncmp(signature, "void (char *, char *, int *, int *, int *, ", 43) == 0;
+  if (fits) blas::gemm = reinterpret_cast<blas::Gemm*>(exported.data());
+  return fits;
+}
+
 } // namespace
 
-// Where SciPy was built with integers of another size, nothing is taken, and inner products are formed here.
 void def_blas(nb::module_& m) {
-  const nb::object exported = nb::module_::import_("scipy.linalg.cython_blas").attr("__pyx_capi__")["dgemm"];
-  const char* signature = PyCapsule_GetName(exported.ptr());
-  if (signature && std::strncmp(signature, "void (char *, char *, int *, int *, int *, ", 43) == 0)
-    blas::gemm = reinterpret_cast<blas::Gemm*>(PyCapsule_GetPointer(exported.ptr(), signature));
-  m.attr("blas") = blas::gemm != nullptr;
+  m.def("use_blas", &use_blas, "dgemm"_a);
+  m.def("has_blas", [] { return blas::gemm != nullptr; });
   m.def("solve_symmetric", &solve_symmetric, "h"_a, "b"_a, "one_by_one"_a = 0, "without"_a = -1,
         "H^-1 b through a Cholesky factor; None if H is not positive definite. For tests.");
   m.def("inner_products", &inner_products, "lines"_a, "from"_a = 0,

@@ -15,7 +15,7 @@ def positive_definite(size, seed=0):
 
 
 def test_blas_of_scipy_is_used():
-    assert _core.blas
+    assert _core.has_blas()
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -2,6 +2,7 @@
 
 from importlib import import_module
 
+from . import _blas as _blas
 from . import losses, methods, penalties, plots, rules
 from ._data import Centred, Factorised
 from ._threads import get_num_threads, set_num_threads
