@@ -244,12 +244,9 @@ void def_algorithms(nb::module_& m) {
       .def(
           "repenalise",
           [](BoundAlgorithm& self, nb::object problem) {
-            const auto& next = nb::cast<const BoundProblem&>(problem);
-            const auto& now = nb::cast<const BoundProblem&>(self.problem_object);
-            if (!next.layout_object.is(now.layout_object) ||
-                next.core.loss.targets().data() != now.core.loss.targets().data())
-              return false;
-            if (!self.algorithm->repenalise(next.core)) return false;
+            const auto& next = nb::cast<const BoundQuestion&>(problem);
+            if (!next.same_data(nb::cast<const BoundQuestion&>(self.problem_object))) return false;
+            if (!self.algorithm->repenalise(next.question())) return false;
             self.parts = nb::make_tuple(self.parts, self.problem_object); // parts may still look at the first
             self.problem_object = problem;
             return true;

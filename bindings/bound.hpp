@@ -23,6 +23,7 @@ inline Index rows(nanobind::handle layout) {
 struct BoundQuestion {
   virtual ~BoundQuestion() = default;
   virtual const Question& question() const = 0;
+  virtual bool same_data(const BoundQuestion&) const { return false; } // and the same loss and weights
 };
 
 // A problem and all it is made of.
@@ -40,6 +41,11 @@ struct BoundProblem final : BoundQuestion {
         loss(over_samples(any_loss, sized(targets, rows(layout)), sized(weights, rows(layout)))), penalty(p),
         core(nanobind::cast<const BoundLayout&>(layout).design(), *loss, penalty) {}
   const Question& question() const override { return core; }
+  bool same_data(const BoundQuestion& other) const override {
+    const auto* own = dynamic_cast<const BoundProblem*>(&other);
+    return own && own->layout_object.is(layout_object) &&
+           own->loss->targets().data() == loss->targets().data();
+  }
   const AnyLayout& layout() const { return nanobind::cast<const BoundLayout&>(layout_object).layout; }
 };
 

@@ -17,7 +17,7 @@ void dual_half(const Problem& problem, const Given& y, Point& point) {
   if (!y) return balanced_derivative(problem, point.margins, point.y);
   point.y = within_domain(problem, sized(*y, problem.dual_size()));
 }
-void dual_half(const WideProblem& problem, const Given& y, Point& point) {
+void dual_half(const BlockProblem& problem, const Given& y, Point& point) {
   if (!y) return problem.loss.derivative(point.margins, point.y);
   const CVec given = sized(*y, problem.dual_size());
   point.y.assign(given.begin(), given.end());
@@ -37,7 +37,7 @@ template <class P> Point point_of(const P& problem, CVec x, const Given& y) {
 template <class Work> nb::tuple with_problem(nb::handle problem, Work&& work) {
   const Question& question = nb::cast<const BoundQuestion&>(problem).question();
   if (const auto* scalar = dynamic_cast<const Problem*>(&question)) return work(*scalar);
-  if (const auto* wide = dynamic_cast<const WideProblem*>(&question)) return work(*wide);
+  if (const auto* wide = dynamic_cast<const BlockProblem*>(&question)) return work(*wide);
   throw nb::type_error("a problem over numbers or blocks is needed");
 }
 

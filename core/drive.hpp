@@ -139,7 +139,7 @@ public:
   virtual Account account() const { return {}; }
   virtual std::vector<Effort> parts() const { return {}; } // of its work that are told apart
   // Go on from here under another penalty, if it can.
-  virtual bool repenalise(const Problem&) { return false; }
+  virtual bool repenalise(const Question&) { return false; }
 
   // For those who study rules: coordinates that would be chosen here and now, and those that are, move after
   // move.

@@ -11,8 +11,8 @@
 // The cost is that of two plain certificates or three: products with |A| beside those with A, and losses at
 // both ends of intervals. Where rounding is too large for a bound, primal is infinity or dual that of y = 0.
 #pragma once
+#include "core/block_problem.hpp"
 #include "core/rigorous_slopes.hpp"
-#include "core/wide_problem.hpp"
 
 namespace southwell {
 

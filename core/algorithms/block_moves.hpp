@@ -2,7 +2,7 @@
 // block of its own, the last. Perturbations as in perturbation.hpp.
 #pragma once
 #include "core/algorithms/dspdc.hpp"
-#include "core/wide_problem.hpp"
+#include "core/block_problem.hpp"
 
 namespace southwell {
 
@@ -31,7 +31,7 @@ private:
 
 class BlockMoves {
 public:
-  BlockMoves(const WideProblem& problem, const DspdcSpec& spec)
+  BlockMoves(const BlockProblem& problem, const DspdcSpec& spec)
       : problem_(&problem), perturbation_(spec.dx, spec.dy, spec.recentre_every),
         intercept_(problem.design.cols() - 1), centre_(std::size_t(problem.width())) {}
 
@@ -80,7 +80,7 @@ public:
   }
 
 private:
-  const WideProblem* problem_;
+  const BlockProblem* problem_;
   BlockPerturbation perturbation_;
   Index intercept_;
   std::vector<Real> centre_;

@@ -118,14 +118,14 @@ class BlockProblem(Problem):
         """Is X a matrix?"""
         return isinstance(self.loss, ClassLoss) or self.targets.ndim == 2
 
-    def wide_loss(self) -> _core.WideLoss:
+    def wide_loss(self) -> _core.LossSum:
         if isinstance(self.loss, ClassLoss):
             return self.loss.over(self.targets, self.width, self.weights)
         return _core.task_loss(self.loss.core, self.width, self.targets.ravel(), self.weights)
 
-    def core(self, by_columns: bool | None = None) -> _core.WideProblem:
+    def core(self, by_columns: bool | None = None) -> _core.BlockProblem:
         layout = self.ready_layout() if by_columns is None else self.layout(by_columns)
-        return _core.WideProblem(layout, self.wide_loss(), self.core_penalty)
+        return _core.BlockProblem(layout, self.wide_loss(), self.core_penalty)
 
     @property
     def inner_size(self) -> int:

@@ -203,7 +203,7 @@ class ClassLoss(Loss):
     def _parameter(self) -> float:
         return next((getattr(self, f.name) for f in fields(self)), 0.0)  # type: ignore[arg-type]
 
-    def over(self, labels: np.ndarray, width: int, weights: np.ndarray) -> _core.WideLoss:
+    def over(self, labels: np.ndarray, width: int, weights: np.ndarray) -> _core.LossSum:
         """The compiled loss over all samples."""
         return _core.class_loss(self.name, self._parameter, width, labels, weights)
 
