@@ -31,7 +31,7 @@ public:
     }
   }
   // The block of a uniform coordinate: its candidate is itself uniform over all.
-  Index anyone() override { return block_of_[random_.below(Index(block_of_.size()))]; }
+  Index uniform_candidate() override { return block_of_[random_.below(Index(block_of_.size()))]; }
 
 private:
   std::vector<Index> block_of_, starts_, members_;

@@ -24,7 +24,7 @@ public:
   virtual Score score() const { return Score::none; }
   virtual Index candidates() const { return 1; } // the size of a group
   // A place in the last group, so drawn that all coordinates are equally likely to be there.
-  virtual Index anyone() { return 0; }
+  virtual Index uniform_candidate() { return 0; }
 
   // Scores of all coordinates: wanted afresh after so many moves; 0: true at every move; never: once.
   virtual bool keeps_scores() const { return false; }
