@@ -1,4 +1,4 @@
-// What is asked, and a point that may answer it.
+// The optimisation problem, and functions that complete a point (x, y) with its products.
 //
 //   P(x) = sum_i s_i phi_i(m_i) + sum_j g_j(x_j),                 m = A x            (margins)
 //   D(y) = - sum_i s_i phi_i*(y_i) - sum_j g_j*(-z_j),            z = A'(s o y)      (slopes)
@@ -32,10 +32,12 @@ struct Problem final : Question {
   std::unique_ptr<Bound> bound(std::function<bool()> hurry) const override;
 
   Index width() const { return 1; }
-  bool has_intercept() const { return penalty.penalised() < design.cols(); } // it is the last column
+  bool has_intercept() const {
+    return penalty.penalised() < design.cols();
+  } // the intercept is the last column
 
   Real penalty_value(CVec x) const {
-    if (penalty.plain() && penalty.penalised() > 0) { // one formula for all: the loop vectorises
+    if (penalty.plain() && penalty.penalised() > 0) { // the same formula for all: the loop vectorises
       const auto [l1, l2, lo, hi] = penalty[0];
       return unrolled(penalty.penalised(), [&, l1 = l1, l2 = l2](Index j) {
         return (l1 + l2 / 2 * std::abs(x[j])) * std::abs(x[j]);
@@ -45,19 +47,19 @@ struct Problem final : Question {
     for (Index j = 0; j < Index(x.size()); ++j) total += penalty[j].value(x[j]);
     return total;
   }
-  Real dual_at_zero() const { // D(0), a bound that costs nothing
+  Real dual_at_zero() const { // D(0), a lower bound that needs no product
     Real least = 0;           // min g = -g*(0)
     for (Index j = 0; j < (penalty.plain() ? 0 : design.cols()); ++j) least -= penalty[j].conjugate(0);
     return least - loss.conjugate(std::vector<Real>(design.rows()), 0);
   }
   void slopes(CVec y, Vec z) const { design.adjoint(loss.weights(), y, z); } // z = A'(s o y)
-  // Iterations of so many rows and columns in which each could have moved once.
+  // The number of iterations, on so many rows and columns each, in which every one could move once.
   Index rounds(Index rows, Index columns) const {
     return std::max((design.rows() + rows - 1) / rows, (design.cols() + columns - 1) / columns);
   }
 };
 
-// Any x and y, brought into the bounds and into dom phi*.
+// x clipped to its bounds, y clipped to dom phi*.
 inline std::vector<Real> within_bounds(const Problem& problem, CVec x) {
   std::vector<Real> inside(x.begin(), x.end());
   for (Index j = 0; j < Index(x.size()); ++j)
@@ -70,14 +72,14 @@ inline std::vector<Real> within_domain(const Problem& problem, CVec y) {
   return inside;
 }
 
-// The shift c that minimises sum_i s_i phi_i(m_i + c), to rounding, and the bracket it was found in: the
+// The shift c that minimises sum_i s_i phi_i(m_i + c), up to rounding, and an interval that contains it: the
 // derivative is <= 0 at lo and >= 0 at hi.
 struct Shift {
   Real best = 0, lo = 0, hi = 0;
   bool found = false;
 };
 
-// Newton inside a bracket on the derivative, from a guess.
+// Newton's method on the derivative, safeguarded by bisection, from a guess.
 inline Shift best_shift(const SampleLoss& loss, CVec margins, Real guess = 0) {
   const auto at_rest = [](Real c) { return Shift{c, c, c, true}; };
   Slope at = loss.slope(margins, guess);
@@ -89,7 +91,7 @@ inline Shift best_shift(const SampleLoss& loss, CVec margins, Real guess = 0) {
     return loss.quadratic() || (squares && std::abs(at.first / at.second) <= 1e-9 * (1 + std::abs(c)));
   };
   if (tiny(guess)) return at_rest(guess - at.first / at.second);
-  Real size = 0; // of the numbers at play
+  Real size = 0; // the largest absolute margin or target
   for (std::size_t i = 0; i < margins.size(); ++i)
     size = std::max({size, std::abs(margins[i]), std::abs(loss.targets()[i])});
   const Real unit = size > 0 ? std::min(size, 1.0) : 1;
@@ -98,7 +100,7 @@ inline Shift best_shift(const SampleLoss& loss, CVec margins, Real guess = 0) {
   Real step = newton < unit / 2 ? 2 * newton : unit, near = guess;
   while (loss.slope(margins, guess + direction * step).first * direction <
          0) {                          // until the derivative changes sign
-    if (step > 1e15 * size) return {}; // it never does: there is no finite minimiser
+    if (step > 1e15 * size) return {}; // it does not: there is no finite minimiser
     near = guess + direction * step;
     step *= 4;
   }
@@ -108,7 +110,7 @@ inline Shift best_shift(const SampleLoss& loss, CVec margins, Real guess = 0) {
     const Real newton = shift.best - at.first / at.second; // curvature 0 gives infinity or NaN: bisect
     const bool inside = newton > shift.lo && newton < shift.hi;
     const Real next = inside ? newton : shift.lo + (shift.hi - shift.lo) / 2;
-    if (next == shift.best || next == shift.lo || next == shift.hi) break; // down to rounding
+    if (next == shift.best || next == shift.lo || next == shift.hi) break; // converged up to rounding
     if (inside && tiny(shift.best)) return at_rest(next);
     shift.best = next;
     at = loss.slope(margins, shift.best);
@@ -118,11 +120,11 @@ inline Shift best_shift(const SampleLoss& loss, CVec margins, Real guess = 0) {
   return shift;
 }
 
-// m = A x. The unpenalised intercept has a one-dimensional problem of its own, and certificates are weak
-// unless it is solved: here x gets its best one. The margins are computed without the intercept it came with,
-// which might be so large that theirs drown in its rounding; it stays only where it is better, as where there
-// is no best one.
-inline void solve_intercept(const Problem& problem, Point& point) { // with margins without an intercept
+// m = A x, with the intercept of x replaced by the best one, because certificates are weak unless the
+// one-dimensional problem of the intercept is solved. The margins are computed without the old intercept,
+// which may be so large that adding it would round them off. The old one is kept only if it is better, as
+// when no finite minimiser exists.
+inline void solve_intercept(const Problem& problem, Point& point) { // given margins without the intercept
   const Real own = point.x.back();
   const Shift shift = best_shift(problem.loss, point.margins, own);
   if (shift.found || problem.loss.value(point.margins, shift.best) < problem.loss.value(point.margins, own))
@@ -136,16 +138,17 @@ inline void compute_margins(const Problem& problem, Point& point) {
   point.x.back() = own;
   solve_intercept(problem, point);
 }
-// The margins of a point as they are with another intercept.
+// The margins of a point with another intercept.
 inline std::vector<Real> margins_with(const Point& point, Real intercept) {
   std::vector<Real> margins = point.margins;
   for (Real& m : margins) m += intercept - point.x.back();
   return margins;
 }
 
-// y in the subdifferential of the loss at the best intercept, summing to zero. Left and right of the
-// minimiser the derivatives sum to something <= 0 and >= 0; at kinks the truth lies between, and so does a
-// mixture of the two.
+// y in the subdifferential of the loss at the best intercept, with s-weighted sum zero. The derivatives sum
+// to a number
+// <= 0 on the left of the minimiser and >= 0 on its right; at kinks the wanted y is a convex combination of
+// the two.
 inline void balanced_derivative(const Problem& problem, CVec margins, Vec y) {
   if (!problem.has_intercept()) return problem.loss.derivative(margins, y);
   const CVec s = problem.loss.weights();

@@ -1,5 +1,5 @@
-// The loss term over all samples, sum_i s_i phi(m_i; b_i), erased: its loops are long, so a virtual call is
-// free.
+// The loss over all samples, sum_i s_i phi(m_i; b_i), type-erased: its loops are long, so a virtual call
+// costs nothing.
 #pragma once
 #include "core/losses/all.hpp"
 #include "core/support/rounding.hpp"
@@ -11,21 +11,21 @@ struct Slope {
   Real first, second; // sum_i s_i phi', sum_i s_i phi''
 };
 
-// sum_i s_i phi_i*(y_i) from above, and the size of its terms. phi* is convex, so
-// phi*((1 - r) y) <= phi*(y) + r (phi*(0) - phi*(y)): where a part r of y is given up, it rises by at most r
-// times the sizes at y and at 0.
+// An upper bound of sum_i s_i phi_i*(y_i), and the sum of the absolute values of its terms. phi* is convex,
+// so phi*((1 - r) y) <= phi*(y) + r (phi*(0) - phi*(y)): scaling y by 1 - r raises the sum by at most r times
+// the sizes at y and at 0.
 struct ConjugateAbove {
   Real value, size;
 };
-// How far a dual point is from one that meets its constraints exactly: that one is within `part` of each of
-// its numbers, and within `weight` of the weights s beyond that.
+// The distance of a dual point y to a point y' that satisfies its constraints exactly:
+// |y'_i - y_i| <= part |y_i| + weight.
 struct Distance {
   Real part = 0, weight = 0;
 };
 
-// y sums to zero, s-weighted, after its positive or its negative part is scaled towards 0.
+// Scales the positive or the negative part of y towards 0 so that its s-weighted sum is zero.
 inline void balance(CVec weights, Vec y) {
-  CompensatedSum above, below; // equal terms round alike: plain sums of many would drift
+  CompensatedSum above, below; // compensated, since rounding errors of many equal terms would add up
   for (std::size_t i = 0; i < y.size(); ++i) (y[i] > 0 ? above : below).add(weights[i] * std::abs(y[i]));
   const Real up = above.value(), down = below.value();
   if (up == down) return;
@@ -63,15 +63,14 @@ public:
   virtual Real conjugate(CVec y, Real scale) const = 0;       // sum_i s_i phi*(scale y_i)
   // y_i = argmax  y m_i - phi*(y) - (q/2)(y - centre_i)^2; returns sum_i s_i times what is attained
   virtual Real maximise(CVec margins, CVec centre, Real q, Vec y) const = 0;
-  // The same with all rounding errors counted: at margins that are known within radii, and at y in the
-  // domain.
+  // Upper bounds that include all rounding errors, for margins known up to radii, and for y in the domain.
   virtual Real value_above(CVec margins, CVec radii) const = 0;
   virtual ConjugateAbove conjugate_above(CVec y) const = 0;
   virtual Interval domain(Index i) const = 0; // of phi_i*
   virtual Real smoothness() const = 0;        // 1/gamma
-  virtual bool smooth() const = 0;            // has it no kinks?
-  virtual bool quadratic() const = 0;         // is its curvature the same everywhere?
-  virtual bool piecewise() const = 0;         // is it, in pieces?
+  virtual bool smooth() const = 0;            // phi has no kinks
+  virtual bool quadratic() const = 0;         // phi'' is constant
+  virtual bool piecewise() const = 0;         // phi'' is piecewise constant
 
   // One sample at a time, for algorithms whose steps are long.
   virtual Real derivative(Index i, Real m) const = 0;
@@ -79,7 +78,7 @@ public:
                         Real q) const = 0;                 // argmax  y m - phi*(y) - (q/2)(y - y0)^2
   virtual Real bracket(Index i, Real m, Real y) const = 0; // phi(m) + phi*(y) - y m >= 0
 
-  Real size(CVec margins, CVec y) const { // sum_i s_i |y_i| (|m_i| + |b_i|): what the gap is a difference of
+  Real size(CVec margins, CVec y) const { // sum_i s_i |y_i| (|m_i| + |b_i|), the size of the terms of the gap
     Real total = 0;
     for (std::size_t i = 0; i < y.size(); ++i)
       total += weights_[i] * std::abs(y[i]) * (std::abs(margins[i]) + std::abs(targets_[i]));
@@ -87,9 +86,10 @@ public:
   }
 
   void balance(Vec y) const { southwell::balance(weights_, y); }
-  // y moved into the domain, by so much that its ends may be off by rounding.
+  // Clips y to the interior of dom phi*, so far from its ends that rounding errors in these do not matter.
   virtual Distance strictly_inside(Vec y) const = 0;
-  // A point that sums to zero exactly has the positive or the negative part of y scaled towards 0.
+  // The distance to the point with a sum of exactly zero that has the positive or negative part scaled
+  // towards 0.
   Distance imbalance(CVec y) const {
     const auto part = [&](Real sign) {
       return rounding::sum_of_chunks(samples(), [&](Index from, Index size) {
@@ -106,7 +106,7 @@ protected:
   CVec targets_, weights_;
 };
 
-// Defined in sample_losses.hpp, which one file includes: it is long to compile.
+// Defined in sample_losses.hpp, which only one file includes, because it takes long to compile.
 std::unique_ptr<SampleLoss> over_samples(const AnyLoss& loss, CVec targets, CVec weights);
 
 } // namespace southwell

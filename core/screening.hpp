@@ -1,10 +1,11 @@
-// What the gap proves about single coordinates (gap-safe rules: Ndiaye, Fercoq, Gramfort and Salmon 2017; of
-// samples: Shibagaki, Karasuyama, Hatano and Takeuchi 2016). Once proved, it holds for good.
+// What the gap proves about single coordinates (gap-safe rules for features: Ndiaye, Fercoq, Gramfort and
+// Salmon 2017; for samples: Shibagaki, Karasuyama, Hatano and Takeuchi 2016). What is proved holds for the
+// rest of the solve.
 //
 // D is gamma-strongly concave in the s-weighted norm, so an optimal y is within sqrt(2 (P - D(y)) / gamma) of
-// any y. Where no slope within that reach leaves the subdifferential of g_j at 0, x_j = 0 in every solution.
-// P is l2-strongly convex, so the optimal x is within sqrt(2 (P(x) - D) / l2) of any x. Where phi_i' is the
-// same at both ends of what the margin can then be, it is the dual value of sample i. An unpenalised
+// any y. If z_j of all these y are inside the subdifferential of g_j at 0, then x_j = 0 in every solution.
+// P is l2-strongly convex, so the optimal x is within sqrt(2 (P(x) - D) / l2) of any x. If phi_i' is the
+// same at both ends of the interval of possible margins, it is the optimal y_i. An unpenalised
 // intercept has no such bound.
 #pragma once
 #include "core/certificate.hpp"
@@ -17,13 +18,13 @@ class Screening {
 public:
   explicit Screening(const Problem& problem) { repenalise(problem); }
 
-  // For another penalty on the same data nothing is proved yet.
+  // Starts again with another penalty on the same data.
   void repenalise(const Problem& problem) {
     problem_ = &problem;
     features_.assign(problem.design.cols(), 0);
     samples_.assign(problem.design.rows(), 0);
     l2_ = problem.has_intercept() ? 0 : infinity;
-    kinks_ = false; // without any, no feature is zero for sure
+    kinks_ = false; // without any, no feature can be proved to be zero
     for (Index j = 0; j < problem.penalty.penalised() && !kinks_; ++j) {
       const Interval quiet = problem.penalty[j].subdifferential(0);
       kinks_ = quiet.lo < quiet.hi;
@@ -33,8 +34,8 @@ public:
   }
 
   bool feature(Index j) const { return features_[j]; }
-  const std::vector<char>& features() const { return features_; } // which are zero
-  const std::vector<char>& samples() const { return samples_; }   // whose y is known
+  const std::vector<char>& features() const { return features_; } // 1: proved to be zero
+  const std::vector<char>& samples() const { return samples_; }   // 1: optimal y_i proved
   CVec column_norms() {
     if (norms_.empty()) {
       norms_.resize(features_.size());
@@ -43,9 +44,9 @@ public:
     }
     return norms_;
   }
-  Real total_norm() const { return total_norm_; } // of them
+  Real total_norm() const { return total_norm_; } // their sum
 
-  // With the last point and what its certificate found.
+  // Called with the last point and its certificate.
   void update(const Point& point, const Certifier& certifier, const Unit& unit) {
     const Certificate& best = certifier.best();
     const Real slack = unit.rounding + 1e-12 * best.terms; // gaps are known up to rounding
@@ -63,7 +64,7 @@ private:
     const auto room = [&](Index j, Real z, Real l1) {
       return 1.000001 * reach * lengths_[j] + 1e-10 * (std::abs(z) + l1);
     };
-    if (problem_->penalty.plain()) { // one condition for all: the loop vectorises
+    if (problem_->penalty.plain()) { // the same condition for all: the loop vectorises
       const Real l1 = problem_->penalty[0].l1;
       for (Index j = 0; j < problem_->penalty.penalised(); ++j) {
         const Real z = scale * slopes[j];
@@ -100,8 +101,8 @@ private:
   std::vector<char> features_, samples_;
   std::vector<Real> norms_, lengths_, row_norms_;
   Real total_norm_ = 0;
-  bool kinks_; // has the penalty any at zero?
-  Real l2_;    // the least of all, 0 if there is an intercept
+  bool kinks_; // the penalty has a kink at zero
+  Real l2_;    // the smallest of all features; 0 if there is an intercept
 };
 
 } // namespace southwell
