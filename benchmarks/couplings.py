@@ -1,6 +1,7 @@
 """The couplings "mirror" and "gram", and which of them "auto" chooses: python benchmarks/couplings.py
 
-Lasso with an intercept on sets with n >> d, to a relative gap of 1e-8, seconds including that of the Gram matrix."""
+Lasso with an intercept on sets with n >> d, to a relative gap of 1e-8, seconds including that of the Gram matrix.
+"""
 
 from __future__ import annotations
 

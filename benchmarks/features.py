@@ -4,7 +4,8 @@
 lower bound. Binning: the rulers of every nonzero in every grid, 16 bytes a bin, read at the speed at which this
 machine reads a table of that size again and again. Fourier: the product X W alone, by the same BLAS. `moved` is the
 traffic of main memory: input read once for each group of grids (binning) or once (Fourier), output written once. BLAS
-has one thread."""
+has one thread.
+"""
 
 from __future__ import annotations
 

@@ -4,7 +4,8 @@ Primal coordinate descent (squared loss, L1) against scikit-learn's Lasso, dual 
 liblinear through LinearSVC, on 20news tf-idf, w8a and leukemia. An epoch's time is the difference between a long and a
 short run, so set-up and certificates cancel. liblinear shrinks its problem, scikit-learn screens features, and ours
 skips coordinates that do not move (shrinking). `all` is ours with every coordinate visited; `early` compares the first
-epochs, when liblinear has not shrunk yet."""
+epochs, when liblinear has not shrunk yet.
+"""
 
 from __future__ import annotations
 

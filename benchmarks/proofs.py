@@ -2,7 +2,8 @@
 
 For each data set a solve to tol = 1e-6, then the time of ``Result.prove`` over that of a plain certificate of the same
 point, on one thread; and the width of the proven interval, which includes all rounding errors, against the plain gap.
-Data sets whose files are missing are left out."""
+Data sets whose files are missing are left out.
+"""
 
 from __future__ import annotations
 

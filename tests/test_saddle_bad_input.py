@@ -190,7 +190,7 @@ def test_centred_sparse_data(method):
 
 def test_active_sets_need_0_within_the_bounds():
     problem = problem_of(penalty=ElasticNet(l2=0.1, lower=0.1, upper=2.0))
-    refuses(ValueError, "leave coefficients at 0.*active_sets=False", problem, method="dgpd")
+    refuses(ValueError, "keeps inactive coefficients at 0.*active_sets=False", problem, method="dgpd")
     assert sw.solve(problem, method=DGPD(active_sets=False), max_epochs=5000).x.min() >= 0.1
 
 

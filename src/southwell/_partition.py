@@ -1,4 +1,4 @@
-"""Partitions of the coordinates into blocks that are alike, for ``Hybrid``."""
+"""Partitions of the coordinates into blocks of similar ones, for ``Hybrid``."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _cluster(problem: Problem, side: str, number: int, clustering: str, seed: in
 
 
 def frozen(partition):
-    """Arrays, lists and other collections as tuples, all else as it is."""
+    """Arrays, lists and other collections as nested tuples, so that rules can be compared; other values unchanged."""
     if isinstance(partition, np.ndarray):
         partition = partition.tolist()
     if isinstance(partition, str) or sp.issparse(partition) or not isinstance(partition, Iterable):
@@ -75,7 +75,7 @@ def frozen(partition):
 
 
 def _given(partition, size: int, what: str) -> np.ndarray:
-    """Block labels from labels, or from lists of members; each coordinate once."""
+    """The block of each coordinate, from labels or from lists of members; each coordinate must occur once."""
     if not isinstance(partition, tuple):
         raise TypeError(
             f"partition must be one of {', '.join(CLUSTERINGS)}, or an array; got {type(partition).__name__}."

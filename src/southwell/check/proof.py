@@ -1,4 +1,4 @@
-"""A proof file: what it may hold, and how it is read without trust.
+"""Proof files: their content, and a reader that validates everything.
 
 It is an uncompressed ZIP archive of ``proof.json`` and arrays in NumPy's format, ``0.npy``, ``1.npy``, ... Reading it
 runs no code and takes no more memory than a few times the size of the file. Scalars are written with ``float.hex``.
@@ -66,7 +66,7 @@ class Groups:
 
 @dataclass(frozen=True)
 class Proof:
-    """All that a proof file says."""
+    """The content of a proof file."""
 
     written_by: str
     samples: int
@@ -115,7 +115,7 @@ class Proof:
 
 
 def read(path: str | os.PathLike) -> Proof:
-    """The proof in a file, or ``Refused``; ``OSError`` where it cannot be opened."""
+    """The proof in a file. Raises ``Refused`` if it is invalid, ``OSError`` if it cannot be opened."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe must not block
     descriptor = os.open(path, flags)
     status = os.fstat(descriptor)
@@ -171,7 +171,7 @@ def _array(content: bytes, k: int) -> np.ndarray:
 
 
 class _Part:
-    """An object of the text that must have exactly these keys."""
+    """A JSON object that must have exactly these keys."""
 
     def __init__(self, value, name: str, *keys: str):
         if type(value) is not dict or set(value) != set(keys):
@@ -245,7 +245,7 @@ def _proof(text, arrays: list[np.ndarray]) -> Proof:
 
 
 class _Arrays:
-    """Arrays by name; each must be asked for once, and none left."""
+    """Arrays by name; each must be taken once, and none may be left over."""
 
     def __init__(self, names, arrays: list[np.ndarray]):
         if type(names) is not dict or sorted(map(repr, names.values())) != sorted(map(repr, range(len(arrays)))):

@@ -20,7 +20,7 @@ AT_ONCE = 2**25  # margins in memory at a time, where only the best class is ask
 
 
 class LinearClassifier(ClassifierMixin, LinearEstimator):
-    """A linear model of classes, a problem for each but where there are two."""
+    """A linear model of classes: one problem for two classes, else one for each class."""
 
     _multilabel = False
 
@@ -55,8 +55,8 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         return Bunch(X=X, y=y, targets=targets, weights=weights, sample_weight=given, params=params, told=told)
 
     def _classes(self, y, weights):
-        """The classes, a column of -1 and +1 for each (or for the second of two), and weights. Rows that weigh nothing
-        are not there."""
+        """The classes, a column of -1 and +1 for each (for two classes: for the second), and weights. Rows of weight
+        zero do not count."""
         there = np.ones(y.size, bool) if weights is None else weights > 0
         classes = np.unique(y[there])
         if classes.size < 2:
@@ -93,7 +93,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         if not np.isin(values, (0, 1)).all():
             raise ValueError(f"An indicator matrix of labels holds 0 and 1; got {values.tolist()[:5]}.")
         if getattr(self, "class_weight", None) is not None:
-            raise ValueError("class_weight is not for several labels at once; give sample_weight.")
+            raise ValueError("class_weight cannot be used with several labels at once; give sample_weight.")
         there = sp.csc_array(y if weights is None else y[weights > 0])
         there.eliminate_zeros()
         filled = np.diff(there.indptr)

@@ -1,4 +1,4 @@
-"""Cross-validation: every fold a path, many at a time, on threads."""
+"""Cross-validation: a path for every fold, several at a time, on threads."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ Strong = Callable[[float], tuple[np.ndarray, np.ndarray]]
 """From a total weight of samples to the l1s and l2s of a path, from strong to weak."""
 
 Judge = Callable[[int, object, sp.csr_array, np.ndarray, np.ndarray], float]
-"""How good is a model? Given the number of its fold, the held-out rows, coefficients, intercepts, margins."""
+"""The score of a model, from the number of its fold, the held-out rows, coefficients, intercepts, margins."""
 
 
 @dataclass(frozen=True)
 class Folds:
-    """What is learnt from some rows of the data, and judged by others.
+    """Trains models on some rows of the data and scores them on others.
 
-    ``targets`` has a column for each problem, ``splits`` has rows to train and rows to test for each fold, and
-    ``state(rows, target, weights)`` the problem on some rows, whatever its penalty.
+    ``targets`` has a column for each problem, ``splits`` has the training rows and the test rows of each fold, and
+    ``state(rows, target, weights)`` makes the problem on some rows, with any penalty.
     """
 
     X: object
@@ -46,7 +46,7 @@ class Folds:
     told: Callable[[int, int], None]  # paths done, paths in all
 
     def scores(self, lines: Sequence[Strong], judge: Judge) -> tuple[np.ndarray, list[str]]:
-        """What the judge says of held-out rows, of shape (n_folds, n_lines, n_points), and what to warn of."""
+        """The scores on held-out rows, of shape (n_folds, n_lines, n_points), and warnings."""
         problems = self.targets.count
         training = [_Training(self, train, len(lines) * problems) for train, _ in self.splits]
         tasks = list(product(range(len(self.splits)), range(len(lines)), range(problems)))
@@ -79,7 +79,7 @@ class Folds:
         return scores, warned
 
     def _on_threads(self, work: Callable, tasks: Sequence, told=None) -> list:
-        """``work(task, cancelled)`` for each; Ctrl-C is heard, and raises the flag."""
+        """Calls ``work(task, cancelled)`` for each task; Ctrl-C raises the flag ``cancelled``."""
         cancelled, done, lock, config = _core.Flag(), [], threading.Lock(), sklearn.get_config()
 
         def one(k: int):
@@ -98,7 +98,7 @@ class Folds:
 
 
 class _Training:
-    """The rows a fold learns from: copied when first asked for, let go after their last use."""
+    """The training rows of a fold: copied when first needed, released after their last use."""
 
     def __init__(self, folds: Folds, train: np.ndarray, uses: int):
         self._folds, self._train, self._left = folds, train, uses
@@ -131,8 +131,8 @@ class _Training:
 
 
 def _models(rows, paths: Sequence[Path], most: int = 2**22) -> Iterator[tuple]:
-    """For each point the rows, the coefficients, the intercepts and the margins, a column for each problem; some points
-    at a time share a product."""
+    """For each point the rows, the coefficients, the intercepts and the margins, a column for each problem. The
+    margins of several points are computed by one product."""
     points, problems = len(paths[0]), len(paths)
     together = max(1, most // max(1, rows.shape[0] * problems))
     for begin in range(0, points, together):
@@ -147,10 +147,10 @@ def _models(rows, paths: Sequence[Path], most: int = 2**22) -> Iterator[tuple]:
 
 def best_of(scores: np.ndarray, one_standard_error: bool) -> tuple[int, int]:
     """The line and the point of the best mean score, of shape (n_folds, n_lines, n_points), or on that line the first
-    point, with the strongest penalty, that is within one standard error of it. NaN is no score."""
+    point, with the strongest penalty, that is within one standard error of it. NaN scores are ignored."""
     means = scores.mean(axis=0)
     if np.isnan(means).all():
-        raise ValueError("No penalty could be judged: every score is NaN. Try another scoring, or other folds.")
+        raise ValueError("No penalty could be chosen: every score is NaN. Try another scoring, or other folds.")
     line, point = np.unravel_index(np.nanargmax(means), means.shape)
     if one_standard_error and len(scores) > 1:
         with np.errstate(invalid="ignore"):  # of infinite scores

@@ -14,7 +14,7 @@ from .conventions import Strengths, from_alpha
 
 
 class PoissonRegressor(LinearRegressor):
-    """A model of counts, ``exp(x'w + c)``, with an L2 penalty (or an elastic one), proven.
+    """A model of counts, ``exp(x'w + c)``, with an L2 or elastic-net penalty, with a certificate.
 
     Minimises ``1 / (2 n) sum_i deviance(y_i, exp(x_i'w + c)) + (alpha / 2) ||w||^2``, as scikit-learn's class of the
     same name does; with ``l1_ratio``, a share of alpha is L1.
@@ -27,7 +27,7 @@ class PoissonRegressor(LinearRegressor):
     fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
         As for ``ElasticNet``.
     solver : str
-        For code written for scikit-learn; ``method`` decides.
+        Ignored; for compatibility with scikit-learn.
 
     Attributes
     ----------

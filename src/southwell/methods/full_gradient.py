@@ -28,7 +28,7 @@ _LEAST = np.finfo(float).tiny ** 0.5
 
 
 def _curvature(problem: Problem) -> float:
-    """That of (1/2) sum_i s_i (a_i'x)^2 in one direction. Any bounds L from below; the line search does the rest."""
+    """The curvature of (1/2) sum_i s_i (a_i'x)^2 in one direction: a lower bound of L, which the line search raises."""
     layout = problem.ready_layout()
     along = layout.adjoint(problem.weights)
     along = along if along.any() else np.ones_like(along)
@@ -37,7 +37,7 @@ def _curvature(problem: Problem) -> float:
 
 
 def soft_fista(problem: Problem, start: Start, softness: float) -> Prepared:
-    """FISTA on a loss whose kinks are softened, less and less, around centres that follow: by products alone."""
+    """FISTA on a loss with kinks that are smoothed, less and less, around moving centres. Needs products only."""
     start = with_null_intercept(problem, start)
     guess = max(_curvature(problem), _LEAST)
     algorithm = _core.soft_fista(problem.core(), start.x, dual_start(problem, start), guess, softness)
@@ -77,12 +77,12 @@ class LBFGS(Method):
     Parameters
     ----------
     memory : int
-        Pairs of steps and gradients kept.
+        The number of pairs of steps and gradients that are kept.
 
     Notes
     -----
-    An epoch is one iteration. SciPy runs in a thread of its own and waits while certificates are computed, so that its
-    memory outlives them. Where its line search ends, it is begun again from where it stands.
+    An epoch is one iteration. SciPy runs in a separate thread and waits while certificates are computed, so that it
+    keeps its memory. If its line search fails, it is restarted at the current point.
     """
 
     memory: int = 30
@@ -102,7 +102,7 @@ class LBFGS(Method):
 
 
 class _Quasi:
-    """Minimises step by step: ``advance`` lets SciPy go on until its next iterate."""
+    """Runs SciPy's minimiser step by step: ``advance`` continues until its next iterate."""
 
     def __init__(self, problem: Problem, core: _core.Problem, x: np.ndarray, memory: int):
         self.core, self.memory = core, memory
@@ -130,7 +130,7 @@ class _Quasi:
 
     def advance(self) -> tuple[np.ndarray, int]:
         if self.thread is None:
-            # The thread must not hold this object, or it would never be let go of.
+            # The thread must not refer to this object, or the object would never be freed.
             job = _Job(self)
             self.job, self.thread = job, threading.Thread(target=job.run, daemon=True)
             self.thread.start()
