@@ -240,7 +240,7 @@ def test_centred_factors():
     ids=repr,
 )  # fmt: skip
 def test_methods_that_walk_rows_or_columns(method):
-    match = f"{type(method).__name__} walks rows or columns of A.*dspdc, fista, lbfgs.*U @ V"
+    match = f"{type(method).__name__} needs rows or columns of A.*dspdc, fista, lbfgs.*U @ V"
     refuses(ValueError, match, sw.Factorised(*factors()), np.arange(N), l2=0.1, method=method)
 
 

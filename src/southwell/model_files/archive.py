@@ -1,7 +1,7 @@
-"""A file of one JSON text and some arrays, that runs no code when read.
+"""A file of one JSON text and some arrays. Reading it runs no code from it.
 
 It is an uncompressed ZIP archive: ``model.json`` and arrays in NumPy's own format, ``0.npy``, ``1.npy``, ... Nothing
-that is read can be larger than the file, whatever the file says.
+that is read can be larger than the file, whatever sizes it states.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ KINDS = "biufcUS"  # of numbers, truth values and strings
 
 
 def write(path: Path, text: dict, arrays: list[np.ndarray], *, text_name: str = TEXT) -> None:
-    """All or nothing: the file appears, or takes the place of the old one, when it is complete and on disk."""
+    """Write atomically: the file appears, or replaces the old one, when it is complete and on disk."""
     path = Path(os.path.realpath(path))
     if not path.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {str(path.parent)!r} to write {path.name!r} to.")
@@ -40,7 +40,7 @@ def _fill(file, text: dict, arrays: list[np.ndarray], text_name: str) -> None:
 
 
 def read(path: Path) -> tuple[dict, list[np.ndarray]]:
-    """The text and the arrays, or ``Refused``."""
+    """The text and the arrays. Raises ``Refused`` if the file is invalid."""
     with open_regular(path) as file:
         try:
             with zipfile.ZipFile(file) as archive:

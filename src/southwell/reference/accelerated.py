@@ -1,7 +1,7 @@
 """Accelerated coordinate descent, at O(d) a step.
 
 Problem    min over alpha of f(A alpha) + sum_k h_k(alpha_k), which is either side; see coordinate_descent.py.
-           d is the number of coordinates, L_k bounds the curvature of f along k, and all is read at v:
+           d is the number of coordinates, L_k bounds the curvature of f along k, and gradients are taken at v:
 
                v = (1 - theta) x + theta z,    r_k = df/dalpha_k at v,    then theta: (1 - theta')/theta'^2 = 1/theta^2
 
@@ -24,7 +24,7 @@ Papers     One candidate j: APPROX. Fercoq and Richtarik, "Accelerated, Parallel
            L_k       L_j = sum_i s_i a_ij^2 / gamma   s_i q_i,  q_i = s_i sum_j a_ij^2 / l2_j
            r_k       slope of j at v                  -s_i times the margin of i, x = grad g*(-A'(s o v))
 
-Kept       x, z, theta; all else is computed afresh.
+Kept       x, z, theta; all else is recomputed.
 """  # fmt: skip
 
 from __future__ import annotations

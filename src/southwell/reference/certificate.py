@@ -4,8 +4,8 @@
     D(y)   = - sum_i s_i phi_i*(y_i) - sum_j g_j*(-z_j)                z = A'(s o y)
     gap    = P(x) - D(y) = sum_i s_i [phi_i(m_i) + phi_i*(y_i) - y_i m_i] + sum_j [g_j(x_j) + g_j*(-z_j) + z_j x_j]
 
-Any x and any feasible y give P(x) - P* <= gap. Feasible means: z_j = 0 for the intercept (balance y), and |z_j| <= l1
-where l2 = 0 (scale y towards 0, which is in every dom phi*). An intercept is a last column of ones in A.
+Any x and any feasible y give P(x) - P* <= gap. Feasible means: z_j = 0 for the intercept (y is balanced), and
+|z_j| <= l1 if l2 = 0 (y is scaled towards 0, which is in every dom phi*). An intercept is a last column of ones in A.
 """  # fmt: skip
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ STEPS = (1e-3, 0.1, 1.0, 30.0)
 def check_penalty(penalty, n_features: int) -> None:
     """Check every law a penalty must obey, coordinate by coordinate.
 
-    * g_j is convex; its domain is an interval, a box of any size;
+    * g_j is convex; its domain is an interval;
     * ``prox(v, step)`` minimises g_j(x) + (x - v)^2 / (2 step): against brute force, and with a supporting line;
-    * ``conjugate(v)`` equals the supremum of v x - g_j(x) over the box, and is infinite where that grows without end;
+    * ``conjugate(v)`` equals the supremum of v x - g_j(x) over the box, and is infinite where that is unbounded;
     * Fenchel-Young: g_j(x) + g_j*(v) >= v x, with equality for v in the subdifferential at x;
     * ``feasible_scale(v)`` is the largest t <= 1 with t v in the domain of the conjugate;
     * coordinates beyond ``n_features``, the intercept, are free.
@@ -23,7 +23,7 @@ def check_penalty(penalty, n_features: int) -> None:
     Parameters
     ----------
     penalty : Penalty
-        ``penalty.core(n_features)`` must answer ``value, prox, conjugate, feasible_scale`` over arrays.
+        ``penalty.core(n_features)`` must have ``value, prox, conjugate, feasible_scale`` over arrays.
     n_features : int
 
     Raises
@@ -38,7 +38,7 @@ def check_penalty(penalty, n_features: int) -> None:
     >>> check_penalty(sw.penalties.ElasticNet(l1=0.3, l2=0.1, lower=[-1.0, 0.0, 2.0]), 3)
     """
     core = penalty.core(n_features)
-    # Rows are vectors of coordinates: spread values, and values near 0 where kinks and thresholds live.
+    # Rows are vectors of coordinates: spread values, and values near 0, where kinks and thresholds are.
     draws = np.random.default_rng(0)
     rows = np.concatenate([draws.normal(size=(15, n_features)) * scale for scale in (0.01, 0.3, 2.0, 40.0)])
     rows = np.concatenate([rows, np.zeros((1, n_features))])
@@ -53,7 +53,7 @@ def check_penalty(penalty, n_features: int) -> None:
 
 
 def _box(penalty, core, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The domain of each g_j, found by asking where values are finite."""
+    """The domain of each g_j, found by testing where values are finite."""
     inside = core.prox(np.zeros(n), 1.0)
     j = np.arange(n)
     hold(penalty, "value is finite where prox answers", np.isfinite(core.value(inside)), j=j, x=inside)
@@ -95,7 +95,8 @@ def _prox(penalty, core, rows: np.ndarray, box) -> None:
                           np.maximum(box[0], -reach), np.minimum(box[1], reach), 80)[0]  # fmt: skip
             hold(penalty, "prox minimises g(x) + (x - v)^2 / (2 step)", close(got, want, 1e-6, np.abs(v)),
                  j=j, v=v, step=step, prox=got, brute_force=want)  # fmt: skip
-            # Sharper than brute force: (v - p) / step is a subgradient at p, so its line supports g everywhere.
+            # Sharper than brute force: (v - p) / step is a subgradient at p, so the line with this slope lies below g
+            # everywhere.
             slope, base = (v - got) / step, core.value(got)
             near = [np.clip(got + change, *box) for change in (-1e-4, 1e-4)]
             for x in (*near, *others):

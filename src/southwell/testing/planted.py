@@ -1,8 +1,8 @@
-"""Problems whose solution is known, because it was put there.
+"""Problems constructed to have a known solution.
 
 Choose margins m*, a dual point y* = phi'(m*), a sparse x* and the slopes z* with -z* in the subdifferential of g at x*;
-then bend a random matrix until A x* = m* and A'(s o y*) = z*. Both can hold only if <s o y*, m*> = <z*, x*>, which
-the length of x* settles. The pair (x*, y*) then closes the duality gap.
+then change a random matrix so that A x* = m* and A'(s o y*) = z*. Both can hold only if <s o y*, m*> = <z*, x*>, which
+determines the length of x*. The duality gap of (x*, y*) is then zero.
 """
 
 from __future__ import annotations
