@@ -176,7 +176,7 @@ def rewritten(change, path) -> None:
         (lambda t: t["parameters"].update(C={"array": -1}), "no array -1"),
         (lambda t: t["parameters"].update(C={"array": True}), "no array True"),
         (lambda t: t["parameters"].update(C={"status": "FINE"}), "no status 'FINE'"),
-        (lambda t: t["parameters"].update(C={"sparse": [0, 0, 0], "shape": [9, 9], "matrix": False}), "is inconsistent"),
+        (lambda t: t["parameters"].update(C={"sparse": [0, 0, 0], "shape": [9, 9], "matrix": False}), "inconsistent"),
         (lambda t: t["parameters"].update(C={"objects": [1], "shape": [2]}), "array of objects"),
         (lambda t: t["parameters"].update(C={"objects": [1], "shape": [2**70]}), "not a shape"),
         (lambda t: t["attributes"].update(predict=1), "'predict' is not an attribute of a fitted model"),
