@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from . import _core, _sparse
 from ._dense import refuse_unreadable
 
-MOST = 2**31 - 1  # rows or columns
+MOST = 2**31 - 1  # the largest number of rows or columns
 
 
 def _as_float(array: np.ndarray, what: str) -> np.ndarray:
@@ -233,7 +233,7 @@ class Matrix:
         size, step = A.shape[1], max(1, 4_000_000 // max(A.shape[1], 1))
         total = np.zeros((size, size))
         if self.sparse:
-            A = A.tocsr()  # a copy only where the layout disagrees
+            A = A.tocsr()  # copies only if the layout differs
         for start in range(0, A.shape[0], step):
             slab = A[start : start + step].astype(np.float64)
             if shifts is not None:
@@ -362,7 +362,7 @@ def weights(given, size: int) -> np.ndarray:
 
 def targets(given, kind: str, size: int, sample_weights: np.ndarray, loss: str) -> np.ndarray:
     """Checked targets of a loss: real numbers, signs (-1 and +1, both present) or counts."""
-    values = vector(given, "b", size).copy()  # what was checked stays as it was
+    values = vector(given, "b", size).copy()  # a copy, so that the checked values cannot change
     if kind == "signs":
         seen = np.unique(values)
         if not np.isin(seen, (-1.0, 1.0)).all():

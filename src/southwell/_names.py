@@ -12,11 +12,11 @@ def shown(given: object, most: int = 80) -> str:
     """``given`` as quoted in a message: short, and safe even if its ``repr`` fails."""
     if isinstance(given, np.ndarray) and given.size > 8:
         return f"an array of shape {given.shape} and dtype {given.dtype}"
-    if isinstance(given, int) and abs(given) >= 10**25:  # Python refuses to write very long ones
+    if isinstance(given, int) and abs(given) >= 10**25:  # Python refuses to convert very long ones to text
         return f"an integer of {given.bit_length()} bits"
     try:
         text = repr(given)
-    except Exception:  # of a damaged object
+    except Exception:  # repr failed
         return f"an object of type {type(given).__name__}"
     return text if len(text) <= most else f"{text[:most]}... ({type(given).__name__})"
 

@@ -44,7 +44,7 @@ def _cluster(problem: Problem, side: str, number: int, clustering: str, seed: in
         return np.arange(size) % number
     if problem.shifts is not None and not problem.data.sparse:
         points = points + (problem.shifts[:, None] if side == "primal" else problem.shifts)
-    if sp.issparse(points) and points.indices.dtype != np.int32:  # scikit-learn wants them narrow
+    if sp.issparse(points) and points.indices.dtype != np.int32:  # scikit-learn needs 32-bit indices
         points = sp.csr_matrix(
             (points.data, points.indices.astype(np.int32), points.indptr.astype(np.int32)), points.shape
         )
@@ -56,7 +56,7 @@ def _cluster(problem: Problem, side: str, number: int, clustering: str, seed: in
             number, affinity="nearest_neighbors", n_neighbors=min(10, size - 1), random_state=state
         ),
     }[clustering]()
-    with warnings.catch_warnings():  # equal points, or a graph in several pieces: a partition all the same
+    with warnings.catch_warnings():  # equal points or a disconnected graph still give a valid partition
         warnings.simplefilter("ignore")
         labels = method.fit_predict(points)
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)

@@ -61,7 +61,7 @@ def compressed(kind: str, parts: tuple, shape: tuple[int, int], what: str):
     if not values.ndim == indices.ndim == indptr.ndim == 1:
         raise ValueError(f"{what} is broken: data, indices and indptr must be one-dimensional. {AGAIN}")
     canonical = _check(indices, indptr, major, minor, values.size, "values", what)
-    stored = indptr[-1]  # spare room at the end is not part of the matrix
+    stored = indptr[-1]  # arrays may be longer; the rest is not part of the matrix
     matrix = (sp.csr_array if kind == "csr" else sp.csc_array)(shape, dtype=values.dtype)
     matrix.data, matrix.indices, matrix.indptr = values[:stored], indices[:stored], indptr
     matrix.has_canonical_format = canonical

@@ -47,4 +47,4 @@ def checked(n_threads: int | None) -> int:
 
 
 def _number(n_threads: int) -> int:
-    return count("n_threads", n_threads, 1, bits=31)  # which the core holds in an int
+    return count("n_threads", n_threads, 1, bits=31)  # the core stores it as an int

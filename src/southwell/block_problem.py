@@ -76,7 +76,7 @@ class BlockProblem(Problem):
         try:
             table = np.asarray(b)
         except ValueError:
-            table = np.empty(0)  # of mixed shapes: it is refused in the same words as elsewhere
+            table = np.empty(0)  # mixed shapes: refused below, with the usual message
         if table.ndim > 2:
             raise ValueError(
                 f"b must have shape (n_samples,) or (n_samples, n_tasks), {self.n_samples} rows; got {table.shape}."
@@ -189,7 +189,7 @@ class BlockProblem(Problem):
         own = inner[size:].copy() if self.intercept else np.zeros(self.width)
         if self._offset is not None:
             own -= self._offset @ table
-        if isinstance(self.loss, ClassLoss):  # a constant in all of them changes nothing
+        if isinstance(self.loss, ClassLoss):  # adding a constant to all intercepts does not change the loss
             own -= own.mean()
         if self.table:
             return table, own
@@ -206,7 +206,7 @@ def is_block_problem(b, loss: str | Loss, penalty) -> bool:
         raise TypeError("b must be an array of targets; got a sparse matrix. Give b.toarray().")
     try:
         shape = np.shape(b)
-    except ValueError:  # mixed shapes, which the check of b refuses
+    except ValueError:  # mixed shapes, refused by the check of b
         shape = ()
     several = len(shape) > 1 and sorted(shape)[-2] > 1  # a single row or column is a vector
     return isinstance(losses.get(loss), ClassLoss) or isinstance(penalty, Groups) or several

@@ -62,7 +62,7 @@ def lambda_max(
         bound = np.where(free, np.inf, 0.0)
         pinned = ElasticNet(l1=1.0, weights=np.zeros(free.size), lower=-bound, upper=bound)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # y is off by the square root of the gap, so ask for all there is
+            warnings.simplefilter("ignore")  # the error of y is the square root of the gap, so solve as far as possible
             y = solve(null.with_penalty(pinned), tol=1e-15, max_epochs=10_000).y
     else:
         y = _core.null_dual(null.core())

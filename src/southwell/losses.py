@@ -277,7 +277,7 @@ def _one(name: str, given) -> np.ndarray:
 def _class_numbers(b) -> np.ndarray:
     given = b if isinstance(b, np.ndarray) and b.dtype.kind in "iub" else numbers("b", b)
     refuse_unreadable(given, "b")
-    small = given.dtype.kind in "iub" or (np.abs(given) < 2**31).all()  # not so for NaN
+    small = given.dtype.kind in "iub" or (np.abs(given) < 2**31).all()  # False for NaN
     if not small or not (given % 1 == 0).all():
         raise ValueError(f"b must be class numbers 0, 1, ...; got {shown(b)}.")
     return np.require(np.atleast_1d(np.asarray(given)), np.int64, "CA")

@@ -309,7 +309,7 @@ def _strengths(problem: Problem, l1s, l2s, n_points: int, ratio) -> tuple[np.nda
             raise ValueError("lambda_max is 0: the zero model is optimal for every l1. Give l1s as an array.")
         l1s = top * np.geomspace(1.0, ratio, n_points)
     else:
-        with contextlib.suppress(ValueError):  # lists of mixed lengths, which are refused next
+        with contextlib.suppress(ValueError):  # ragged lists, refused below
             l1s = np.atleast_1d(l1s)
         l1s = _data.vector(l1s, "l1s")
         if l1s.size == 0:

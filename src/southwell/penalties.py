@@ -101,7 +101,7 @@ class ElasticNet(Penalty):
     def value(self, x: np.ndarray) -> float:
         """The penalty at these coefficients, without the bounds."""
         weighed = x if self.weights is None else self.weights * x
-        square = self.l2 / 2 * (weighed @ x) if self.l2 > 0 else 0.0  # which may overflow where it does not count
+        square = self.l2 / 2 * (weighed @ x) if self.l2 > 0 else 0.0  # may overflow, so it is skipped if l2 = 0
         return float(self.l1 * np.abs(weighed).sum() + square)
 
     @staticmethod

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["coefficients", "convergence", "cross_validation", "path"]
 
 AGAINST = ("seconds", "epoch", "moves", "entries")
-LEAST = 1e-17  # of gaps that are drawn
+LEAST = 1e-17  # the smallest gap that is drawn
 
 
 def _axes(ax=None):

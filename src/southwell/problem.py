@@ -86,7 +86,7 @@ class Problem:
     # Overridden by problems of blocks.
 
     blocks = False
-    width = 1  # coefficients a feature has
+    width = 1  # coefficients of a feature
 
     def _checked_penalty(self, penalty):
         if isinstance(self.loss, losses.ClassLoss):
@@ -278,7 +278,7 @@ class Problem:
         x = inner[:-1].copy()
         return x, float(inner[-1] - (0.0 if self._offset is None else self._offset @ x))
 
-    def __getstate__(self):  # compiled parts stay behind and are made again
+    def __getstate__(self):  # compiled parts are not pickled; they are made again
         return {k: v for k, v in self.__dict__.items() if k != "core_penalty"} | {"_kept": {}}
 
     def __setstate__(self, state):

@@ -127,7 +127,7 @@ def _penalty(penalty: ElasticNet | Groups, d: int, arrays: dict[str, np.ndarray]
     if isinstance(penalty, Groups):
         group_of = penalty.group_of(d)
         arrays["group_of"] = group_of.astype(np.int64)
-        arrays["strengths"] = penalty.factors(np.bincount(group_of)) * penalty.strength  # as the core has them
+        arrays["strengths"] = penalty.factors(np.bincount(group_of)) * penalty.strength  # as in the core
         return {"kind": "groups", **numbers}
     for name, given in (("penalty_weights", penalty.weights), ("lower", penalty.lower), ("upper", penalty.upper)):
         if given is not None:

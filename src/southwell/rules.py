@@ -22,7 +22,7 @@ from ._names import count, one_name, positive, resolve, shown, unknown
 if TYPE_CHECKING:
     from .problem import Problem
 
-_ONCE = 2**63 - 1  # moves until scores are computed afresh: never again
+_ONCE = 2**63 - 1  # moves until scores are recomputed: never
 
 
 class Rule:

@@ -77,7 +77,7 @@ def _directions(size: int, of: int, kind: str, seed: int):
 
     kinds = {"gaussian": GaussianRandomProjection, "sparse": SparseRandomProjection}
     projection = kinds[one_name("kind", kind, kinds)](count("size", size, 1), random_state=_generator(seed))
-    shape = sp.csr_array((1, of))  # the matrix depends on the number of columns alone
+    shape = sp.csr_array((1, of))  # the random matrix depends only on the number of columns
     return projection.fit(shape).components_
 
 

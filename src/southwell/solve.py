@@ -380,7 +380,7 @@ def start_of(problem: Problem, given) -> Start:
 def _given_start(problem: Problem, given) -> Start:
     if isinstance(given, Result):
         x = given.x
-        if sp.issparse(x):  # of estimators of many classes, who keep rows, and no y
+        if sp.issparse(x):  # from estimators with sparse_coef, which keep rows and no y
             x = _sparse.sound_array(x, "warm_start.x").toarray()
             x = x.T if problem.blocks and problem.table else x.ravel()
         y = np.ravel(given.y) if given.y is not None and np.size(given.y) == problem.dual_size else None

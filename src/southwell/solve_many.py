@@ -189,7 +189,7 @@ def solve_each(
 ) -> tuple[list[Result | None], BaseException | None]:  # fmt: skip
     """Solve problems that share their data; ``keep`` converts each result to what is kept. Also returns the exception
     that ended the work, if any."""
-    for k in range(number):  # refused before any begins; made again when its turn comes
+    for k in range(number):  # check all problems before the first solve; they are made again later
         try:
             first = problem(k)
         except ValueError as error:
@@ -215,7 +215,7 @@ def solve_each(
         result, error = one(0)
         return [result], error
     nowhere = Start(np.zeros(first.n_features + first.intercept))
-    method.prepare(first, nowhere, settings.seed).close()  # what all share is built here, once
+    method.prepare(first, nowhere, settings.seed).close()  # builds the layouts that all share
     return run_all(one, number, threads, cancelled)
 
 
@@ -228,11 +228,11 @@ def run_all(one, number: int, threads: int, cancelled: _core.Flag):
         try:
             futures.extend(pool.submit(one, k) for k in range(number))
             waiting = set(futures)
-            while waiting:  # in short naps, so that Ctrl-C is heard
+            while waiting:  # with short timeouts, so that Ctrl-C is noticed
                 done, waiting = wait(waiting, timeout=0.1, return_when=FIRST_EXCEPTION)
                 if interrupts.lost is not None or any(future.exception() or future.result()[1] for future in done):
                     break
-        except BaseException as raised:  # Ctrl-C, or what the handler of another signal raises: all stop
+        except BaseException as raised:  # Ctrl-C, or an exception of another signal handler: stop all
             error = raised
         if waiting or error is not None:
             cancelled.raise_()

@@ -21,7 +21,7 @@ from .matrices import Design
 from .penalties import ElasticNet, Groups
 from .proof import Proof
 
-REFINED = 64  # bits below those of u, so that what rounding moves does not count
+REFINED = 64  # extra bits, so that rounding errors are negligible
 MOST_FREE = 40  # unpenalised features whose slopes are made zero together
 ROUNDS = 12
 
@@ -111,7 +111,7 @@ class DualPoint:
 def _in_domain(proof: Proof, columns: list[Column]) -> tuple[list[tuple], Fraction]:
     """u clipped to dom phi*, with its smallest and largest allowed values for each output, and the unit."""
     ends = {end for sign in (1.0, -1.0) for end in columns[0].domain(sign) if end is not None}
-    poisson = proof.loss == "poisson"  # whose ends are the targets
+    poisson = proof.loss == "poisson"  # whose domain ends at minus the target
     values = np.concatenate([proof.y.ravel(), proof.b.ravel()]) if poisson else proof.y.ravel()
     numbers, exponent = dyadic(values, *ends)
     unit, outputs = two_to(exponent), proof.outputs
@@ -168,7 +168,7 @@ def balanced(u: list[int]) -> list[int]:
             scaled[i] = part * sign
             if rest:
                 rests.append(i)
-    for i in rests[: abs(sum(scaled))]:  # what rounding down has taken, less than one for each of these
+    for i in rests[: abs(sum(scaled))]:  # return what rounding down has taken, at most one unit each
         scaled[i] += sign
     return scaled
 
@@ -191,7 +191,7 @@ def balanced_classes(u: list[list[int]], labels: list[int], sizes: list[int]) ->
             break
         whole = [sum(sizes[i] for i in members) for members in of_class]
         factor = min(Fraction(w, e + w - own) for e, w, own in zip(sums, whole, rooms, strict=True) if e > own)
-        factor *= 1 - Fraction(1, 1 << 40)  # for what rounding adds
+        factor *= 1 - Fraction(1, 1 << 40)  # a margin for rounding errors
         if attempt == 2 or factor <= 0:
             return nothing
         top, bottom = int(factor * (1 << REFINED)), 1 << REFINED

@@ -97,10 +97,10 @@ def exponential(argument: int, unit: int, bits: int) -> tuple[int, int]:
     if argument == 0:
         return 1 << bits, 1 << bits
     size = argument.bit_length() + unit  # |argument| < 2^size
-    if argument < 0 and size > 40:  # exp(-2^39): nothing of it is left at any number of bits asked for here
+    if argument < 0 and size > 40:  # exp(-2^39) is zero at any precision used here
         return 0, 1
     halvings = 4 + math.isqrt(bits) // 4
-    coarse = shifted(argument, unit + 64) // log_of_two(64)  # k, or next to it
+    coarse = shifted(argument, unit + 64) // log_of_two(64)  # k, up to one
     guard = 2 * halvings + 24 + max(size, 0)
     p = bits + max(coarse, 0) + guard
     k, r = divmod(shifted(argument, unit + p), log_of_two(p))
@@ -143,7 +143,7 @@ def logarithm(numerator: int, denominator: int, bits: int) -> tuple[int, int]:
         half += power // n
         power = (power * ratio >> p) * ratio >> p
         n += 2
-        error += 4  # a term is rounded down three times; what is left out is less than one unit more
+        error += 4  # a term is rounded down three times; the rest of the series is less than one unit
     error += abs(k) + 8
     centre = k * log_of_two(p) + shifted(guess, p - 60) + 2 * sign * half
     return (centre - error) >> (p - bits), -(-(centre + error) >> (p - bits))

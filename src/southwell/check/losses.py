@@ -20,7 +20,7 @@ from .matrices import Refused
 from .proof import Proof
 
 Enclosure = tuple[Fraction, Fraction]
-LARGEST_EXPONENT = 4096  # exp of it, times the smallest weight, is beyond all floats
+LARGEST_EXPONENT = 4096  # exp of it, times the smallest weight, is larger than any float
 
 
 class Column:

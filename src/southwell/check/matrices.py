@@ -66,7 +66,7 @@ class Matrix:
             sound = indptr.dtype.kind in "iu" and indptr.shape == (major_size + 1,) and indptr[0] == 0
             if not sound or (np.diff(indptr.astype(np.int64)) < 0).any() or indptr[-1] > min(values.size, minor.size):
                 raise Refused(f"{self.name} is broken: its indptr does not fit its shape and entries")
-            values, minor = values[: indptr[-1]], minor[: indptr[-1]]  # spare room is no part of the matrix
+            values, minor = values[: indptr[-1]], minor[: indptr[-1]]  # arrays may be longer than the matrix needs
             major = np.repeat(np.arange(major_size), np.diff(indptr.astype(np.int64)))
             rows, columns = (major, minor) if kind == "csr" else (minor, major)
         for index, size in ((rows, n), (columns, d)):

@@ -20,7 +20,7 @@ from .matrices import Matrix, Refused
 
 FORMAT, VERSION, TEXT = "southwell proof", 1, "proof.json"
 REAL, SIGNS, COUNTS, CLASSES = "real", "signs", "counts", "classes"
-LOSSES = {  # what targets are, and what the parameter may be
+LOSSES = {  # the kind of targets, and the parameter
     "squared": (REAL, None),
     "logistic": (SIGNS, None),
     "smooth_hinge": (SIGNS, lambda corner: corner > 0),
@@ -132,7 +132,7 @@ def read(path: str | os.PathLike) -> Proof:
             raise Refused(f"it is not a whole archive ({error})") from None
         except MemoryError:
             raise
-        except Exception as error:  # damage has many faces
+        except Exception as error:  # any other damage
             raise Refused(f"its parts cannot be read ({type(error).__name__}: {error})") from None
 
 
@@ -220,7 +220,7 @@ def _proof(text, arrays: list[np.ndarray]) -> Proof:
     if kind == CLASSES and k < 2:
         raise Refused(f"the {loss} loss needs at least two classes")
     take = _Arrays(text["arrays"], arrays)
-    x, y = take("x", (d, k)), take("y", (n, k))  # first: now the sizes are those of arrays that are there
+    x, y = take("x", (d, k)), take("y", (n, k))  # first, which checks that the sizes are those of existing arrays
     penalty = _penalty(problem.value["penalty"], take, d)
     b = take("b", (n,) if kind == CLASSES else (n, k))
     if not TARGETS[kind](b, k):

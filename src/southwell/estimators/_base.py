@@ -77,7 +77,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
 
     # Fitting
 
-    _chooses = False  # does cross-validation come first?
+    _chooses = False  # whether cross-validation comes first
 
     def _fit(self, X, y, sample_weight, params: dict | None = None):
         """What every ``fit`` does. A fit that fails leaves the attributes of the last one unchanged."""
@@ -102,7 +102,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         total = float(data.X.shape[0] if data.weights is None else data.weights.sum())
         strengths = [self._strengths(total, k) for k in range(data.targets.count)]
         first = self._state(data.X, data.targets(0), data.weights)
-        data.shape = first.width, first.n_features  # of an answer
+        data.shape = first.width, first.n_features  # the shape of the coefficients
 
         def problem(k: int) -> Problem:
             with translated():
@@ -199,7 +199,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         path : str or path
             An existing file of that name is replaced when the new one is complete.
         """
-        import_module("southwell.model_files").save(self, path)  # which knows all estimators
+        import_module("southwell.model_files").save(self, path)  # imported here, because it imports all estimators
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_")
@@ -231,7 +231,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         check_is_fitted(self)
         X = readable(X, "X")
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), reset=False)
-        with np.errstate(over="ignore", invalid="ignore"):  # of huge rows the margin is infinite, or NaN
+        with np.errstate(over="ignore", invalid="ignore"):  # the margins of huge rows are infinite or NaN
             product = X @ readable(self.coef_, "coef_").T
             if sp.issparse(product):
                 product = product.toarray()

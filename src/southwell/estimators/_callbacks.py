@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # then there is no set_callbacks, and there are no callbacks to call
+except ImportError:  # older versions have no set_callbacks
 
     class CallbackSupportMixin:
         pass

@@ -162,14 +162,14 @@ class CrossValidated:
                 f"fit got {', '.join(data.params)}, for a splitter or a scorer. Enable routing first: "
                 "sklearn.set_config(enable_metadata_routing=True)."
             )
-        plain = callable(self.scoring) and not hasattr(self.scoring, "_score_func")  # takes an estimator, X and y alone
+        plain = callable(self.scoring) and not hasattr(self.scoring, "_score_func")  # takes only an estimator, X and y
         return Bunch(split={}, score={} if plain else weights)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """The metadata routing of this estimator, its splitter and its scorer."""
         router = MetadataRouter(owner=self).add_self_request(self)
         lasting = self.cv is None or isinstance(self.cv, int) or hasattr(self.cv, "split")
-        splitter = check_cv(self.cv if lasting else None)  # an iterable has no requests, and may be used up by a look
+        splitter = check_cv(self.cv if lasting else None)  # an iterable has no requests, and iterating would exhaust it
         router.add(splitter=splitter, method_mapping=MethodMapping().add(caller="fit", callee="split"))
         if self.scoring is not None:
             scorer = get_scorer(self.scoring)

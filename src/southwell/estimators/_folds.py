@@ -43,7 +43,7 @@ class Folds:
     state: Callable[[object, np.ndarray, np.ndarray | None], Problem]
     method: str | methods.Method
     settings: Settings
-    told: Callable[[int, int], None]  # paths done, paths in all
+    told: Callable[[int, int], None]  # the number of finished paths, and of all paths
 
     def scores(self, lines: Sequence[Strong], judge: Judge) -> tuple[np.ndarray, list[str]]:
         """The scores on held-out rows, of shape (n_folds, n_lines, n_points), and warnings."""
@@ -58,7 +58,7 @@ class Folds:
             with training[fold].problem(k) as problem:
                 strengths = lines[line](training[fold].total)
                 path, error = follow(problem, method, strengths, settings, time.perf_counter(), cancelled=cancelled)
-            return replace(path, problem=None, last=None), error  # or it would hold on to the rows
+            return replace(path, problem=None, last=None), error  # without references to the rows
 
         paths = self._on_threads(walk, tasks, self.told)
         held_out = [(fold, paths[at : at + problems]) for at, (fold, _, k) in enumerate(tasks) if k == 0]
@@ -75,7 +75,7 @@ class Folds:
         warned = shortcoming_of_many(statuses, gaps, settings.tol, "models on folds")
         scores = np.array(table, dtype=float).reshape(len(self.splits), len(lines), -1)
         lost = np.array([[status is Status.DIVERGED for status in path.statuses] for path in paths])
-        scores[lost.reshape(*scores.shape[:2], problems, -1).any(axis=2)] = np.nan  # overflowed: there is no model
+        scores[lost.reshape(*scores.shape[:2], problems, -1).any(axis=2)] = np.nan  # overflow: no model
         return scores, warned
 
     def _on_threads(self, work: Callable, tasks: Sequence, told=None) -> list:
@@ -83,7 +83,7 @@ class Folds:
         cancelled, done, lock, config = _core.Flag(), [], threading.Lock(), sklearn.get_config()
 
         def one(k: int):
-            with sklearn.config_context(**config):  # which is of one thread
+            with sklearn.config_context(**config):  # the configuration is thread-local
                 answer = work(tasks[k], cancelled)
             with lock:
                 done.append(k)
@@ -126,7 +126,7 @@ class _Training:
             folds.X[train], folds.targets(0)[train], None if folds.weights is None else folds.weights[train]
         )
         nowhere = Start(np.zeros(problem.n_features + problem.intercept))
-        methods.get(folds.method).prepare(problem, nowhere, folds.settings.seed).close()  # builds what all share
+        methods.get(folds.method).prepare(problem, nowhere, folds.settings.seed).close()  # builds shared layouts
         return problem
 
 
@@ -153,7 +153,7 @@ def best_of(scores: np.ndarray, one_standard_error: bool) -> tuple[int, int]:
         raise ValueError("No penalty could be chosen: every score is NaN. Try another scoring, or other folds.")
     line, point = np.unravel_index(np.nanargmax(means), means.shape)
     if one_standard_error and len(scores) > 1:
-        with np.errstate(invalid="ignore"):  # of infinite scores
+        with np.errstate(invalid="ignore"):  # infinite scores
             error = scores[:, line, point].std(ddof=1) / np.sqrt(len(scores))
         if np.isfinite(error):
             point = np.flatnonzero(means[line] >= means[line, point] - error)[0]

@@ -103,14 +103,14 @@ class SparseLinearClassifierCV(CrossValidated, ProbabilitiesIfLogistic, InOwnUni
             l1s = (max(tops) or 1.0) * falling("eps", self.eps, count("l1s", self.l1s, 1))
         else:
             l1s = np.unique(decreasing("l1s", self.l1s, zero=True))[::-1]
-        if l1s.size == 1:  # then l2 alone is to be chosen
+        if l1s.size == 1:  # only l2 is chosen
             return [[(float(l1s[0]), float(l2)) for l2 in l2s]]
         return [[(float(l1), float(l2)) for l1 in l1s] for l2 in l2s]
 
     def _chosen(self, lines: list[Line], scores: np.ndarray, line: int, point: int) -> dict:
         l1, l2 = lines[line][point]
         tried = np.array(lines)
-        if len(lines) == 1 and tried[0, 0, 0] == tried[0, -1, 0]:  # one l1: they go along l2
+        if len(lines) == 1 and tried[0, 0, 0] == tried[0, -1, 0]:  # a single l1: the settings differ in l2
             tried, scores = tried.transpose(1, 0, 2), scores.transpose(0, 2, 1)
         return {"l1_": l1, "l2_": l2, "l1s_": tried[0, :, 0], "l2s_": tried[:, 0, 1], "scores_": scores}
 

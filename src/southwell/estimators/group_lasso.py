@@ -33,7 +33,7 @@ class GroupRegressor(LinearRegressor):
             return BlockProblem(X, target, self._loss(), penalty, intercept=intercept, sample_weight=weights)
 
     def _penalised(self, problem: Problem, strengths: Strengths) -> Problem:
-        return problem  # it is, from the beginning
+        return problem  # its penalty was set when it was stated
 
 
 class GroupLasso(GroupRegressor):

@@ -100,7 +100,7 @@ class HuberRegressor(LinearRegressor):
                 best = min(best, gap)
                 if status is not Status.MAX_EPOCHS or stalled == 20:
                     break
-                if stalled:  # what is asked of the problem at one scale is in other units
+                if stalled:  # the tolerance of the problem at one scale is in other units
                     search.tighten()
         self._tell([replace(before, problem=None)], [1.0])
         self.gap_, self.dual_gap_, self.n_iter_, self.status_ = relative, gap, rounds, status
@@ -132,7 +132,7 @@ class _Search:
         spread = _median(away, self.w) or float(self.w @ away) / self.total
         self.least = 1e-5 * spread or 1.0  # a perfect fit has no scale
         self.used = 0.0  # the scale of the last problem
-        self.tried: list[tuple[float, float]] = []  # log of a scale, and of the one it leads to
+        self.tried: list[tuple[float, float]] = []  # logarithms of a scale and of the best scale for its residuals
 
     def centre(self) -> float:
         return _median(self.y, self.w) if self.problem.intercept else 0.0
@@ -168,7 +168,7 @@ class _Search:
             raise error
         errors = scale * (self.X @ result.x + result.intercept) - self.y
         leads = self.scale_of(errors)
-        with np.errstate(over="ignore", invalid="ignore"):  # a gap that is no number proves nothing
+        with np.errstate(over="ignore", invalid="ignore"):  # a NaN gap proves nothing
             gap, objective = self.certificate(scale, errors, scale * result.x, scale * result.intercept, result.y)
         self.tried.append((np.log(scale), np.log(leads)))
         return self.next_scale(leads), result, gap, objective

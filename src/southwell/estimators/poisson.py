@@ -44,7 +44,7 @@ class PoissonRegressor(LinearRegressor):
     [12.0, 17.0, 22.0, 21.0]
     """
 
-    _multi_output = False  # counts of several kinds are seldom on one scale
+    _multi_output = False  # counts of different kinds rarely have the same scale
 
     def __init__(self, *, alpha=1.0, l1_ratio=0.0, fit_intercept=True, solver="auto", max_iter=10_000, tol=1e-6,
                  warm_start=False, random_state=None, method="auto", n_jobs=None, verbose=0):  # fmt: skip
@@ -68,7 +68,7 @@ class PoissonRegressor(LinearRegressor):
 
     def predict(self, X) -> np.ndarray:
         """The expected counts, exp(X w + c)."""
-        with np.errstate(over="ignore"):  # beyond the range of numbers, infinity
+        with np.errstate(over="ignore"):  # overflow gives infinity
             return np.exp(self._margins(X))
 
     def score(self, X, y, sample_weight=None) -> float:

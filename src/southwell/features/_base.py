@@ -62,7 +62,7 @@ def spread(X, step: int = 1 << 18) -> float:
     implied = {"initial": 0.0} if stored.size < size else {}
     low, high = float(stored.min(**implied)), float(stored.max(**implied))
     if low == high:
-        return 0.0  # and not rounding
+        return 0.0  # exactly zero, without rounding error
     top = max(-low, high)
 
     def slabs():

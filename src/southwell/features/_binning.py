@@ -147,7 +147,7 @@ class RandomBinning(FeatureMap):
             indices = indices[known]
         values = np.full(indices.size, 1.0 / np.sqrt(grids), dtype)
         Z = sp.csr_array((values, indices, indptr), shape=(n, self._n_features_out))
-        Z.has_canonical_format = True  # grids follow one another, with one column of each
+        Z.has_canonical_format = True  # columns increase from grid to grid, and each grid has one entry
         return Z
 
     def _threads(self) -> int:

@@ -10,7 +10,7 @@ from .. import _core
 from .._names import count
 from ._base import FeatureMap
 
-SLAB_BYTES = 1 << 22  # of output: in cache from the product to the cosine
+SLAB_BYTES = 1 << 22  # a slab of the output stays in the cache from the product to the cosine
 
 
 class RandomFourier(FeatureMap):

@@ -47,7 +47,7 @@ def nearest(neighbours: NearestNeighbors, gamma: float | None) -> sp.csr_array:
 
 def closeness(distances: np.ndarray, gamma: float | None) -> np.ndarray:
     """The weight of an edge of length d: 1, or exp(-gamma d^2)."""
-    with np.errstate(over="ignore"):  # far apart: nothing
+    with np.errstate(over="ignore"):  # far apart: weight 0
         return np.ones_like(distances) if gamma is None else np.exp(-float(gamma) * distances**2)
 
 

@@ -64,7 +64,7 @@ class Harmonic:
     def __init__(self, W: sp.csr_array, free: np.ndarray, held: sp.csr_array):
         around = W[free]
         inner = sp.coo_array(sp.triu(around[:, free], k=1))
-        outer = sp.coo_array(around @ held)  # edges from a node to one class share entry and target: they are one row
+        outer = sp.coo_array(around @ held)  # edges from a node to the same class have equal rows, and are merged
         rows = np.arange(inner.nnz + outer.nnz)
         entries = np.repeat([1.0, -1.0, 1.0], [inner.nnz, inner.nnz, outer.nnz])
         places = (
@@ -123,7 +123,7 @@ class Harmonic:
             difference = self.incidence @ (direction / root)
             flow = self.weights * difference
             curvature = flow @ difference
-            if not curvature > 1e-200 * size:  # only rounding is left
+            if not curvature > 1e-200 * size:  # only rounding errors are left
                 break
             step = size / curvature
             u, residual = u + step * direction, residual - step * (self.incidence.T @ flow) / root

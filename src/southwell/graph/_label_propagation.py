@@ -263,7 +263,7 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
         if several:
             raise TypeError(f"unlabelled must be one label; got {shown(mark)}.")
         with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of labels and marks that do not compare, none is marked
+            warnings.simplefilter("ignore")  # labels that cannot be compared with the mark are not marked
             marked = np.asarray(y == (str(mark) if y.dtype.kind == "U" else mark))
         return marked if marked.shape == y.shape else np.zeros(y.shape, bool)
 
@@ -285,7 +285,7 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
         limit = None if self.max_seconds is None else positive("max_seconds", self.max_seconds)
         begun, results = time.perf_counter(), []
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # said once for all classes, in terms of the graph
+            warnings.simplefilter("ignore", ConvergenceWarning)  # a single warning for all classes follows
             for label in [1] if harmonic.n_classes == 2 else range(harmonic.n_classes):
                 left = None if limit is None else max(limit - (time.perf_counter() - begun), 1e-9)
                 results.append(
@@ -304,7 +304,7 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
         marker, kind = self.unlabelled, self.classes_.dtype
         if kind.kind in "iu" and isinstance(marker, int | float | np.number) and int(marker) == marker:
             limits = np.iinfo(kind)
-            if limits.min <= int(marker) <= limits.max:  # the labels' own type holds it: large ones stay exact
+            if limits.min <= int(marker) <= limits.max:  # the dtype of the labels can hold it: large labels stay exact
                 return np.where(nowhere, kind.type(int(marker)), self.classes_[best])
         return np.append(self.classes_, marker)[np.where(nowhere, -1, best)]
 
@@ -336,4 +336,4 @@ def _distributions(values: list[np.ndarray]) -> np.ndarray:
         return np.column_stack([1.0 - values[0], values[0]])
     F = np.column_stack(values)
     total = F.sum(axis=1, keepdims=True)
-    return np.divide(F, total, out=np.full_like(F, 1.0 / len(values)), where=total > 0)  # nothing known yet: all alike
+    return np.divide(F, total, out=np.full_like(F, 1.0 / len(values)), where=total > 0)  # unknown: equal probabilities

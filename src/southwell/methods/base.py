@@ -37,8 +37,8 @@ class Method(ABC):
     """Base of all methods."""
 
     name: ClassVar[str]
-    takes_factors: ClassVar[bool] = False  # can it do without rows and columns of A?
-    takes_blocks: ClassVar[bool] = False  # can its coordinates be blocks?
+    takes_factors: ClassVar[bool] = False  # whether it works without rows and columns of A
+    takes_blocks: ClassVar[bool] = False  # whether it supports problems of blocks
 
     @abstractmethod
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:

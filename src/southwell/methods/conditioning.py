@@ -133,7 +133,7 @@ def _needed(problem: Problem, norms: np.ndarray, l2: float, gamma: float, bearab
             return wanted / gamma, 0.0
         return (max(size / (gamma * bearable) - l2, 0.0) if size > 10 * bearable * l2 * gamma else 0.0), 0.0
     dy = _natural_smoothing(problem)
-    if 0 < wanted < 10 * dy * l2:  # a little more smoothing spares a perturbation of x
+    if 0 < wanted < 10 * dy * l2:  # a little more smoothing avoids a perturbation of x
         dy = max(dy, wanted / l2)
     return max(wanted / dy - l2, 0.0), dy
 

@@ -32,7 +32,7 @@ def _curvature(problem: Problem) -> float:
     layout = problem.ready_layout()
     along = layout.adjoint(problem.weights)
     along = along if along.any() else np.ones_like(along)
-    with np.errstate(over="ignore", invalid="ignore"):  # of huge factors it is NaN, and the core takes another
+    with np.errstate(over="ignore", invalid="ignore"):  # NaN for huge factors; the core then uses another
         return float(problem.weights @ layout.apply(along / np.linalg.norm(along)) ** 2)
 
 
@@ -67,7 +67,7 @@ class FISTA(Method):
         return Prepared(_core.fista(problem.core(), start.x, guess), "accelerated proximal gradient, line search")
 
 
-MOST_PAIRS = 10_000  # SciPy keeps no more, whatever it is asked for
+MOST_PAIRS = 10_000  # the largest number that SciPy supports
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class _Quasi:
         self.split = problem.penalty.l1 > 0
         self.form = ", coefficients split" if self.split else ""
         x = np.clip(x, lo, hi)
-        if self.split:  # x = p - q; what is not penalised stays whole, in p
+        if self.split:  # x = p - q; coefficients without l1 are not split, and are in p
             whole = self.l1 == 0
             self.at = np.concatenate(
                 (np.where(whole, x, np.maximum(x, 0.0)), np.where(whole, 0.0, np.maximum(-x, 0.0)))
@@ -158,7 +158,7 @@ class _Quasi:
             self.thread = None
 
     def __del__(self):
-        if self.thread is not None:  # it was not closed: it ends by itself
+        if self.thread is not None:  # not closed: tell the thread to end
             self.job.stop = True
             self.job.go.release()
 

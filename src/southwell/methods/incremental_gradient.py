@@ -26,7 +26,7 @@ class IncrementalGradient(Method):
     """
 
     step: float | None = None
-    part_of_smoothness: ClassVar[float]  # the default step is so much of 1/L, L = max w_i ||a_i||^2 / gamma
+    part_of_smoothness: ClassVar[float]  # the default step is this times 1/L, L = max w_i ||a_i||^2 / gamma
 
     def __post_init__(self):
         if self.step is not None:

@@ -79,7 +79,7 @@ def firmness(problem: Problem, anchored: bool) -> tuple[float, float]:
     factor of 3 of the best constant in most cases. The second treats the intercept like a column of typical size,
     with a limit if l2 is huge."""
     row = _mean_squared_row(problem)
-    row = row if row > np.finfo(float).tiny else 1.0  # no data to speak of: any firmness will do
+    row = row if row > np.finfo(float).tiny else 1.0  # data are zero: any value works
     shape = np.clip(np.sqrt(problem.n_samples / problem.n_features), 0.1, 10.0)
     natural = float(0.5 * shape * row / problem.n_samples)
     feature = natural if anchored else 0.0
@@ -103,7 +103,7 @@ def dual_start(problem: Problem, start: Start) -> np.ndarray:
 
 def gram(problem: Problem, side: str, intercept_firmness: float) -> np.ndarray:
     """The inner products of the coordinates: A'SA on the primal side, -A L^-1 A' on the dual, for A with its frame."""
-    dense = None if problem.data.sparse else problem.shifts  # added as the slabs are read
+    dense = None if problem.data.sparse else problem.shifts  # added while the data are read
     shifts = np.zeros(problem.n_features) if problem.shifts is None or dense is not None else problem.shifts
     if side == "primal":
         products = problem.data.weighted_gram(problem.weights, True, dense)
@@ -149,6 +149,6 @@ def kept_gram(problem: Problem, side: str, intercept_firmness: float) -> np.ndar
     found = last.get(key)
     if found is None:
         found = gram(problem, side, intercept_firmness)
-        last.clear()  # one is enough: along a path each penalty has its own
+        last.clear()  # only the last is kept, since along a path each penalty has its own
         last[key] = found
     return found

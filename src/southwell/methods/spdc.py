@@ -102,7 +102,7 @@ class SPDC(Perturbed):
         conditioning = self._conditioning(problem)
         steps, epochs = spdc_steps(conditioning, self.batch, False)
         steps = by_hand(self, steps)
-        steps["sigma"] *= problem.n_samples  # the paper of DSPDC counts it by the sample
+        steps["sigma"] *= problem.n_samples  # sigma of the DSPDC paper is n times that of SPDC
         spec = _core.Dspdc(**steps, rows=self.batch, columns=problem.n_blocks, **self._recentring(conditioning, epochs))
         perturbed = ", perturbed" if conditioning.dx or conditioning.dy else ""
         algorithm = blocks.saddle(problem, spec, False, start, seed)
@@ -118,7 +118,7 @@ def spdc_steps(at: Conditioning, batch: int, weighted: bool) -> tuple[dict[str, 
         rounds = at.n / batch
         scale, iterations = 2 * at.largest, rounds + at.largest * np.sqrt(rounds / (at.l2 * at.gamma))
     balance = np.sqrt(batch * at.gamma / (at.n * at.l2))
-    with np.errstate(divide="ignore", over="ignore"):  # a perturbation near the largest number: no step, or any
+    with np.errstate(divide="ignore", over="ignore"):  # overflow for huge perturbations
         steps = {"tau": balance / scale, "sigma": 1 / (balance * scale), "theta": 1 - 1 / iterations}
     return steps, iterations * batch / at.n
 

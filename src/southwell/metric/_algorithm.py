@@ -31,8 +31,8 @@ class MatrixAlgorithm(ABC):
         self.data, self.loss, self.penalty = risk.data, risk.loss, risk.penalty
         self.s, self.b, self.n, self.p = risk.weights, risk.targets, risk.n_samples, risk.n_blocks
         self.x, self.y = x, y
-        self.lost = False  # beyond what floating point numbers can say
-        self.eigendecompositions = 0  # of moves, not of certificates
+        self.lost = False  # whether numbers have overflowed
+        self.eigendecompositions = 0  # those of moves, without certificates
 
     def unit(self) -> tuple[float, float]:
         """P(0) - D(0), and its rounding error."""

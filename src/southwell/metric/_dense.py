@@ -50,7 +50,7 @@ class Dense:
 
         stack = workers.map(product, _indices(blocks, self.n_blocks))
         stack = np.array(stack, dtype=np.float64).reshape(-1, self.size, self.size)
-        return (stack + stack.swapaxes(1, 2)) / 2  # apply sees the symmetric part of D alone
+        return (stack + stack.swapaxes(1, 2)) / 2  # only the symmetric part of D matters
 
     def _parts(self, block: int, rows, exact: bool):
         """The rows of one block in slabs; a single slab if nothing has to be converted."""

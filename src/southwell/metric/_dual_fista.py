@@ -27,7 +27,7 @@ class DualFISTA(MatrixAlgorithm):
         self.work = self._entries(1.0, self.p)
         self.W = self.data.adjoint(self.s * y, workers=workers)
         self.old, self.W_old = self.y, self.W
-        root = np.sqrt(1 / (1 + self.loss.smoothness * weights.max()))  # of the strong convexity the loss gives
+        root = np.sqrt(1 / (1 + self.loss.smoothness * weights.max()))  # from the strong convexity of phi*
         self.most = (1 - root) / (1 + root)
 
     def step(self) -> None:

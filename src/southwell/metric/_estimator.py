@@ -131,7 +131,7 @@ class LargeMargin(ClassifierMixin, TransformerMixin, BaseEstimator):
         """``scale``, in the units of X; the points are divided by 2^exponent."""
         top = float(np.ldexp(float(np.abs(data.points).max()), exponent))
         if self.scale == "auto":
-            scale = float(np.ldexp(data.unit(), exponent)) or top or 1.0  # neighbours may coincide, or all points
+            scale = float(np.ldexp(data.unit(), exponent)) or top or 1.0  # neighbours, or all points, may coincide
             what = f"neighbours are {scale:.3g} apart"
         else:
             scale = float(self.scale)
@@ -180,7 +180,7 @@ def factor(M: np.ndarray) -> np.ndarray:
     """L of shape (rank, d) with L'L = M, the largest directions first."""
     values, vectors = np.linalg.eigh(M)
     kept = values > 1e-12 * max(values[-1], 0.0)
-    kept[-1] = True  # a metric of zero has one direction too: of length zero
+    kept[-1] = True  # a zero metric keeps one direction, of length zero
     return (np.sqrt(np.maximum(values[kept], 0.0))[:, None] * vectors[:, kept].T)[::-1]
 
 

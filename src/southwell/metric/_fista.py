@@ -47,7 +47,7 @@ class FISTA(MatrixAlgorithm):
                 break
             if self.t < self.FLOOR:
                 raise FloatingPointError("No step is small enough.")
-            if allowed <= self._noise(m, y):  # rounding decides: the step is as good as can be told
+            if allowed <= self._noise(m, y):  # within rounding errors: accept the step
                 self.t /= self.GROWTH
                 break
             self.t /= 2
@@ -64,7 +64,7 @@ class FISTA(MatrixAlgorithm):
 
     def _first_step(self, W: np.ndarray) -> float:
         """The inverse of the curvature along the gradient."""
-        W = W / (np.abs(W).max() or 1.0)  # the step is the same, and squares do not overflow
+        W = W / (np.abs(W).max() or 1.0)  # does not change the step, and avoids overflow
         along = self.data.apply(W / self.penalty.l2[:, None, None], workers=self.workers)
         bend = self.s @ along**2 * (self.loss.smoothness if np.isfinite(self.loss.smoothness) else 1.0)
         size = np.sum(W**2 / self.penalty.l2[:, None, None])

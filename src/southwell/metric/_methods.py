@@ -89,7 +89,7 @@ def steps(risk, name: str, m: int, q: int, stretches=(1.0, 1.0), workers: Worker
     """Step sizes in the units of _norms.py, where every block has l2 = 1."""
     at = Conditioning(risk.n_samples, risk.norms.rows, 1.0, 1.0 / risk.loss.smoothness)
     scale = risk.norms.coupling(m, q, workers)
-    if name == "spdc":  # its R^2 stands for a bound on a batch, m R^2; a sharper one takes its place
+    if name == "spdc":  # m R^2 bounds the norm of a batch; a sharper bound replaces it
         at = replace(at, norms=np.array([np.sqrt(scale / m)]))
         found = spdc_steps(at, m, False)[0]
         weight = 1 / found["sigma"]

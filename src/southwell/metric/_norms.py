@@ -80,7 +80,7 @@ class Norms:
         return found if normalised else found * top**2
 
     def _kept(self, key, measure) -> float:
-        with self._lock:  # solves of one problem in several threads measure once
+        with self._lock:  # computed once, also if several threads solve the problem
             if key not in self._known:
                 self._known[key] = measure()
             return self._known[key]
@@ -122,7 +122,7 @@ def top_eigenvalue(product, n: int, steps: int = 16) -> float:
     for _ in range(min(steps, n)):
         w = product(basis[-1])
         diagonal.append(float(w @ basis[-1]))
-        for _ in range(2):  # twice is enough
+        for _ in range(2):  # two orthogonalisations are enough
             for u in basis:
                 w = w - (w @ u) * u
         rest = float(np.linalg.norm(w))

@@ -25,7 +25,7 @@ from .values import Reader, Writer
 FORMAT, VERSION = "southwell model", 1
 KEYS = {"format", "version", "written_by", "class", "parameters", "attributes"}
 CLASSES = {name: getattr(estimators, name) for name in estimators.__all__ if name != "ConvergenceWarning"}
-HIDDEN = "_results"  # what result_, dual_coef_ and warm starts are made of
+HIDDEN = "_results"  # the data of result_, dual_coef_ and warm starts
 
 
 def save(model, path: str | os.PathLike) -> None:
@@ -79,7 +79,7 @@ def load(path: str | os.PathLike):
             return _model(text, arrays)
         except Refused:
             raise
-        except Exception as error:  # claims that no check foresaw
+        except Exception as error:  # inconsistencies that the checks do not cover
             raise Refused(f"its parts are inconsistent ({type(error).__name__}: {error})") from None
     except Refused as error:
         raise ValueError(f"{os.fspath(path)!r} cannot be loaded: {error}.") from None

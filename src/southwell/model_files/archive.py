@@ -17,7 +17,7 @@ import numpy as np
 from .files import Refused, open_regular, replacing
 
 TEXT = "model.json"
-KINDS = "biufcUS"  # of numbers, truth values and strings
+KINDS = "biufcUS"  # dtype kinds of numbers, booleans and strings
 
 
 def write(path: Path, text: dict, arrays: list[np.ndarray], *, text_name: str = TEXT) -> None:
@@ -48,11 +48,11 @@ def read(path: Path) -> tuple[dict, list[np.ndarray]]:
                 _check(members, os.fstat(file.fileno()).st_size)
                 text = json.loads(archive.read(TEXT))
                 arrays = [_array(archive.read(f"{k}.npy"), k) for k in range(len(members) - 1)]
-        except (Refused, MemoryError):  # the second is no fault of the file
+        except (Refused, MemoryError):  # a MemoryError is not an error of the file
             raise
         except zipfile.BadZipFile as error:
             raise Refused(f"it is not a whole archive ({error})") from None
-        except Exception as error:  # damage has many faces
+        except Exception as error:  # any other damage
             raise Refused(f"its parts cannot be read ({type(error).__name__}: {error})") from None
     if not isinstance(text, dict):
         raise Refused(f"{TEXT} does not hold an object")

@@ -22,7 +22,7 @@ from typing import BinaryIO
 
 try:
     import fcntl
-except ImportError:  # not a Unix
+except ImportError:  # not on Unix
     fcntl = None
 
 KINDS = {
@@ -39,13 +39,13 @@ def open_regular(path: Path) -> BinaryIO:
     """Open a regular file. Others are refused: a pipe would block, a device may be endless."""
     try:
         mode = os.stat(path).st_mode
-    except ValueError as error:  # a NUL, or characters that names of files do not have
+    except ValueError as error:  # a NUL, or characters that file names cannot have
         raise Refused(f"it must be the name of a file ({error})") from None
-    refuse_kind(mode)  # before it is opened, which some devices notice
+    refuse_kind(mode)  # before opening, which can have side effects on devices
     flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
     descriptor = os.open(path, flags)
     try:
-        refuse_kind(os.fstat(descriptor).st_mode)  # another file may have taken the name
+        refuse_kind(os.fstat(descriptor).st_mode)  # again, as another file may have replaced it
         return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)
@@ -73,8 +73,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             if path.exists():
                 os.chmod(name, stat.S_IMODE(path.stat().st_mode))
             if fcntl is None:
-                file.close()  # Windows renames no open file
-            os.replace(name, path)  # while it is locked, so that no other process takes it for abandoned
+                file.close()  # Windows cannot rename an open file
+            os.replace(name, path)  # while it is locked, so that no other process removes it
         _sync_folder(path.parent)
     except BaseException:
         if name is not None:
@@ -135,12 +135,12 @@ def _sync_folder(folder: Path) -> None:
     """Write the folder, with the new name, to disk too, if the system supports it."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
-    except OSError:  # folders that cannot be read, or not be opened, as on Windows
+    except OSError:  # the folder cannot be opened, as on Windows
         return
     try:
         os.fsync(descriptor)
     except OSError as error:
-        if error.errno == errno.EIO:  # others say that this file system does not sync folders
+        if error.errno == errno.EIO:  # other errors mean that the file system cannot sync folders
             raise
     finally:
         os.close(descriptor)

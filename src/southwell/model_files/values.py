@@ -136,7 +136,7 @@ class Reader:
         try:
             if len(shape) != 2:
                 raise ValueError(f"its shape is {shape}")
-            rows = compressed("csr", tuple(parts), shape, "it")  # or products would read beyond their arrays
+            rows = compressed("csr", tuple(parts), shape, "it")  # checks that indices are inside the arrays
         except (ValueError, TypeError) as error:
             raise Refused(f"a sparse matrix is inconsistent ({error})") from None
         return sp.csr_matrix(rows) if matrix is True else rows

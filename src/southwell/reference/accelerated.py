@@ -44,7 +44,7 @@ def accelerated_primal(A, b, s, loss, net, moves: Iterable, theta0: float, x=Non
         return r, r + net.l2 * v, L + net.l2
 
     def step(j, r, z, scale):
-        if L[j] == 0:  # an empty column: only the penalty speaks
+        if L[j] == 0:  # an empty column: x_j minimises the penalty alone
             return np.clip(0.0 if net.l1[j] > 0 or net.l2[j] > 0 else z, net.lo[j], net.hi[j])
         return net[j].prox(z - r / (scale * L[j]), 1 / (scale * L[j]))
 
@@ -85,7 +85,7 @@ def accelerate(gradient: Callable, step: Callable, smooth: bool, moves: Iterable
         elif not smooth:
             raise ValueError("several candidates need a smooth h: no l1, no bounds; on the dual the squared loss")
         else:
-            G, C = np.where(C > 0, G, 0.0), np.where(C > 0, C, 1.0)  # nothing depends on a coordinate without curvature
+            G, C = np.where(C > 0, G, 0.0), np.where(C > 0, C, 1.0)  # a coordinate without curvature has no effect
             j1 = candidates[np.argmax(np.abs(G[candidates]) / np.sqrt(C[candidates]))]
             x[j1] -= G[j1] / C[j1]
             z[j2] -= G[j2] / (d * theta * C[j2])

@@ -103,13 +103,13 @@ def block_coordinate_descent(A, b, s, loss, blocks, epochs: int, X=None, interce
     for _ in range(epochs):
         for g, norm in zip(blocks, norms, strict=True):
             own = X[g.features]
-            if norm == 0:  # empty columns: only the penalty speaks
+            if norm == 0:  # empty columns: X_g minimises the penalty alone
                 X[g.features] = 0.0
                 continue
             M = A @ X
             slope = A[:, g.features].T @ (s[:, None] * _derivative(loss, M, b))
             here, L = s @ _per_sample(loss, "value", M, b), norm * min(loss.smoothness, 1.0)
-            while True:  # the loss has one constant, or is asked for one that does here
+            while True:  # with the smoothness of the loss, or a constant found by backtracking
                 X[g.features] = g.prox(own - slope / L, 1 / L)
                 move = X[g.features] - own
                 if np.isfinite(loss.smoothness) and norm * loss.smoothness <= L:

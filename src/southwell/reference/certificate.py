@@ -53,7 +53,7 @@ def certificate(A, b, s, loss, net, x, y=None, intercept: bool = False) -> tuple
     y = balanced(s, y) if intercept else y
     z = A.T @ (s * y)
     if intercept:
-        z[-1] = 0.0  # balanced: what is left is rounding
+        z[-1] = 0.0  # balanced up to rounding
     P = s @ loss.value(m, b) + net.value(x).sum()
     D = max(-(s @ loss.conjugate(t * y, b)) - net.conjugate(-t * z).sum() for t in scales(A, s, net, y, intercept))
     return P, D, P - D

@@ -40,7 +40,7 @@ def primal_coordinate_descent(A, b, s, loss, net, order: Iterable[int], x=None, 
         m = A @ x
         slope = A[:, j] @ (s * loss.derivative(m, b))
         bound = norms[j] * loss.smoothness if norms[j] > 0 else 0.0  # L_j = sum_i s_i a_ij^2 / gamma
-        if bound == 0:  # an empty column: only the penalty speaks
+        if bound == 0:  # an empty column: x_j minimises the penalty alone
             x[j] = np.clip(0.0 if net.l1[j] > 0 or net.l2[j] > 0 else x[j], net.lo[j], net.hi[j])
         elif concordance > 0:
             h = (s * A[:, j] ** 2) @ loss.second_derivative(m, b)
@@ -65,7 +65,7 @@ def _safe_newton(slope: float, h: float, bound: float, reach: float, g, x: float
         if kappa * h < bound:
             d = step(kappa * h)
             return np.clip(d, -widest / reach, widest / reach) if longest > widest else d
-    elif np.isinf(bound):  # flat to rounding, and no bound: as far downhill as is safe
+    elif np.isinf(bound):  # curvature 0 up to rounding, and no bound: the longest safe step downhill
         return np.clip(-np.sign(slope) * widest / reach, g.lo - x, g.hi - x)
     return step(bound)
 

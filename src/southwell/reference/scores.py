@@ -46,9 +46,9 @@ def primal_scores(kind: str, A, b, s, loss, net, x, level: float = 0.0) -> np.nd
     L = norms * loss.smoothness if np.isfinite(loss.smoothness) else norms
     R = radii(net, norms, level)
     g = bounded(net, x, R, np.abs(z) / np.where(L > 0, L, np.inf))
-    minimiser = np.clip(np.where((net.l1 > 0) | (net.l2 > 0), 0.0, x), net.lo, net.hi)  # of g_j: an empty column's
+    minimiser = np.clip(np.where((net.l1 > 0) | (net.l2 > 0), 0.0, x), net.lo, net.hi)  # of g_j, for empty columns
     if kind == "reach":
-        content = (norms == 0) & (minimiser == x)  # an empty column that will never move
+        content = (norms == 0) & (minimiser == x)  # an empty column at its optimum
         return np.where(content, 0.0, size * np.abs(np.clip([-R, R], net.lo, net.hi)).max(axis=0))
     if kind == "residual":
         return size * distance(x, *maximisers(g, -z, 1e-12 * (net.l1 + np.sqrt(norms) * np.sqrt(level))))

@@ -84,7 +84,7 @@ def check_block_loss(loss, width: int = 3) -> None:
     rng = np.random.default_rng(width)
     m = np.concatenate([scale * rng.normal(size=(12, width)) for scale in (0.0, 0.3, 2.0, 10.0, 100.0)])
     if not np.isfinite(loss.smoothness):
-        m = np.minimum(m, 8.0)  # e^m has to leave room for differences
+        m = np.minimum(m, 8.0)  # so that differences of e^m are accurate
     b = _targets(loss, len(m), width, rng)
     y = _duals(loss, m, b, rng)
     _derivatives(loss, m, b)
@@ -120,7 +120,7 @@ def _derivatives(loss, m, b) -> None:
         up, down = m + h * unit, m - h * unit
         got = (loss.value(up, b) - loss.value(down, b)) / (2 * h)
         bend = np.maximum(loss.second_derivative(up, b)[:, c, c], loss.second_derivative(down, b)[:, c, c])
-        slack = 16 * EPS * size / h + h * (1 + bend)  # where phi'' jumps a difference is off by h times as much
+        slack = 16 * EPS * size / h + h * (1 + bend)  # where phi'' jumps, the error of a difference is of order h
         hold(loss, f"derivative equals central differences of value (margin {c})", np.abs(got - first[:, c]) <= slack,
              sample=np.arange(len(m)), difference=got, derivative=first[:, c])  # fmt: skip
         got = (loss.derivative(up, b) - loss.derivative(down, b)) / (2 * h)

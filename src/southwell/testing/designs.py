@@ -57,7 +57,7 @@ def _check_layout(problem: Problem, layout, dense: np.ndarray, where: str) -> No
     outer = np.column_stack([problem.to_inner(row[:d], row[d:].sum()) for row in np.eye(d + extra)])
     inner = np.column_stack([layout.apply(e) for e in np.eye(d + extra)])
     means = np.zeros(d) if problem.shifts is None else problem.shifts
-    size = np.abs(full) + np.append(2 * np.abs(means), np.zeros(extra))  # of what was added to make each entry
+    size = np.abs(full) + np.append(2 * np.abs(means), np.zeros(extra))  # of the terms of each entry
     rounding = 8 * EPS * (n + d + 4)
     i, j = np.arange(n)[:, None], np.arange(d + extra)
     hold(where, "A times unit vectors gives the columns of the dense matrix",

@@ -82,7 +82,7 @@ def _derivatives(loss, b: float) -> None:
 
     bend = loss.second_derivative(m + h, b), loss.second_derivative(m - h, b)
     jump = np.max(bend, axis=0) - np.min(bend, axis=0)
-    step = first_up - first_down  # at a kink of phi the derivative steps though phi'' is the same on both sides
+    step = first_up - first_down  # at a kink of phi the derivative jumps even if phi'' is the same on both sides
     calm = (jump <= 1e-3 * (1 + np.abs(second))) & (step <= 4 * h * (1 + np.max(bend, axis=0)))
     hold(loss, "phi has kinks, or jumps of phi'', at isolated points only", np.mean(calm) > 0.95)
     m, first, second, rounding = m[calm], first[calm], second[calm], rounding[calm]

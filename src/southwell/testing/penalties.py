@@ -6,7 +6,7 @@ import numpy as np
 
 from ._brute import EPS, close, golden, hold
 
-FAR = 1e9  # brute force looks this far; a supremum that still grows there is infinite
+FAR = 1e9  # the range of the brute-force search; a supremum that still grows there is infinite
 STEPS = (1e-3, 0.1, 1.0, 30.0)
 
 
@@ -114,7 +114,7 @@ def _supremum(core, v: np.ndarray, box) -> np.ndarray:
     def f(x):
         return v * x - core.value(x)
 
-    near = np.clip([-10.0, 10.0], lo[:, None], hi[:, None]).T  # far out rounding alone can hide a maximum near 0
+    near = np.clip([-10.0, 10.0], lo[:, None], hi[:, None]).T  # with a wide range, rounding can hide a maximum near 0
     best = np.maximum(golden(f, lo, hi)[1], golden(f, *near, 80)[1])
     grows = np.zeros(v.size, dtype=bool)
     for end, far in ((lo, -FAR), (hi, FAR)):
@@ -128,7 +128,7 @@ def _conjugate(penalty, core, slopes: list[np.ndarray], box) -> None:
     for v in slopes:
         got, want = core.conjugate(v), _supremum(core, v, box)
         scale = core.feasible_scale(v)
-        edge = (scale < 1) & (scale > 1 - 1e-9)  # outside by rounding: either answer will do
+        edge = (scale < 1) & (scale > 1 - 1e-9)  # outside by rounding: both results are correct
         hold(penalty, "conjugate equals the supremum of v x - g(x) over the box", close(got, want, 1e-8) | edge,
              j=np.arange(v.size), v=v, conjugate=got, supremum=want)  # fmt: skip
 
