@@ -251,8 +251,8 @@ void def_algorithms(nb::module_& m) {
                 next.core.loss.targets().data() != now.core.loss.targets().data())
               return false;
             if (!self.algorithm->repenalise(next.core)) return false;
-            self.parts = nb::make_tuple(
-                self.parts, self.problem_object); // parts may still hold references into the first problem
+            self.parts =
+                nb::make_tuple(self.parts, self.problem_object); // they may refer to the first problem
             self.problem_object = problem;
             return true;
           },

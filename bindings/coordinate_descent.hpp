@@ -18,9 +18,8 @@ struct DescentSpec {
   CVec anchor;                               // first centre of the proximal terms, dual side
   Real firmness = 0, intercept_firmness = 0; // see ConjugateMap; dual side
   const Real* gram = nullptr;                // inner products of the coordinates' fibers, or null
-  const AnyLayout* across =
-      nullptr;    // sparse data along the other axis, for rules that need all scores at every move
-  Index room = 0; // memory for columns of inner products, in numbers; see AllReadings
+  const AnyLayout* across = nullptr; // sparse data along the other axis, for rules that update all scores
+  Index room = 0;                    // memory for columns of inner products, in numbers; see AllReadings
   bool accelerated = false, restarts = true;
   Real momentum = 0;        // of the anchors (the centres of proximal terms)
   Index recentre_every = 1; // epochs

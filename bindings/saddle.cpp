@@ -207,9 +207,7 @@ void def_saddle(nb::module_& m) {
       .def(nb::init<Index, Index, Real, Real, bool, Real, Real, Index>(), nb::kw_only(), "columns"_a,
            "rows"_a, "unit"_a, "weight"_a = 0.0, "adapt"_a = true, "dx"_a = 0.0, "dy"_a = 0.0,
            "recentre_every"_a = 0);
-  nb::class_<ActiveSpec>(
-      m, "Active",
-      "The parameters of DGPD, algorithm 2: growth of the active sets, and the passes over them.")
+  nb::class_<ActiveSpec>(m, "Active", "The parameters of DGPD, algorithm 2: active sets and passes.")
       .def(nb::init<Index, Index, bool, Real, Real, Index>(), nb::kw_only(), "enter"_a, "passes"_a,
            "together"_a, "dx"_a = 0.0, "dy"_a = 0.0, "recentre_every"_a = 0);
   m.def("doubly_greedy", &both_ways<DoublyGreedy, GreedySpec>, "problem"_a, "spec"_a, "rows"_a, "columns"_a,

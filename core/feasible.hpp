@@ -75,9 +75,7 @@ public:
           [&, size = weighted_norm()](Index j) {
             return 0.3 * rounding_ * std::sqrt(squared_norm(j)) * size;
           });
-      last_failure_ = violation() > rounding_
-                          ? off
-                          : infinity; // if it failed: try again when the violation is ten times smaller
+      last_failure_ = violation() > rounding_ ? off : infinity; // tried again at a tenth of it
     }
     const Real debt = forgive(point.margins);
     scale_ = least_scale(1);

@@ -60,11 +60,9 @@ public:
   }
 
 private:
-  static constexpr Index most = 2000; // columns: M has as many rows and columns
-  static constexpr Real dependent =
-      1e-9; // relative to a column's squared norm; rounding errors are far smaller
-  static constexpr std::size_t most_differences =
-      32; // differences that are kept; each has the length of the samples
+  static constexpr Index most = 2000;     // columns: M has as many rows and columns
+  static constexpr Real dependent = 1e-9; // of a column's squared norm; rounding errors are far smaller
+  static constexpr std::size_t most_differences = 32; // each has the length of the samples
 
   struct Difference {              // of a column and the nearest combination of those before it
     std::vector<Real> combination; // coefficients of the columns, which are scaled to length one

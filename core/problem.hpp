@@ -32,9 +32,7 @@ struct Problem final : Question {
   std::unique_ptr<Bound> bound(std::function<bool()> hurry) const override;
 
   Index width() const { return 1; }
-  bool has_intercept() const {
-    return penalty.penalised() < design.cols();
-  } // the intercept is the last column
+  bool has_intercept() const { return penalty.penalised() < design.cols(); } // the last column
 
   Real penalty_value(CVec x) const {
     if (penalty.plain() && penalty.penalised() > 0) { // the same formula for all: the loop vectorises

@@ -32,8 +32,7 @@ public:
     Index members = 0, left = most_products;
     for (int newton = 0; newton < 10 && left > 0; ++newton) {
       bool done = true;
-      for (std::size_t j = 0; j < d;
-           ++j) { // the set only grows, so that features do not enter and leave in turn
+      for (std::size_t j = 0; j < d; ++j) { // the set only grows, or features could alternate
         if (!member_[j] && unpenalised(Index(j), z[j])) member_[j] = ++members > 0;
         done = done && !(member_[j] && std::abs(z[j]) > tolerance(Index(j)));
       }

@@ -17,8 +17,7 @@
 namespace southwell {
 
 struct ActiveSpec {
-  Index enter =
-      64; // at most so many columns, and rows, enter at a time; a set that is larger than this may double
+  Index enter = 64; // at most so many columns, and rows, enter at once; a larger set may double
   Index passes = 5;
   bool together = false;
 
@@ -185,8 +184,7 @@ private:
   Random random_;
   Ripple m_, z_; // as of the last search
   Tree<Largest> row_scores_, column_scores_;
-  std::vector<Index> place_,
-      row_at_; // the place of each row in the tree of scores, and the row at each place
+  std::vector<Index> place_, row_at_; // the place of each row in the tree of scores, and its inverse
 };
 
 } // namespace southwell

@@ -87,8 +87,7 @@ private:
     }
     return 3 * cost;
   }
-  Real largest(
-      Index g) const { // eigenvalue of A_g' diag(s) A_g, by the power method (approximate, at most the trace)
+  Real largest(Index g) const { // eigenvalue of A_g' diag(s) A_g, by the power method; at most the trace
     const std::vector<Index> members = features(g);
     const CVec s = problem_.loss.weights();
     std::vector<Real> along(s.size());

@@ -69,8 +69,7 @@ public:
     penalty.prox(out, tau);
   }
   void locate(Point& point) const { problem_->complete(point); }
-  Point own(const Point& point,
-            const std::vector<Real>& x) const { // the point has the best intercept; x keeps its own
+  Point own(const Point& point, const std::vector<Real>& x) const { // with the intercept of x
     Point own = point;
     own.x = x;
     if (!problem_->has_intercept()) return own;

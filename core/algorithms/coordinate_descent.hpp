@@ -47,8 +47,7 @@ public:
         if (pulse.beat(follow())) return;
     } else if (rule_->candidates() > 1 || rule_->aims()) {
       for (Index left = step_.coordinates(); left > 0; --left)
-        if (pulse.beat(compete()) || (rule_->aims() && pulse.look()))
-          return; // a search is slow: check the clock each time
+        if (pulse.beat(compete()) || (rule_->aims() && pulse.look())) return; // a search is slow
     } else if (sweep(pulse) || (focused_ && focus(pulse))) {
       return;
     }
@@ -257,10 +256,9 @@ private:
   Index until_refresh_ = 0; // moves
   Index recentre_every_, epochs_ = 0;
   bool focused_;
-  std::vector<Index> moved_coordinates_,
-      focus_;      // coordinates moved since the last pass; those that `focus` visits
-  Real moved_ = 0; // the sum of |delta| over them
-  Index work_ = 0; // when the pass began
+  std::vector<Index> moved_coordinates_, focus_; // moved since the last pass; visited by `focus`
+  Real moved_ = 0;                               // the sum of |delta| over them
+  Index work_ = 0;                               // when the pass began
 };
 
 } // namespace southwell

@@ -59,8 +59,7 @@ public:
   }
   void resync(const Point& point) override {
     m_.values = point.margins;
-    if (problem_.has_intercept())
-      m_.values = margins_with(point, x_.back()); // the point has the best intercept, x_ its own
+    if (problem_.has_intercept()) m_.values = margins_with(point, x_.back()); // the point has another one
     z_.values = point.slopes;
     score_all();
   }

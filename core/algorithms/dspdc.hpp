@@ -48,8 +48,7 @@ public:
     out[0] = perturbation_.minimise(j, slope[0], x[0], tau);
   }
   void locate(Point& point) const { complete(problem_, point); }
-  Point own(const Point& point,
-            const std::vector<Real>& x) const { // the point has the best intercept; x keeps its own
+  Point own(const Point& point, const std::vector<Real>& x) const { // with the intercept of x
     Point own = point;
     own.x = x;
     if (problem_.has_intercept()) own.margins = margins_with(point, x.back());

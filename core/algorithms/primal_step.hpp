@@ -155,8 +155,7 @@ private:
           const Real d = towards(slope, kappa * h, g, x);
           return longest > widest ? clip(d, -widest / bends_[j], widest / bends_[j]) : d;
         }
-      } else if (bound ==
-                 infinity) { // curvature 0 up to rounding: step downhill to the end of the trust region
+      } else if (bound == infinity) { // curvature 0 up to rounding: to the end of the trust region
         return clip(slope == 0 ? 0 : -std::copysign(2 / bends_[j], slope), g.lo - x, g.hi - x);
       }
     }

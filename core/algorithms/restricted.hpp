@@ -160,8 +160,7 @@ private:
     for (std::size_t c = 0; c < columns_.size(); ++c)
       gap += perturbation_.excess(columns_[c].j, slopes_[c], x_[c]);
     for (const Row& row : rows_) gap += row.s * perturbation_.shortfall(row.i, row.m, row.y);
-    const Real before =
-        std::exchange(last_gap_, gap); // infinite in the first pass, where there is none to compare with
+    const Real before = std::exchange(last_gap_, gap); // infinite in the first pass: nothing to compare
     if (std::isfinite(before)) ease_ = gap < before ? std::max(0.8 * ease_, 1e-9) : std::min(2 * ease_, 1.0);
     return false;
   }

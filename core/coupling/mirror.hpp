@@ -43,9 +43,7 @@ public:
   }
 
   SOUTHWELL_INLINE Real read(Index k) const { return framed(k, own(k)); }
-  SOUTHWELL_INLINE Real own(Index k) const {
-    return design_.fiber(k).dot(kept_);
-  }                                                       // the stored part of the reading
+  SOUTHWELL_INLINE Real own(Index k) const { return design_.fiber(k).dot(kept_); } // stored part only
   SOUTHWELL_INLINE Real framed(Index k, Real own) const { // the reading, with the part of the frame
     if (!shifted_) return own;
     if constexpr (Map::linear) return own + tau_ * cross_[k] + design_.gamma(k) * along_;

@@ -43,8 +43,7 @@ public:
 
 private:
   std::vector<Fiber> columns_;
-  std::vector<std::unique_ptr<Real[]>>
-      values_; // one array for each call of `append`, so that pointers stay valid
+  std::vector<std::unique_ptr<Real[]>> values_; // one array for each `append`: pointers stay valid
   std::vector<std::unique_ptr<std::int32_t[]>> rows_;
   Index entries_ = 0;
 };

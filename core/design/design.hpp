@@ -57,9 +57,7 @@ public:
       square += other.square;
     }
   };
-  virtual void moments(CVec, CVec, std::span<Moments>) const {
-    refuse();
-  } // of all columns, for given r and h
+  virtual void moments(CVec, CVec, std::span<Moments>) const { refuse(); } // of all columns, given r and h
   virtual Index row_size(Index) const { refuse(); }
   virtual Index add_pairs(const RowPairs&, Index, Index, Index, Index) const {
     refuse();

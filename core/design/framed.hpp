@@ -119,8 +119,7 @@ public:
     axis == Axis::rows ? sizes_across(u, width, out) : sizes_along(u, width, out);
   }
   void apply_with_sizes(CVec x, Index width, Vec out, Vec sizes) const override {
-    if (width > 1 ||
-        (Stored::dense && axis == Axis::columns)) // for single vectors, fibers one by one are faster
+    if (width > 1 || (Stored::dense && axis == Axis::columns)) // one by one is faster for vectors
       return Design::apply_with_sizes(x, width, out, sizes);
     axis == Axis::rows ? sums_along(x, out, sizes) : sums_across(x, out, sizes);
   }

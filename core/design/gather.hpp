@@ -39,11 +39,11 @@ template <class Stored> void gather_columns(const Stored& stored, Names names, S
   for (const Index j : names) sizes.push_back(fiber(j).size());
   auto [values, rows] = into.append(sizes);
   for (const Index j : names)
-    fiber(j).visit([&values = values, &rows = rows](
-                       Index i, Real a) { // named, because Clang before 16 cannot capture structured bindings
-      *values++ = a;
-      *rows++ = std::int32_t(i);
-    });
+    fiber(j).visit(
+        [&values = values, &rows = rows](Index i, Real a) { // Clang before 16 cannot capture bindings
+          *values++ = a;
+          *rows++ = std::int32_t(i);
+        });
 }
 // Sparse, stored by rows, in one pass over them; `all` are the sizes of all columns. With a helper thread,
 // one thread fills the columns from the first row on and the other from the last row back.
@@ -58,8 +58,7 @@ void gather_across(const Stored& stored, Names names, std::span<const std::uint3
   const auto [values, rows] = into.append(sizes);
 
   std::vector<std::int32_t> slot(all.size());
-  std::vector<std::uint64_t> wanted(all.size() / 64 +
-                                    1); // a bit set, small enough for the cache: it rejects most entries
+  std::vector<std::uint64_t> wanted(all.size() / 64 + 1); // a bit set, in cache: it rejects most entries
   for (std::size_t k = 0; k < names.size(); ++k) {
     slot[names[k]] = std::int32_t(k);
     wanted[names[k] / 64] |= std::uint64_t(1) << names[k] % 64;

@@ -14,8 +14,7 @@ class Occurring {
 public:
   template <class Rows> explicit Occurring(const Rows& rows) : places_(rows.length(), -1) {
     for (Index i = 0; i < rows.count(); ++i)
-      rows[i].visit(
-          [&](Index j, Real x) { places_[j] &= -std::int32_t(x == 0); }); // becomes 0 at the first nonzero
+      rows[i].visit([&](Index j, Real x) { places_[j] &= -std::int32_t(x == 0); }); // 0 after a nonzero
     for (Index j = 0; j < rows.length(); ++j)
       if (places_[j] == 0) {
         places_[j] = std::int32_t(features_.size());

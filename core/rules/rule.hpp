@@ -31,10 +31,9 @@ public:
   // at every move; never: computed once.
   virtual bool keeps_scores() const { return false; }
   virtual Index refresh_every() const { return never; }
-  virtual void refresh(CVec) {} // takes all scores
-  virtual void update(std::span<const Index>, CVec) {
-  }                            // takes the coordinates whose scores have changed, and all scores
-  virtual void stuck(Index) {} // the selected coordinate did not move
+  virtual void refresh(CVec) {}                        // takes all scores
+  virtual void update(std::span<const Index>, CVec) {} // takes the changed coordinates, and all scores
+  virtual void stuck(Index) {}                         // the selected coordinate did not move
 
   // Whether it needs the image (the vector that fibers are multiplied with), as rules that search an index
   // do; and a function that takes it.

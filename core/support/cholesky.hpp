@@ -103,10 +103,8 @@ private:
   const Real* line(Index i) const { return rows_.get() + i * stride_; }
   void reserve(Index size) {
     if (size <= stride_) return;
-    const Index wide =
-        std::max({3 * stride_ / 2, size, Index(32)}) + blas::lines; // blocks may extend beyond the triangle
-    auto rows =
-        std::make_unique_for_overwrite<Real[]>(std::size_t(wide * wide)); // the upper half is never touched
+    const Index wide = std::max({3 * stride_ / 2, size, Index(32)}) + blas::lines; // for blocks at the end
+    auto rows = std::make_unique_for_overwrite<Real[]>(std::size_t(wide * wide));  // upper half unused
     for (Index i = 0; i < size_; ++i) std::copy_n(line(i), i + 1, rows.get() + i * wide);
     rows_ = std::move(rows);
     stride_ = wide;
