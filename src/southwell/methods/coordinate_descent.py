@@ -145,6 +145,6 @@ class CoordinateDescent(Descent):
         """Whether the coupling must be "mirror": for a search, and for proximal terms on the dual side."""
         if isinstance(rule, rules.MaxInnerProduct):
             if self.coupling == "gram":
-                raise ValueError("MaxInnerProduct needs the vector that coupling='mirror' keeps; use that.")
+                raise ValueError("MaxInnerProduct needs the vector that 'mirror' keeps; use coupling='mirror'.")
             return True
         return self.coupling == "auto" and side == "dual" and self._anchored(problem, rule)
