@@ -1,4 +1,4 @@
-// What is asked, and a point that may answer it.
+// The optimisation problem, and functions that complete a point (x, y) with its products.
 //
 //   P(x) = sum_i s_i phi_i(m_i) + sum_j g_j(x_j),                 m = A x            (margins)
 //   D(y) = - sum_i s_i phi_i*(y_i) - sum_j g_j*(-z_j),            z = A'(s o y)      (slopes)
@@ -29,7 +29,7 @@ struct Problem final : LinearProblem {
   std::unique_ptr<Bound> bound(std::function<bool()> hurry) const override;
 
   Real penalty_value(CVec x) const {
-    if (penalty.plain() && penalty.penalised() > 0) { // one formula for all: the loop vectorises
+    if (penalty.plain() && penalty.penalised() > 0) { // the same formula for all: the loop vectorises
       const auto [l1, l2, lo, hi] = penalty[0];
       return unrolled(penalty.penalised(), [&, l1 = l1, l2 = l2](Index j) {
         return (l1 + l2 / 2 * std::abs(x[j])) * std::abs(x[j]);
@@ -39,7 +39,7 @@ struct Problem final : LinearProblem {
     for (Index j = 0; j < Index(x.size()); ++j) total += penalty[j].value(x[j]);
     return total;
   }
-  Real dual_at_zero() const { // D(0), a bound that costs nothing
+  Real dual_at_zero() const { // D(0), a lower bound that needs no product
     Real least = 0;           // min g = -g*(0)
     for (Index j = 0; j < (penalty.plain() ? 0 : design.cols()); ++j) least -= penalty[j].conjugate(0);
     return least - loss.conjugate(std::vector<Real>(design.rows()), 0);
@@ -50,7 +50,7 @@ struct Problem final : LinearProblem {
   }
 };
 
-// Any x and y, brought into the bounds and into dom phi*.
+// x clipped to its bounds, y clipped to dom phi*.
 inline std::vector<Real> within_bounds(const Problem& problem, CVec x) {
   std::vector<Real> inside(x.begin(), x.end());
   for (Index j = 0; j < Index(x.size()); ++j)
@@ -83,16 +83,17 @@ inline void compute_margins(const Problem& problem, Point& point) {
   point.x.back() = own;
   solve_intercept(problem, point);
 }
-// The margins of a point as they are with another intercept.
+// The margins of a point with another intercept.
 inline std::vector<Real> margins_with(const Point& point, Real intercept) {
   std::vector<Real> margins = point.margins;
   for (Real& m : margins) m += intercept - point.x.back();
   return margins;
 }
 
-// y in the subdifferential of the loss at the best intercept, summing to zero. Left and right of the
-// minimiser the derivatives sum to something <= 0 and >= 0; at kinks the truth lies between, and so does a
-// mixture of the two.
+// y in the subdifferential of the loss at the best intercept, with s-weighted sum zero. The derivatives sum
+// to a number
+// <= 0 on the left of the minimiser and >= 0 on its right; at kinks the wanted y is a convex combination of
+// the two.
 inline void balanced_derivative(const Problem& problem, CVec margins, Vec y) {
   if (!problem.has_intercept()) return problem.loss.derivative(margins, y);
   const CVec s = problem.loss.weights();

@@ -12,7 +12,7 @@ struct Slope {
 
 // y sums to zero, s-weighted, after its positive or its negative part is scaled towards 0.
 inline void balance(CVec weights, Vec y) {
-  CompensatedSum above, below; // equal terms round alike: plain sums of many would drift
+  CompensatedSum above, below; // compensated, since rounding errors of many equal terms would add up
   for (std::size_t i = 0; i < y.size(); ++i) (y[i] > 0 ? above : below).add(weights[i] * std::abs(y[i]));
   const Real up = above.value(), down = below.value();
   if (up == down) return;
@@ -91,7 +91,7 @@ protected:
   CVec targets_;
 };
 
-// Defined in sample_losses.hpp, which one file includes: it is long to compile.
+// Defined in sample_losses.hpp, which only one file includes, because it takes long to compile.
 std::unique_ptr<SampleLoss> over_samples(const AnyLoss& loss, CVec targets, CVec weights);
 
 } // namespace southwell

@@ -1,5 +1,6 @@
-// What the gap proves about single coordinates (gap-safe rules: Ndiaye, Fercoq, Gramfort and Salmon 2017; of
-// samples: Shibagaki, Karasuyama, Hatano and Takeuchi 2016). Once proved, it holds for good.
+// What the gap proves about single coordinates (gap-safe rules for features: Ndiaye, Fercoq, Gramfort and
+// Salmon 2017; for samples: Shibagaki, Karasuyama, Hatano and Takeuchi 2016). What is proved holds for the
+// rest of the solve.
 //
 // D is gamma-strongly concave in the s-weighted norm, so an optimal y is within sqrt(2 (P - D(y)) / gamma) of
 // any y, and the slopes of unit u (a feature, or a group) are within that times sqrt(sum_i s_i ||a_iu||^2) of
@@ -52,9 +53,9 @@ public:
     }
     return norms_;
   }
-  Real total_norm() const { return total_norm_; } // of them
+  Real total_norm() const { return total_norm_; } // their sum
 
-  // With the last point and what its certificate found.
+  // Called with the last point and its certificate.
   void update(const Point& point, const Certifier& certifier, const Unit& unit) {
     const Certificate& best = certifier.best();
     const Real slack = unit.rounding + 1e-12 * best.terms; // gaps are known up to rounding
@@ -91,8 +92,8 @@ private:
   std::vector<char> zero_, samples_;
   std::vector<Real> norms_, lengths_, row_norms_;
   Real total_norm_ = 0;
-  bool kinks_; // has the penalty any at zero?
-  Real l2_;    // the least of all, 0 if there is an intercept
+  bool kinks_; // the penalty has a kink at zero
+  Real l2_;    // the smallest of all features; 0 if there is an intercept
 };
 
 } // namespace southwell

@@ -289,7 +289,7 @@ def test_other_rules(name):
 
 
 def test_other_options():
-    with pytest.raises(ValueError, match="no use for refresh_every"):
+    with pytest.raises(ValueError, match="cannot use refresh_every"):
         AcceleratedCD(rule=rules.Greedy(refresh_every=3))
     with pytest.raises(TypeError, match="restart must be True or False"):
         AcceleratedCD(restart="yes")

@@ -1,4 +1,4 @@
-// Block coordinate descent, on either side, blocks in turn as a rule hands them out.
+// Block coordinate descent, on either side; a rule selects the blocks.
 //
 //   primal   a group moves by a proximal step: X_g = prox of g_g, step 1/L_g, at X_g - Z_g / L_g, with
 //            L_g = (1/gamma) times the largest eigenvalue of A_g' diag(s) A_g. Kept: the margins M and
@@ -54,7 +54,7 @@ private:
   }
   Index move(Index g) {
     const std::vector<Index> members = features(g);
-    if (!(steep_[g] > 0)) { // empty columns: only the penalty speaks
+    if (!(steep_[g] > 0)) { // empty columns: x minimises the penalty alone
       for (const Index j : members) std::fill_n(here_.x.begin() + j * k_, k_, 0.0);
       return 0;
     }
@@ -87,7 +87,7 @@ private:
     }
     return 3 * cost;
   }
-  Real largest(Index g) const { // eigenvalue of A_g' diag(s) A_g, about, by powers; no more than its trace
+  Real largest(Index g) const { // eigenvalue of A_g' diag(s) A_g, by the power method; at most the trace
     const std::vector<Index> members = features(g);
     const CVec s = problem_.loss.weights();
     std::vector<Real> along(s.size());

@@ -1,5 +1,5 @@
-// What DSPDC asks of blocks: the dual block of one sample, the rows of X of one group, the intercept as a
-// block of its own, the last. Perturbations as in perturbation.hpp.
+// The updates of DSPDC for blocks: the dual block of one sample, the rows of X of one group, and the
+// intercept, which is the last block. Perturbations as in perturbation.hpp.
 #pragma once
 #include "core/algorithms/dspdc.hpp"
 #include "core/block_problem.hpp"
@@ -69,7 +69,7 @@ public:
     penalty.prox(out, tau);
   }
   void locate(Point& point) const { problem_->complete(point); }
-  Point own(const Point& point, const std::vector<Real>& x) const { // the point has its best intercept
+  Point own(const Point& point, const std::vector<Real>& x) const { // with the intercept of x
     Point own = point;
     own.x = x;
     if (!problem_->has_intercept()) return own;

@@ -1,4 +1,4 @@
-"""Where a path of penalties begins."""
+"""The largest useful l1: where a path of penalties begins."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def lambda_max(
     Parameters
     ----------
     A, b, loss, intercept, sample_weight
-        As in ``solve``; A may be a ``Problem``, whose own penalty does not matter, or a ``BlockProblem``, of whose
-        penalty the strength of ``Groups``, else the l1, is what is looked for.
+        As in ``solve``; A may be a ``Problem``, whose penalty is ignored, or a ``BlockProblem``; for its penalty the
+        smallest strength of ``Groups``, else the smallest l1, is computed.
     weights : array of shape (n_features,), optional
-        Penalty weights; coefficients with weight 0 are fitted freely first.
+        Penalty weights; coefficients with weight 0 are unpenalised and are fitted first.
 
     Returns
     -------
     float
-        ``max_j |z_j| / weights_j``, z the slopes at the best model without penalised coefficients. Where the loss
-        has a kink there, an upper bound.
+        ``max_j |z_j| / weights_j``, z the slopes at the best model without penalised coefficients. An upper bound
+        if the loss has a kink there.
 
     Examples
     --------
@@ -58,11 +58,11 @@ def lambda_max(
     )
     free = weights == 0
     if free.any():
-        # Bounds pin the penalised coefficients at zero while the free ones are fitted.
+        # Bounds fix the penalised coefficients at zero while the others are fitted.
         bound = np.where(free, np.inf, 0.0)
         pinned = ElasticNet(l1=1.0, weights=np.zeros(free.size), lower=-bound, upper=bound)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # y is off by the square root of the gap, so ask for all there is
+            warnings.simplefilter("ignore")  # the error of y is the square root of the gap, so solve as far as possible
             y = solve(null.with_penalty(pinned), tol=1e-15, max_epochs=10_000).y
     else:
         y = _core.null_dual(null.core())
@@ -71,7 +71,7 @@ def lambda_max(
 
 
 def _of_blocks(problem: BlockProblem, weights) -> float:
-    """The strength of groups, or the l1, at which all is zero; the rest of the penalty stays as it is."""
+    """The smallest strength of groups, or l1, with all coefficients zero; the rest of the penalty is not changed."""
     if weights is not None:
         raise TypeError("The penalty of a BlockProblem has its own weights.")
     slopes = np.abs(_core.null_model(problem.core())[2][: problem.n_features * problem.width])

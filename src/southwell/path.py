@@ -1,4 +1,4 @@
-"""The same problem under many penalties, each solve beginning where the last one ended."""
+"""Regularisation paths: the same problem with many penalties, with warm starts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .status import Status
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """The answers along a path of penalties, each with its own certificate.
+    """The solutions along a path of penalties, each with its own certificate.
 
     Attributes
     ----------
@@ -39,12 +39,12 @@ class Path:
     nonzeros, epochs, screened : array of int
         At each point: coefficients that are not zero, rounds of work, features the gap proved to be zero.
     explained : array
-        The share of the zero model's loss that is gone: R^2 for the squared loss, else the explained deviance.
+        The share of the zero model's loss that is explained: R^2 for the squared loss, else the explained deviance.
     statuses : list of Status
     seconds, tol : float
-        For all of them; for each.
+        The time for all points; the tolerance of each point.
     last : Result
-        The last point in full; pass it on as ``warm_start``.
+        The full result at the last point, for example for ``warm_start``.
     """
 
     l1s: np.ndarray
@@ -85,14 +85,14 @@ class Path:
         )
 
     def plot(self, names=None, top: int = 10, ax=None):
-        """The coefficients against l1, those that come to most in colour. Needs ``pip install southwell[plot]``.
+        """Plot the coefficients against l1, the largest in colour. Needs ``pip install southwell[plot]``.
 
         Parameters
         ----------
         names : sequence of str, optional
             One for each feature, for the legend.
         top : int
-            How many to tell apart.
+            How many coefficients are in colour.
         ax : matplotlib Axes, optional
 
         Returns
@@ -120,27 +120,27 @@ def path(
 ) -> Path:
     """Solve a problem for many strengths of its penalty, from strong to weak.
 
-    Each solve begins at the answer before it, with its working set, its columns and its slopes; a feature joins when
-    its slope says so (the strong rule orders candidates, the certificate checks all of them), so nothing is lost.
+    Each solve starts at the solution before it, with its working set, columns and slopes. The strong rule orders the
+    candidates for the working set; the certificate checks all features, so no feature is lost.
 
     Parameters
     ----------
     problem : Problem
-        Its penalty gives weights and bounds, and the l2 where ``l2s`` is not given.
+        Its penalty gives weights and bounds, and l2 if ``l2s`` is not given.
     l1s : "auto" or array
         Strengths; sorted from large to small. "auto": ``n_points`` from ``lambda_max`` down to ``ratio`` of it, evenly
-        on a log scale.
+        spaced on a log scale.
     l2s : float or array, optional
-        One for all points, or one for each of them (then ``l1s`` stay in the order given).
+        One value for all points, or one for each (then the order of ``l1s`` is kept).
     n_points : int
     ratio : float
-        Where "auto" ends.
+        The smallest l1 of "auto", relative to the largest.
     tol, max_epochs, method, seed, n_threads
         As for ``solve``; the tolerance and the number of epochs are for each point.
     max_seconds : float, optional
-        For all of them; points that have not begun are left out.
+        The time limit for all points; points that have not begun are left out.
     stop_at : float
-        End once this share of the zero model's loss is explained; 0.99 is usual for dense paths.
+        End the path once this share of the zero model's loss is explained, for example 0.99.
     callback : callable, optional
         Called with the number of a point and its ``Progress``; a true value ends the path after that point.
 
@@ -183,7 +183,7 @@ def follow(
     problem: Problem, method: Method, strengths: tuple[np.ndarray, np.ndarray], settings: Settings, begun: float,
     callback=None, stop_at: float = 1.0, cancelled: _core.Flag | None = None,
 ) -> tuple[Path, BaseException | None]:  # fmt: skip
-    """The path, and what ended it early, if anything did."""
+    """The path, and the exception that ended it early, if any."""
     with Interrupts(cancelled) as interrupts:
         walk = _Walk(problem, method, settings, begun, callback, interrupts.flag)
         error = _walk_along(walk, strengths, stop_at)
@@ -191,7 +191,7 @@ def follow(
 
 
 def _walk_along(walk: _Walk, strengths: tuple[np.ndarray, np.ndarray], stop_at: float) -> BaseException | None:
-    """Step from point to point; what ended it early, if anything did."""
+    """Solve one point after the other. Returns the exception that ended it early, if any."""
     error = None
     try:
         for k, (l1, l2) in enumerate(zip(*strengths, strict=True)):
@@ -218,7 +218,7 @@ class _Point(NamedTuple):
 
 
 class _Walk:
-    """The points so far."""
+    """The points computed so far, and the algorithm that continues."""
 
     def __init__(self, problem: Problem, method: Method, settings: Settings, begun: float, callback, cancelled):
         self.problem, self.method, self.settings, self.begun = problem, method, settings, begun
@@ -262,7 +262,7 @@ class _Walk:
         return report
 
     def _explained(self, problem: Problem, result: Result) -> float:
-        """1 - loss / loss of the zero model, measured from the least any model could have."""
+        """1 - loss / loss of the zero model, both minus the smallest possible loss."""
         penalty = problem.penalty.value(result.x)
         if self.null is None:
             least = -float(problem.loss.conjugate(np.zeros(problem.n_samples), problem.targets) @ problem.weights)
@@ -297,7 +297,7 @@ class _Walk:
 
 
 def _strengths(problem: Problem, l1s, l2s, n_points: int, ratio) -> tuple[np.ndarray, np.ndarray]:
-    """Checked, from strong to weak."""
+    """The checked strengths, from strong to weak."""
     if isinstance(l1s, str):
         if l1s != "auto":
             raise unknown("l1s", l1s, ("auto",))
@@ -309,7 +309,7 @@ def _strengths(problem: Problem, l1s, l2s, n_points: int, ratio) -> tuple[np.nda
             raise ValueError("lambda_max is 0: the zero model is optimal for every l1. Give l1s as an array.")
         l1s = top * np.geomspace(1.0, ratio, n_points)
     else:
-        with contextlib.suppress(ValueError):  # lists of mixed lengths, which are refused next
+        with contextlib.suppress(ValueError):  # ragged lists, refused below
             l1s = np.atleast_1d(l1s)
         l1s = _data.vector(l1s, "l1s")
         if l1s.size == 0:

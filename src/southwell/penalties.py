@@ -1,4 +1,4 @@
-"""Penalties: what a coefficient costs."""
+"""Penalties on the coefficients."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class ElasticNet(Penalty):
     Parameters
     ----------
     l1, l2 : float
-        Strengths, >= 0, beside a loss that is a (weighted) mean over samples.
+        Strengths, >= 0; the loss is a (weighted) mean over samples.
     weights : array of shape (n_features,), optional
         Factor of each coefficient's penalty; 0 leaves it unpenalised. Default: all 1.
     lower, upper : float or array, optional
-        Bounds. ``lower=0`` asks for non-negative coefficients.
+        Bounds. ``lower=0`` gives non-negative coefficients.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class ElasticNet(Penalty):
             object.__setattr__(self, name, positive(name, getattr(self, name), zero=True))
 
     def core(self, n_features: int) -> _core.ElasticNet:
-        """The compiled penalty over ``n_features`` coefficients, its arrays checked; an intercept beyond is free."""
+        """The compiled penalty over ``n_features`` coefficients, its arrays checked; an intercept is unpenalised."""
         if self.weights is None and not self.bounded:
             return _core.ElasticNet(self.l1, self.l2, np.empty(0), np.empty(0), np.empty(0), n_features)
         weights = self._array("weights", self.weights, n_features, finite=True)
@@ -74,7 +74,7 @@ class ElasticNet(Penalty):
 
     @property
     def absent(self) -> bool:
-        """Does it leave every coefficient free?"""
+        """Whether no coefficient is penalised."""
         return self.l1 == 0 and self.l2 == 0 and not self.bounded
 
     @property
@@ -83,25 +83,25 @@ class ElasticNet(Penalty):
         return self.l2 * (1.0 if self.weights is None else float(np.min(self.weights)))
 
     def over_blocks(self, n_features: int, width: int) -> _core.Groups:
-        """The same over ``width`` coefficients a feature."""
+        """The compiled penalty for ``width`` coefficients per feature."""
         if self.bounded:
             raise ValueError(
                 "Bounds are for problems with one coefficient a feature; this one has several, or groups. Leave "
-                "lower and upper away."
+                "lower and upper out."
             )
         weights = self._array("weights", self.weights, n_features, finite=True)
         weights = weights if weights.size else np.ones(n_features)
         if weights.min() <= 0:
             raise ValueError(
                 f"With several coefficients a feature, penalty weights must be > 0; got {weights.min()}. Every "
-                "feature must be held by something: give it a small weight."
+                "feature must be penalised: give it a small weight."
             )
         return _compiled(n_features, width, np.arange(n_features), weights, 0.0, self.l1, self.l2)
 
     def value(self, x: np.ndarray) -> float:
-        """What these coefficients cost, the bounds apart."""
+        """The penalty at these coefficients, without the bounds."""
         weighed = x if self.weights is None else self.weights * x
-        square = self.l2 / 2 * (weighed @ x) if self.l2 > 0 else 0.0  # which may overflow where it does not count
+        square = self.l2 / 2 * (weighed @ x) if self.l2 > 0 else 0.0  # may overflow, so it is skipped if l2 = 0
         return float(self.l1 * np.abs(weighed).sum() + square)
 
     @staticmethod
@@ -121,19 +121,20 @@ class ElasticNet(Penalty):
 class Groups(Penalty):
     """``sum_g w_g strength ||X_g|| + l1 ||X||_1 + (l2/2) ||X||^2`` over groups g of features.
 
-    Whole groups are zero or not: the group lasso; with an l1, the sparse group lasso, whose groups have zeros inside;
-    with an l2, elastic. Where a feature has several coefficients, one for each task or class, they are in its group
-    all together: with ``groups=None``, a group for each feature, whole rows of the coefficient matrix are zero (L2,1).
+    The group lasso, which makes whole groups zero; with l1 > 0 the sparse group lasso, which has zeros inside groups
+    too; l2 adds a ridge penalty. If a feature has several coefficients, one for each task or class, all of them are in
+    the group of the feature: with ``groups=None``, a group for each feature, whole rows of the coefficient matrix
+    become zero (L2,1 norm).
 
     Parameters
     ----------
     strength, l1, l2 : float
-        >= 0, beside a loss that is a (weighted) mean over samples.
+        Strengths, >= 0; the loss is a (weighted) mean over samples.
     groups : None, array of shape (n_features,) or list of arrays
-        A label for each feature; or the features of each group, every feature in exactly one. None: each its own.
+        A label for each feature; or the features of each group, every feature in exactly one. None: one group each.
     weights : array of shape (n_groups,) or "size", optional
-        Factors w_g > 0, in the order of the groups (of sorted labels); "size" takes the root of their sizes. Default:
-        all 1.
+        Factors w_g > 0, in the order of the groups (of sorted labels); "size" takes the square roots of their sizes.
+        Default: all 1.
 
     Examples
     --------
@@ -203,13 +204,13 @@ class Groups(Penalty):
         weights = weights if weights.size else np.ones(sizes.size)
         if weights.min() <= 0:
             raise ValueError(
-                f"Group weights must be > 0; got {weights.min()}. Every group must be held by something: give it "
-                "a small weight."
+                f"Group weights must be > 0; got {weights.min()}. Every group must be penalised: give it a "
+                "small weight."
             )
         return weights
 
     def value(self, x: np.ndarray) -> float:
-        """What these coefficients cost."""
+        """The penalty at these coefficients."""
         group_of = self.group_of(x.shape[0])
         squares = np.bincount(group_of, (x**2).reshape(x.shape[0], -1).sum(axis=1))
         by_group = self.factors(np.bincount(group_of)) @ np.sqrt(squares)
@@ -264,7 +265,7 @@ def _from_lists(given, n_features: int) -> np.ndarray:
 
 
 def _compiled(n_features: int, width: int, group_of: np.ndarray, weights: np.ndarray, *factors: float) -> _core.Groups:
-    """Of factors, the first three (strength, l1, l2) count by weight; further ones are added to the last two, plain."""
+    """The first three factors (strength, l1, l2) are multiplied by the weights; further ones are added to l1 and l2."""
     strength, l1, l2, more_l1, more_l2 = (*factors, 0.0, 0.0)[:5]
     with np.errstate(over="ignore"):
         each = [weights * strength, weights * l1 + more_l1, weights * l2 + more_l2]

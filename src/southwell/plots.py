@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["coefficients", "convergence", "cross_validation", "path"]
 
 AGAINST = ("seconds", "epoch", "moves", "entries")
-LEAST = 1e-17  # of gaps that are drawn
+LEAST = 1e-17  # the smallest gap that is drawn
 
 
 def _axes(ax=None):
@@ -45,7 +45,7 @@ def convergence(results: Result | Mapping[str, Result] | list[Result], against: 
     Parameters
     ----------
     results : Result, list of them, or dict
-        A dict gives them names; else their methods do.
+        The keys of a dict are the labels; else the methods are.
     against : {"seconds", "epoch", "moves", "entries"}
     ax : matplotlib Axes, optional
 
@@ -82,7 +82,7 @@ def convergence(results: Result | Mapping[str, Result] | list[Result], against: 
 
 
 def path(path: Path, names=None, top: int = 10, ax=None):
-    """The coefficients along a path against l1, those that come to most in colour.
+    """The coefficients along a path against l1, the largest in colour.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def path(path: Path, names=None, top: int = 10, ax=None):
     names : sequence of str, optional
         One for each feature, for the legend.
     top : int
-        How many to tell apart.
+        How many coefficients are in colour.
     ax : matplotlib Axes, optional
 
     Returns
@@ -128,7 +128,7 @@ def cross_validation(model, ax=None):
     Parameters
     ----------
     model : LassoCV, ElasticNetCV, LogisticRegressionCV or SparseLinearClassifierCV
-        Fitted. Of several l1_ratios or l2s each has a curve; the band is that of the chosen one.
+        A fitted estimator. Each of several l1_ratios or l2s has a curve; the band belongs to the chosen one.
     ax : matplotlib Axes, optional
 
     Returns
@@ -168,13 +168,13 @@ def coefficients(model, names=None, top: int = 20, target: int = 0, ax=None):
     Parameters
     ----------
     model : estimator
-        With ``coef_``; its ``feature_names_in_`` are used where there are no names.
+        With ``coef_``; its ``feature_names_in_`` are used if no names are given.
     names : sequence of str, optional
         One for each feature.
     top : int
-        How many at most; those that are zero are left out.
+        The largest number of coefficients; zeros are left out.
     target : int
-        Which class or target, where there are several.
+        Which class or target, if there are several.
     ax : matplotlib Axes, optional
 
     Returns

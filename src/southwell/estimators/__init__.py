@@ -1,4 +1,4 @@
-"""scikit-learn estimators: the same arguments, and a proof."""
+"""scikit-learn estimators: the same arguments, and a certificate for every fit."""
 
 from ._base import ConvergenceWarning
 from .elastic_net import ElasticNet, Lasso

@@ -21,15 +21,16 @@ from ._progress import ProgressLine
 from .conventions import Strengths
 
 Line = list[tuple[float, float]]
-"""Settings of a penalty from strong to weak, each followed by the next; what its two numbers are is the class's own."""
+"""A sequence of settings of a penalty, from strong to weak. The class defines the two numbers of a setting."""
 
 
 class CrossValidated:
     """Mixed into a regressor or a classifier with ``cv``, ``scoring`` and ``one_standard_error``.
 
-    Subclasses say the ``_lines(data)`` to try, the strengths ``_at`` a setting, and what is kept of the scores and of
-    what was ``_chosen``, the setting itself under the names ``_setting_names``; ``_tried()`` is the same for plots.
-    Without ``scoring`` classifiers are judged by accuracy, others by ``_score_of(y, margins, sample_weight)``.
+    Subclasses define ``_lines(data)``, the settings to try; ``_at(setting, total)``, the strengths of a setting;
+    ``_chosen(...)``, the attributes with the scores and the choice, which is stored under ``_setting_names``; and
+    ``_tried()``, the same for plots. Without ``scoring`` the score is the accuracy for classifiers, and
+    ``_score_of(y, margins, sample_weight)`` for others.
     """
 
     _chooses = True
@@ -37,15 +38,15 @@ class CrossValidated:
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None, **params):
-        """Choose the penalty, and fit it to all data.
+        """Choose the penalty by cross-validation, and fit the model to all data.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
-            A weight of 2 equals the row twice, but for the folds, which count rows. Scikit-learn's scorers are given it
-            too; a plain function is not.
+            A weight of 2 equals the row twice, except that folds are made of rows. It is passed to scikit-learn's
+            scorers, but not to a plain function.
         **params
             For the splitter and the scorer, such as ``groups``; needs scikit-learn's metadata routing to be enabled.
 
@@ -106,8 +107,7 @@ class CrossValidated:
         return scores
 
     def _splits(self, data: Bunch, given: dict) -> list[tuple[np.ndarray, np.ndarray]]:
-        """The rows of each fold. It must have something to learn from, and something to be judged by; rows that weigh
-        nothing are neither."""
+        """The training rows and the test rows of each fold, without rows of weight zero. Neither may be empty."""
         splitter = check_cv(self.cv, data.y, classifier=is_classifier(self))
         rows = np.arange(data.X.shape[0])
         there = np.ones(rows.size, bool) if data.weights is None else data.weights > 0
@@ -135,7 +135,7 @@ class CrossValidated:
                 )
 
     def _with(self, coef, intercepts, rows, margins, data: Bunch):
-        """This estimator, fitted with given coefficients; margins of the held-out rows are known."""
+        """A copy of this estimator with given coefficients, and with known margins of the held-out rows."""
         model = type(self)(**self.get_params(deep=False))
         coef = coef if flag("sparse_coef", getattr(self, "sparse_coef", False)) else coef.toarray()
         vars(model).update(data.told | self._shaped(coef, intercepts, data))
@@ -152,7 +152,7 @@ class CrossValidated:
     # Metadata
 
     def _routed(self, data: Bunch) -> Bunch:
-        """What was given for the splitter and the scorer."""
+        """The metadata for the splitter and the scorer."""
         weights = {} if data.sample_weight is None else {"sample_weight": data.sample_weight}
         if routing_enabled():
             routed = process_routing(self, "fit", **weights, **data.params)
@@ -162,14 +162,14 @@ class CrossValidated:
                 f"fit got {', '.join(data.params)}, for a splitter or a scorer. Enable routing first: "
                 "sklearn.set_config(enable_metadata_routing=True)."
             )
-        plain = callable(self.scoring) and not hasattr(self.scoring, "_score_func")  # takes an estimator, X and y alone
+        plain = callable(self.scoring) and not hasattr(self.scoring, "_score_func")  # takes only an estimator, X and y
         return Bunch(split={}, score={} if plain else weights)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Who is given what: this estimator, its splitter, its scorer."""
+        """The metadata routing of this estimator, its splitter and its scorer."""
         router = MetadataRouter(owner=self).add_self_request(self)
         lasting = self.cv is None or isinstance(self.cv, int) or hasattr(self.cv, "split")
-        splitter = check_cv(self.cv if lasting else None)  # an iterable has no requests, and may be used up by a look
+        splitter = check_cv(self.cv if lasting else None)  # an iterable has no requests, and iterating would exhaust it
         router.add(splitter=splitter, method_mapping=MethodMapping().add(caller="fit", callee="split"))
         if self.scoring is not None:
             scorer = get_scorer(self.scoring)

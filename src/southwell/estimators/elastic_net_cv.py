@@ -19,16 +19,16 @@ from .conventions import Strengths, from_alpha
 class ElasticNetCV(CrossValidated, LinearRegressor):
     """``ElasticNet`` with alpha, and l1_ratio if several are given, chosen by cross-validation.
 
-    Each fold is a path from strong to weak penalties, on a thread of its own; the answer on all data is certified.
+    Each fold computes a path from strong to weak penalties; folds run on several threads. The final fit is certified.
 
     Parameters
     ----------
     l1_ratio : float or array
-        The share of L1, or those to choose from; above 0.
+        The share of L1, or several shares to choose from; > 0.
     eps : float
-        The smallest alpha, as a part of the largest.
+        The smallest alpha, relative to the largest.
     alphas : int or array
-        How many to try, or which.
+        The number of values to try, or the values.
     cv : int, splitter, iterable or None
         As in scikit-learn; None is five folds.
     scoring : str, callable or None
@@ -41,10 +41,10 @@ class ElasticNetCV(CrossValidated, LinearRegressor):
     Attributes
     ----------
     alpha_, l1_ratio_ : float
-        What was chosen.
+        The chosen values.
     alphas_ : array of shape (n_alphas,) or (n_l1_ratio, n_alphas)
     l1_ratios_ : array of shape (n_l1_ratio,)
-        What was tried.
+        The values tried.
     mse_path_ : array of shape (n_alphas, n_folds) or (n_l1_ratio, n_alphas, n_folds)
         The error on each fold; with ``scoring``, minus the score.
     coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
@@ -95,7 +95,7 @@ class ElasticNetCV(CrossValidated, LinearRegressor):
         one_of("selection", self.selection, ("cyclic", "random"))
         ratios = [share("l1_ratio", ratio) for ratio in np.atleast_1d(self.l1_ratio)]
         if not ratios:
-            raise ValueError("l1_ratio is empty: give at least one share.")
+            raise ValueError("l1_ratio is empty: give at least one number.")
         if min(ratios) == 0 and isinstance(self.alphas, numbers.Integral):
             raise ValueError("With l1_ratio=0 no alpha gives the zero model: give alphas as an array, or use Ridge.")
         if isinstance(self.alphas, numbers.Integral):

@@ -1,4 +1,4 @@
-"""Least squares with whole groups of features in or out."""
+"""Least squares with a penalty on groups of features."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .conventions import Strengths
 
 
 class GroupRegressor(LinearRegressor):
-    """Base of least squares under a penalty of groups: ``_groups(strengths, features)`` says which."""
+    """Base of least squares with a penalty on groups, which ``_groups(strengths, features)`` defines."""
 
     def _loss(self) -> losses.Loss:
         return losses.Squared()
@@ -33,27 +33,27 @@ class GroupRegressor(LinearRegressor):
             return BlockProblem(X, target, self._loss(), penalty, intercept=intercept, sample_weight=weights)
 
     def _penalised(self, problem: Problem, strengths: Strengths) -> Problem:
-        return problem  # it is, from the beginning
+        return problem  # its penalty was set when it was stated
 
 
 class GroupLasso(GroupRegressor):
-    """Least squares with a penalty on groups of features, which are zero or not as a whole, proven.
+    """Least squares with a penalty that makes whole groups of coefficients zero, with a certificate.
 
     Minimises ``1 / (2 n) ||y - X w - c||^2 + alpha (1 - l1_ratio) sum_g weight_g ||w_g|| + alpha l1_ratio ||w||_1 +
-    (l2 / 2) ||w||^2``: the group lasso; with an ``l1_ratio`` the sparse group lasso, with zeros inside groups too; with
-    an ``l2`` elastic.
+    (l2 / 2) ||w||^2``: the group lasso; with ``l1_ratio`` > 0 the sparse group lasso, which has zeros inside groups
+    too; ``l2`` adds a ridge penalty.
 
     Parameters
     ----------
     groups : int, array of shape (n_features,) or list of lists
-        So many consecutive features a group (the last may be smaller); a label for each feature; or the features of
-        each group, every feature in exactly one.
+        The number of consecutive features in a group (the last may be smaller); a label for each feature; or lists of
+        features, one for each group, with every feature in exactly one.
     alpha : float
         Strength of the penalty, > 0.
     l1_ratio : float
-        The share of the plain L1 in it, from 0 to 1.
+        The share of the L1 norm in the penalty, from 0 to 1.
     l2 : float
-        Strength of the elastic part.
+        Strength of the ridge penalty.
     weights : array of shape (n_groups,), "size" or None
         Factors of the groups, in order (of sorted labels); "size" takes the square root of their sizes. None: all 1.
     fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose

@@ -1,4 +1,4 @@
-"""Least squares for several targets that share their features."""
+"""Least squares for several targets that use the same features."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .group_lasso import GroupRegressor
 
 
 class MultiTaskElasticNet(GroupRegressor):
-    """Least squares for several targets at once: a feature is used for all of them or for none, proven.
+    """Least squares for several targets at once: a feature is used for all of them or for none, with a certificate.
 
     Minimises ``1 / (2 n) ||Y - X W' - c||^2 + alpha l1_ratio sum_j ||W_j|| + (alpha / 2) (1 - l1_ratio) ||W||^2`` with
     W_j the coefficients of feature j, as scikit-learn's class of the same name does.
@@ -24,9 +24,9 @@ class MultiTaskElasticNet(GroupRegressor):
     alpha : float
         Strength of the penalty, > 0.
     l1_ratio : float
-        The share of the norms of features in it, from 0 to 1.
+        The share of the norms of features in the penalty, from 0 to 1.
     copy_X, selection
-        For code written for scikit-learn; the method decides, and X is never changed.
+        Ignored; for compatibility with scikit-learn. X is never changed.
     fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
         As for ``ElasticNet``.
 
@@ -93,7 +93,7 @@ class MultiTaskElasticNet(GroupRegressor):
 
 
 class MultiTaskLasso(MultiTaskElasticNet):
-    """Least squares for several targets at once, with norms of whole features as the penalty, proven.
+    """Least squares for several targets at once, with a penalty on the norm of each feature's coefficients.
 
     Minimises ``1 / (2 n) ||Y - X W' - c||^2 + alpha sum_j ||W_j||``. Parameters and attributes are those of
     ``MultiTaskElasticNet``.

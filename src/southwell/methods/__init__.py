@@ -1,4 +1,4 @@
-"""Methods: how the answer is found."""
+"""Methods: the algorithms that solve a problem."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ __all__ = [
 
 
 def get(given: str | Method) -> Method:
-    """A method from its name or itself."""
+    """The method with this name; a Method is returned as it is."""
     return resolve("method", given, ALL, Method)
