@@ -36,7 +36,7 @@ class Path:
         The l1 and the l2 of the penalty at each point. For ``ElasticNet``, ``l1s`` are the strengths; for ``Groups``
         they are in proportion to the strengths.
     penalties : list of Penalty
-        The whole penalty at each point.
+        The whole penalty at each point; its groups are told by a number for each feature.
     x : sparse array of shape (n_points, n_features) or (n_points, n_features * n_columns)
         The coefficients, a row for each point. Where they are a table with a column for each task or class, its rows
         lie one after the other; ``coefficients(k)`` gives the table.
@@ -203,10 +203,11 @@ def path(
         raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
     chosen = able(methods.get(method), problem)
     stop_at = positive("stop_at", stop_at)
-    strengths, l2s = _strengths(problem, l1s, l2s, count("n_points", n_points, 1), ratio)
+    own = problem.penalty.settled(problem.n_features)
+    strengths, l2s = _strengths(problem.with_penalty(own), l1s, l2s, count("n_points", n_points, 1), ratio)
     if ((strengths == 0) & (l2s == 0)).any():
-        problem.with_penalty(problem.penalty.at(0.0, 0.0))  # which problems of blocks refuse
-    penalties = (problem.penalty.at(float(s), float(l2)) for s, l2 in zip(strengths, l2s, strict=True))
+        problem.with_penalty(own.at(0.0, 0.0))  # which problems of blocks refuse
+    penalties = (own.at(float(s), float(l2)) for s, l2 in zip(strengths, l2s, strict=True))
     answer, error = follow(problem, chosen, penalties, settings, begun, callback, stop_at)
     if error is not None:
         raise_with(error, answer)

@@ -17,6 +17,7 @@ class Penalty:
 
     A path varies one number of a penalty, its ``leading`` one: ``at(strength, l2)`` is the same penalty elsewhere on
     the path, and ``vanishing(slopes)`` the smallest strength at which all coefficients are zero.
+    ``settled(n_features)`` is the same penalty with its groups in a form that is quick to read again and again.
     """
 
     leading: str
@@ -116,6 +117,10 @@ class ElasticNet(Penalty):
         weights = self._array("weights", self.weights, n_features, finite=True)
         return weights if weights.size else np.ones(n_features)
 
+    def settled(self, n_features: int) -> ElasticNet:
+        """Itself: there are no groups to read."""
+        return self
+
     def at(self, strength: float, l2: float) -> ElasticNet:
         """The same penalty with ``l1=strength`` and another l2."""
         return replace(self, l1=strength, l2=l2)
@@ -182,6 +187,13 @@ class Groups(Penalty):
     @property
     def leading(self) -> str:  # type: ignore[override]
         return "l1" if self.strength == 0 and self.l1 > 0 else "strength"
+
+    def settled(self, n_features: int) -> Groups:
+        """The same penalty with the number of each feature's group as labels: lists of features take long to check."""
+        if self.groups is None:
+            return self
+        group_of = self.group_of(n_features)
+        return replace(self, groups=group_of, weights=self.factors(np.bincount(group_of)))
 
     def at(self, strength: float, l2: float) -> Groups:
         """The same penalty with another strength, l1 in the same proportion to it, and another l2. Where there is an
@@ -292,6 +304,10 @@ def _from_labels(given, n_features: int) -> np.ndarray:
         raise TypeError("groups must be labels of one kind: make them all strings, or all numbers.")
     if labels.dtype.kind == "O" and labels[0] is None:
         raise TypeError("groups must have a label for every feature; got None.")
+    if labels.dtype.kind in "iu" and labels.min() == 0 and labels.max() < n_features:
+        numbered = labels.astype(np.int64, copy=False)
+        if np.bincount(numbered).all():  # they are numbers of groups already
+            return numbered
     return np.unique(labels, return_inverse=True)[1].reshape(-1)
 
 

@@ -133,7 +133,7 @@ def cross_validation(model, ax=None):
 
     Parameters
     ----------
-    model : LassoCV, ElasticNetCV, LogisticRegressionCV or SparseLinearClassifierCV
+    model : LassoCV, LogisticRegressionCV or another estimator whose name ends in CV
         Fitted. Of several l1_ratios or l2s each has a curve; the band is that of the chosen one.
     ax : matplotlib Axes, optional
 

@@ -44,7 +44,7 @@ class CrossValidated:
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
+        y : array of shape (n_samples,), or (n_samples, n_targets) for several targets or labels
         sample_weight : array of shape (n_samples,), optional
             A weight of 2 equals the row twice, but for the folds, which count rows. Scikit-learn's scorers are given it
             too; a plain function is not.
@@ -143,7 +143,7 @@ class CrossValidated:
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(model, name, getattr(self, name))
-        model._known = rows, margins if is_classifier(self) else margins[:, 0]
+        model._known = rows, margins if is_classifier(self) or data.y.ndim > 1 else margins[:, 0]
         return model
 
     def _margins(self, X) -> np.ndarray:
