@@ -21,6 +21,20 @@ class Penalty:
     """
 
     leading: str
+    l1: float
+    l2: float
+
+    def settled(self, n_features: int) -> Penalty:
+        raise NotImplementedError
+
+    def at(self, strength: float, l2: float) -> Penalty:
+        raise NotImplementedError
+
+    def vanishing(self, slopes: np.ndarray) -> float:
+        raise NotImplementedError
+
+    def value(self, x: np.ndarray) -> float:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
