@@ -1,12 +1,12 @@
 """Groups, tasks and classes against their peers:
 
-    python benchmarks/blocks.py [groups] [tasks] [classes] [sparse] [--peers PY]
+    python benchmarks/blocks.py [groups] [tasks] [classes] [sparse] [paths] [--peers PY]
 
 celer's GroupLasso and MultiTaskLasso (installed for PY, with a scikit-learn that it supports), scikit-learn's
 MultiTaskLasso and multinomial LogisticRegression; ``sparse`` is the latter with L1, which saga alone can do. Ours runs
 at its default tolerance, with its proof; a peer's is made tighter until its objective is within 1e-6 of the zero
 model's objective from the best known. Each has a process of its own, on one thread; the fastest of three fits counts,
-or the first if it takes long.
+or the first if it takes long. ``paths`` is about regularisation paths, see _block_paths.py; PY may have adelie too.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+import _block_paths
 from _timing import table
 
 CLASSES = ("classes", "sparse")
@@ -254,17 +255,22 @@ def race(kind: str, given) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kinds", nargs="*", help="groups, tasks, classes, sparse; default: all")
-    parser.add_argument("--peers", help="a Python that has celer")
+    parser.add_argument("kinds", nargs="*", help="groups, tasks, classes, sparse, paths; default: all")
+    parser.add_argument("--peers", help="a Python that has celer, and adelie for paths")
+    parser.add_argument("--points", type=int, default=_block_paths.POINTS, help="of each path")
     parser.add_argument("--limit", type=float, default=120.0, help="seconds for all tolerances of one solver")
     parser.add_argument("--sets", nargs="*", default=[], help="only these data sets")
     parser.add_argument("--work", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.work:
-        work(json.loads(given.work))
+        request = json.loads(given.work)
+        (_block_paths.work if request.get("study") == "paths" else work)(request)
     else:
-        for kind in given.kinds or ("groups", "tasks", "classes", "sparse"):
-            race(kind, given)
+        for kind in given.kinds or ("groups", "tasks", "classes", "sparse", "paths"):
+            if kind == "paths":
+                _block_paths.race(given)
+            else:
+                race(kind, given)
 
 
 if __name__ == "__main__":

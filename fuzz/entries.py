@@ -80,6 +80,8 @@ def _solvers():
         "solve_many, labels", sw.solve_many, _defaults(sw.solve_many, A=A, Y=LABELS, **common | {"loss": "logistic"})
     )
     yield Entry("path", sw.path, _defaults(sw.path, problem=problem, n_points=3, n_threads=1, **SHORT))
+    groups = sw.BlockProblem(A, TASKS, penalty=sw.penalties.Groups(0.1, l1=0.05))
+    yield Entry("path, blocks", sw.path, _defaults(sw.path, problem=groups, n_points=3, n_threads=1, **SHORT))
     yield Entry(
         "lambda_max", sw.lambda_max, _defaults(sw.lambda_max, A=A, b=REAL, weights=np.ones(D), sample_weight=WEIGHTS)
     )

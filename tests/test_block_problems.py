@@ -656,18 +656,6 @@ def test_seconds_run_out_and_control_c_ends_it(kind):
     assert result.status is sw.Status.INTERRUPTED and result.x.shape == (400, 8)
 
 
-# Parts of the library that meet problems of blocks
-
-
-@pytest.mark.parametrize("part", [sw.lambda_max, sw.path])
-def test_lambda_max_and_path_answer_or_refuse_in_words(part):
-    problem = stated("softmax", Groups(0.1))
-    try:
-        part(problem)
-    except (TypeError, ValueError) as refusal:
-        assert "block" in str(refusal).lower() or "class" in str(refusal)
-
-
 # Laws on real data
 
 

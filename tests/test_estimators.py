@@ -26,10 +26,13 @@ REGRESSORS = [c for c in CLASSES if hasattr(c, "predict") and not hasattr(c, "de
 CLASSIFIERS = [c for c in CLASSES if hasattr(c, "decision_function")]
 
 
-# One check has three samples of a class, so three folds, as scikit-learn checks its own classes.
+def quick(kind):
+    """With few alphas and three folds, as scikit-learn checks its own: one check has three samples of a class."""
+    return kind(tol=1e-14, **{name: few for name, few in (("cv", 3), ("alphas", 10)) if hasattr(kind(), name)})
+
+
 @parametrize_with_checks(
-    [c(tol=1e-14, **({"cv": 3} if hasattr(c(), "cv") else {})) for c in CLASSES]
-    + [sw.LogisticRegression(multi_class="multinomial", tol=1e-14)]
+    [quick(kind) for kind in CLASSES] + [sw.LogisticRegression(multi_class="multinomial", tol=1e-14)]
 )
 def test_the_checks_of_scikit_learn(estimator, check):
     check(estimator)

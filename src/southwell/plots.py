@@ -82,7 +82,9 @@ def convergence(results: Result | Mapping[str, Result] | list[Result], against: 
 
 
 def path(path: Path, names=None, top: int = 10, ax=None):
-    """The coefficients along a path against l1, the largest in colour.
+    """The coefficients along a path against its strengths, those that come to most in colour.
+
+    Where a feature has several coefficients, one for each task or class, their norm is drawn.
 
     Parameters
     ----------
@@ -97,18 +99,22 @@ def path(path: Path, names=None, top: int = 10, ax=None):
     -------
     matplotlib Axes
     """
-    names = _named(names, path.x.shape[1])
+    names = _named(names, path.shape[0])
     count("top", top, 0)
     ax = _axes(ax)
-    columns = path.x.tocsc()
+    columns, label = path.x.tocsc(), "coefficient"
+    if len(path.shape) > 1:
+        by_feature = sp.kron(sp.identity(path.shape[0]), np.ones((path.shape[1], 1)), format="csr")
+        columns, label = (columns.power(2) @ by_feature).sqrt().tocsc(), "norm of a feature's coefficients"
     sizes = np.asarray(abs(columns).max(axis=0).todense()).ravel()
     order = [j for j in np.argsort(-sizes, kind="stable") if sizes[j] > 0]
-    against, label = (path.l1s, "l1") if np.ptp(path.l1s) > 0 or len(path) == 1 else (path.l2s, "l2")
+    along_l2 = np.ptp(path.strengths) == 0 and len(path) > 1
+    against, name = (path.l2s, "l2") if along_l2 else (path.strengths, path.penalties[0].leading)
     for rank, j in enumerate(order):
         look = {"label": names[j]} if rank < top else {"color": "lightgrey", "linewidth": 0.5, "zorder": 0}
         ax.plot(against, columns[:, [j]].toarray().ravel(), **look)
-    _strong_to_weak(ax, against, label)
-    ax.set_ylabel("coefficient")
+    _strong_to_weak(ax, against, name)
+    ax.set_ylabel(label)
     if order and top:
         ax.legend(fontsize="small")
     return ax
@@ -127,8 +133,8 @@ def cross_validation(model, ax=None):
 
     Parameters
     ----------
-    model : LassoCV, ElasticNetCV, LogisticRegressionCV or SparseLinearClassifierCV
-        A fitted estimator. Each of several l1_ratios or l2s has a curve; the band belongs to the chosen one.
+    model : LassoCV, LogisticRegressionCV or another estimator whose name ends in CV
+        Fitted. Of several l1_ratios or l2s each has a curve; the band is that of the chosen one.
     ax : matplotlib Axes, optional
 
     Returns

@@ -134,6 +134,12 @@ class Problem:
         margins, used = self.ready_layout().apply(inner), self.weights > 0
         return float(self.loss.value(margins[used], self.targets[used]) @ self.weights[used])
 
+    def least_loss(self) -> float:
+        """The least loss any margins could have, ``-sum_i s_i phi*(0; b_i)``."""
+        nothing = self.dual_shape(np.zeros(self.dual_size))
+        conjugates = self.loss.conjugate(nothing, self.targets)
+        return -float(conjugates.reshape(self.n_samples, -1).sum(axis=1) @ self.weights)
+
     def coefficients(self, x, name: str) -> np.ndarray:
         """Checked coefficients, in the shape that users see."""
         return _data.vector(x, name, self.n_features)

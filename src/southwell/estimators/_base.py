@@ -24,7 +24,7 @@ from .._data import readable
 from .._dense import numbers
 from .._names import count, flag
 from ..losses import Loss
-from ..penalties import ElasticNet
+from ..penalties import ElasticNet, Penalty
 from ..problem import Problem
 from ..result import Result, Screened
 from ..solve import ConvergenceWarning as CoreConvergenceWarning
@@ -122,7 +122,11 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
             return Problem(X, target, self._loss(), net, intercept=intercept, sample_weight=weights)
 
     def _penalised(self, problem: Problem, strengths: Strengths) -> Problem:
-        return problem.with_penalty(replace(problem.penalty, l1=strengths.l1, l2=strengths.l2))
+        return problem.with_penalty(self._penalty(problem.penalty, strengths))
+
+    def _penalty(self, own: Penalty, strengths: Strengths) -> Penalty:
+        """A penalty with these strengths; its weights, bounds and groups are those of ``own``."""
+        return replace(own, l1=strengths.l1, l2=strengths.l2)
 
     def _solve(self, problem: Callable[[int], Problem], data: Bunch, hooks: Hooks) -> list[Result]:
         """The results, without large arrays that need not be kept. Warns about those that did not converge."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -14,6 +15,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 
 from .._names import flag, shown
+from ..penalties import Penalty
 from ._base import translation, warn
 from ._callbacks import Hooks, with_callbacks
 from ._folds import Folds, best_of
@@ -43,7 +45,7 @@ class CrossValidated:
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
+        y : array of shape (n_samples,), or (n_samples, n_targets) for several targets or labels
         sample_weight : array of shape (n_samples,), optional
             A weight of 2 equals the row twice, except that folds are made of rows. It is passed to scikit-learn's
             scorers, but not to a plain function.
@@ -81,9 +83,8 @@ class CrossValidated:
         chosen = usual if self.scoring is None else self.scoring
         scorer = None if chosen is None else get_scorer(chosen)
 
-        def strengths(line: int, total: float) -> tuple[np.ndarray, np.ndarray]:
-            all_of_them = [self._at(setting, total) for setting in lines[line]]
-            return np.array([s.l1 for s in all_of_them]), np.array([s.l2 for s in all_of_them])
+        def penalties(line: int, own: Penalty, total: float) -> Iterator[Penalty]:
+            return (self._penalty(own, self._at(setting, total)) for setting in lines[line])
 
         def judge(fold: int, rows, coef, intercepts, margins) -> float:
             test = splits[fold][1]
@@ -101,7 +102,7 @@ class CrossValidated:
 
         with ProgressLine(type(self).__name__, getattr(self, "verbose", 0)) as line:
             folds = Folds(rows, data.targets, data.weights, splits, self._state, self.method, self._settings(), told)
-            scores, warned = folds.scores([lambda total, k=k: strengths(k, total) for k in range(len(lines))], judge)
+            scores, warned = folds.scores([partial(penalties, k) for k in range(len(lines))], judge)
         for words in warned:
             warn(translation(words))
         return scores
@@ -142,7 +143,7 @@ class CrossValidated:
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(model, name, getattr(self, name))
-        model._known = rows, margins if is_classifier(self) else margins[:, 0]
+        model._known = rows, margins if is_classifier(self) or data.y.ndim > 1 else margins[:, 0]
         return model
 
     def _margins(self, X) -> np.ndarray:

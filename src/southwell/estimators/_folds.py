@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import product
@@ -16,13 +16,14 @@ import sklearn
 from .. import _core, methods
 from ..methods import Start
 from ..path import Path, follow
+from ..penalties import Penalty
 from ..problem import Problem
 from ..solve import Settings, shortcoming_of_many
 from ..solve_many import Targets, run_all
 from ..status import Status
 
-Strong = Callable[[float], tuple[np.ndarray, np.ndarray]]
-"""From a total weight of samples to the l1s and l2s of a path, from strong to weak."""
+Line = Callable[[Penalty, float], Iterable[Penalty]]
+"""From a problem's own penalty and a total weight of samples to the penalties of a path, from strong to weak."""
 
 Judge = Callable[[int, object, sp.csr_array, np.ndarray, np.ndarray], float]
 """The score of a model, from the number of its fold, the held-out rows, coefficients, intercepts, margins."""
@@ -45,8 +46,8 @@ class Folds:
     settings: Settings
     told: Callable[[int, int], None]  # the number of finished paths, and of all paths
 
-    def scores(self, lines: Sequence[Strong], judge: Judge) -> tuple[np.ndarray, list[str]]:
-        """The scores on held-out rows, of shape (n_folds, n_lines, n_points), and warnings."""
+    def scores(self, lines: Sequence[Line], judge: Judge) -> tuple[np.ndarray, list[str]]:
+        """What the judge says of held-out rows, of shape (n_folds, n_lines, n_points), and what to warn of."""
         problems = self.targets.count
         training = [_Training(self, train, len(lines) * problems) for train, _ in self.splits]
         tasks = list(product(range(len(self.splits)), range(len(lines)), range(problems)))
@@ -56,9 +57,9 @@ class Folds:
         def walk(task: tuple[int, int, int], cancelled: _core.Flag) -> tuple[Path, BaseException | None]:
             fold, line, k = task
             with training[fold].problem(k) as problem:
-                strengths = lines[line](training[fold].total)
-                path, error = follow(problem, method, strengths, settings, time.perf_counter(), cancelled=cancelled)
-            return replace(path, problem=None, last=None), error  # without references to the rows
+                penalties = lines[line](problem.penalty, training[fold].total)
+                path, error = follow(problem, method, penalties, settings, time.perf_counter(), cancelled=cancelled)
+            return replace(path, problem=None, last=None), error  # or it would hold on to the rows
 
         paths = self._on_threads(walk, tasks, self.told)
         held_out = [(fold, paths[at : at + problems]) for at, (fold, _, k) in enumerate(tasks) if k == 0]
@@ -125,24 +126,27 @@ class _Training:
         problem = folds.state(
             folds.X[train], folds.targets(0)[train], None if folds.weights is None else folds.weights[train]
         )
-        nowhere = Start(np.zeros(problem.n_features + problem.intercept))
-        methods.get(folds.method).prepare(problem, nowhere, folds.settings.seed).close()  # builds shared layouts
+        nowhere = Start(np.zeros(problem.inner_size))
+        methods.get(folds.method).prepare(problem, nowhere, folds.settings.seed).close()  # builds what all share
         return problem
 
 
 def _models(rows, paths: Sequence[Path], most: int = 2**22) -> Iterator[tuple]:
-    """For each point the rows, the coefficients, the intercepts and the margins, a column for each problem. The
-    margins of several points are computed by one product."""
-    points, problems = len(paths[0]), len(paths)
-    together = max(1, most // max(1, rows.shape[0] * problems))
+    """For each point the rows, the coefficients, the intercepts and the margins, a column for each problem, or for each
+    column of its coefficients; some points at a time share a product."""
+    points, width = len(paths[0]), int(np.prod(paths[0].shape[1:]))
+    together = max(1, most // max(1, rows.shape[0] * len(paths) * width))
+    tables = [path.rows() for path in paths]
     for begin in range(0, points, together):
         size = min(together, points - begin)
-        coefficients = sp.vstack([path.x[begin : begin + size] for path in paths], format="csr")
+        coefficients = sp.vstack([table[begin * width : (begin + size) * width] for table in tables], format="csr")
         products = rows @ coefficients.T
         products = products.toarray() if sp.issparse(products) else np.asarray(products)
+        of_point = np.arange(coefficients.shape[0]).reshape(-1, size, width)
         for at in range(size):
-            intercepts = np.array([path.intercepts[begin + at] for path in paths])
-            yield rows, coefficients[at::size], intercepts, products[:, at::size] + intercepts
+            intercepts = np.concatenate([np.atleast_1d(path.intercepts[begin + at]) for path in paths])
+            own = of_point[:, at].ravel()
+            yield rows, coefficients[own], intercepts, products[:, own] + intercepts
 
 
 def best_of(scores: np.ndarray, one_standard_error: bool) -> tuple[int, int]:

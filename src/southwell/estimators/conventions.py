@@ -28,6 +28,16 @@ def from_alpha(alpha: float, l1_ratio: float) -> Strengths:
     return Strengths(alpha * l1_ratio, alpha * (1.0 - l1_ratio))
 
 
+def over_rows(alpha: float, l1_ratio: float) -> Strengths:
+    """MultiTaskElasticNet: its L1 is of the norms of rows, the coefficients of a feature for all targets."""
+    return Strengths(0.0, alpha * (1.0 - l1_ratio), group=alpha * l1_ratio)
+
+
+def over_groups(alpha: float, l1_ratio: float, l2: float) -> Strengths:
+    """GroupLasso: alpha is shared by the norms of groups and a plain L1; an l2 is given by itself."""
+    return Strengths(alpha * l1_ratio, l2, group=alpha * (1.0 - l1_ratio))
+
+
 def from_ridge(alpha: float, total: float) -> Strengths:
     """Ridge: ``sum_i w_i (y_i - m_i)^2 + alpha ||x||^2``."""
     return Strengths(0.0, alpha / total, 2.0 * total)

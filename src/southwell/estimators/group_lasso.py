@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,26 +15,41 @@ from ..problem import Problem
 from ._base import translated
 from ._parameters import share
 from ._regressor import LinearRegressor
-from .conventions import Strengths
+from .conventions import Strengths, over_groups
 
 
 class GroupRegressor(LinearRegressor):
-    """Base of least squares with a penalty on groups, which ``_groups(strengths, features)`` defines."""
+    """Base of least squares under a penalty of groups: ``_groups(features)`` says which."""
 
     def _loss(self) -> losses.Loss:
         return losses.Squared()
 
-    def _groups(self, strengths: Strengths, features: int) -> Groups:
+    def _groups(self, features: int) -> Groups:
         raise NotImplementedError
 
     def _state(self, X, target: np.ndarray, weights: np.ndarray | None) -> Problem:
-        penalty = self._groups(self._strengths(float(X.shape[0])), X.shape[1])
+        # A problem of blocks needs a penalty. While its strengths are still to be chosen, any will do.
+        strengths = Strengths(0.0, 0.0, group=1.0) if self._chooses else self._strengths(float(X.shape[0]))
+        penalty = self._penalty(self._groups(X.shape[1]), strengths)
         intercept = flag("fit_intercept", self.fit_intercept)
         with translated():
             return BlockProblem(X, target, self._loss(), penalty, intercept=intercept, sample_weight=weights)
 
-    def _penalised(self, problem: Problem, strengths: Strengths) -> Problem:
-        return problem  # its penalty was set when it was stated
+    def _penalty(self, own: Groups, strengths: Strengths) -> Groups:
+        return replace(own, strength=strengths.group, l1=strengths.l1, l2=strengths.l2)
+
+
+def grouped(groups, weights, features: int) -> Groups:
+    """The penalty over the groups that ``GroupLasso`` is given."""
+    if isinstance(groups, numbers.Integral) and not isinstance(groups, bool):
+        if groups < 1:
+            raise ValueError(
+                f"groups must be at least 1, features a group, or the groups themselves; got {shown(groups)}."
+            )
+        groups = np.arange(features) // int(min(groups, features))
+    elif groups is None or isinstance(groups, str | float | bool):
+        raise TypeError(f"groups must be an int, a label for each feature or lists of features; got {shown(groups)}.")
+    return Groups(groups=groups, weights=weights).settled(features)
 
 
 class GroupLasso(GroupRegressor):
@@ -68,6 +84,7 @@ class GroupLasso(GroupRegressor):
 
     See Also
     --------
+    GroupLassoCV : chooses alpha by cross-validation.
     southwell.penalties.Groups : the same penalty with any loss, through ``southwell.solve``.
 
     Examples
@@ -99,18 +116,7 @@ class GroupLasso(GroupRegressor):
 
     def _strengths(self, total: float, target: int = 0) -> Strengths:
         alpha, ratio = positive("alpha", self.alpha), share("l1_ratio", self.l1_ratio)
-        return Strengths(alpha * ratio, positive("l2", self.l2, zero=True), 1.0, alpha * (1.0 - ratio))
+        return over_groups(alpha, ratio, positive("l2", self.l2, zero=True))
 
-    def _groups(self, strengths: Strengths, features: int) -> Groups:
-        groups = self.groups
-        if isinstance(groups, numbers.Integral) and not isinstance(groups, bool):
-            if groups < 1:
-                raise ValueError(
-                    f"groups must be at least 1, features a group, or the groups themselves; got {shown(groups)}."
-                )
-            groups = np.arange(features) // int(min(groups, features))
-        elif groups is None or isinstance(groups, str | float | bool):
-            raise TypeError(
-                f"groups must be an int, a label for each feature or lists of features; got {shown(groups)}."
-            )
-        return Groups(strengths.group, strengths.l1, strengths.l2, groups, self.weights)
+    def _groups(self, features: int) -> Groups:
+        return grouped(self.groups, self.weights, features)
