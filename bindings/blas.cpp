@@ -56,7 +56,7 @@ void def_blas(nb::module_& m) {
   m.def("has_blas", [] { return blas::gemm != nullptr; });
   m.def("solve_symmetric", &solve_symmetric, "h"_a, "b"_a, "one_by_one"_a = 0, "without"_a = -1,
         "H^-1 b through a Cholesky factor; None if H is not positive definite. For tests.");
-  m.def("inner_products", &inner_products, "lines"_a, "from"_a = 0,
+  m.def("inner_products", &inner_products, "lines"_a, "first"_a = 0,
         "The lower triangle of the lines' Gram matrix, row by row, beginning at line `from`. For tests.");
 }
 

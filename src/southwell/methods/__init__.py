@@ -5,7 +5,7 @@ from __future__ import annotations
 from .._names import resolve
 from .accelerated import AcceleratedCD
 from .accelerated_sdca import AcceleratedSDCA
-from .auto import Auto
+from .auto import Auto, default_policy
 from .base import Method, Prepared, Start
 from .coordinate_descent import CoordinateDescent
 from .dgpd import DGPD
