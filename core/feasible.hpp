@@ -119,7 +119,13 @@ private:
   Real weighted_norm() const { return weighted_norm(y_); }
   Real weighted_norm(CVec v) const {
     const CVec s = problem_.loss.weights();
-    return std::sqrt(unrolled(Index(v.size()), [&](Index i) { return s[i] * v[i] * v[i]; }));
+    const auto square = [&](Real unit) {
+      return unrolled(Index(v.size()), [&](Index i) { return s[i] * (v[i] / unit) * (v[i] / unit); });
+    };
+    if (const Real plain = square(1); plain > 1e-280 && plain < 1e280) return std::sqrt(plain);
+    Real most = 0; // squares of its numbers may overflow or vanish
+    for (const Real u : v) most = std::max(most, std::abs(u));
+    return most > 0 && std::isfinite(most) ? most * std::sqrt(square(most)) : most;
   }
   Real squared_norm(Index j) { // of column j; the intercept's is known without a pass over the data
     return j >= problem_.penalty.penalised() ? 1 : norms()[j];

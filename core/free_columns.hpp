@@ -36,12 +36,13 @@ public:
 
   // q, an estimate in floating-point arithmetic, from the slopes of all columns and the s-weighted norm of y.
   Real part_in_span(CVec z, Real norm) const {
-    std::vector<Real> scaled(names_.size());
-    for (std::size_t k = 0; k < names_.size(); ++k) scaled[k] = z[names_[k]] / lengths_[k];
+    if (!(norm > 0)) return 0;               // y is zero
+    std::vector<Real> scaled(names_.size()); // in units of the norm of y: squares must not vanish
+    for (std::size_t k = 0; k < names_.size(); ++k) scaled[k] = z[names_[k]] / lengths_[k] / norm;
     Real square = 0;
     if (Index(independent_.size()) != factor_.size() || independent_.empty()) { // not factored
       for (const Real v : scaled) square += v * v;
-      return std::sqrt(square);
+      return norm * std::sqrt(square);
     }
     std::vector<Real> solved(independent_.size());
     for (std::size_t t = 0; t < independent_.size(); ++t) solved[t] = scaled[independent_[t]];
@@ -53,10 +54,10 @@ public:
         along += d.combination[k] * scaled[k];
         size += std::abs(d.combination[k]);
       }
-      along = std::abs(along) + 2e-16 * size * norm; // slopes are known up to rounding
+      along = std::abs(along) + 2e-16 * size; // slopes are known up to rounding
       square += along / d.length * (along / d.length);
     }
-    return std::sqrt(std::max(square, 0.0));
+    return norm * std::sqrt(std::max(square, 0.0));
   }
 
 private:

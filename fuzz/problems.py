@@ -104,7 +104,7 @@ class Case:
 
     def _same_with_threads(self, first: Answer) -> None:
         """Two threads must give the bits that one gives."""
-        one, two = (sw.solve(self.statement.problem(), tol=self.tol, max_epochs=100, n_threads=k) for k in (1, 2))
+        one, two = (sw.solve(self.statement.problem(), tol=self.tol, max_epochs=20, n_threads=k) for k in (1, 2))
         self.counts["compared over threads"] += 1
         for name in ("x", "y", "primal", "dual", "intercept"):
             if not np.array_equal(getattr(one, name), getattr(two, name), equal_nan=True):

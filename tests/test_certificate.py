@@ -197,3 +197,14 @@ def test_an_offset_of_the_targets_changes_nothing_but_the_intercept():
     assert far.x == pytest.approx(near.x, abs=1e-6)
     assert far.intercept - near.intercept == pytest.approx(2000.0, abs=1e-6)
     assert far.scale == pytest.approx(near.scale, rel=1e-9)
+
+
+@pytest.mark.parametrize("form", [np.asfortranarray, sp.csc_array])
+def test_slopes_of_a_tiny_dual_point_are_not_taken_for_zero(form):
+    """The classes are separable, so the infimum is 0; y is so small that the squares of its numbers vanish."""
+    A = np.array([[2.9, 1.0, 2.6, -1.7, -3.5], [0.4, 0.2, 0.9, -2.5, 0.7], [2.9, 2.2, -2.2, 2.3, 0.6]]) * 1e-44
+    weights = np.array([1681.0, 4.8e-07, 6.4e-12])
+    problem = sw.Problem(form(A), [1.0, -1.0, 1.0], "logistic", intercept=True, sample_weight=weights)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # there is no minimiser
+        assert sw.solve(problem, tol=1e-9).dual <= 0
