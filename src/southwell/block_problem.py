@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from . import _core, _data, losses
+from . import _core, losses
 from ._dense import numbers, refuse_unreadable
 from ._names import shown
+from ._words import OF_SOLVE, Words
 from .losses import ClassLoss, Loss
 from .penalties import ElasticNet, Groups
 from .problem import Problem
@@ -29,6 +30,7 @@ class BlockProblem(Problem):
     intercept : bool
         Adds c, a number for each column of X, never penalised.
     sample_weight : array of shape (n_samples,), optional
+    words : as for ``Problem``
 
     Examples
     --------
@@ -44,8 +46,8 @@ class BlockProblem(Problem):
     blocks = True
 
     def __init__(self, A, b, loss: str | Loss = "squared", penalty: Groups | ElasticNet | None = None, *,
-                 intercept: bool = False, sample_weight=None):  # fmt: skip
-        super().__init__(A, b, loss, penalty, intercept=intercept, sample_weight=sample_weight)
+                 intercept: bool = False, sample_weight=None, words: Words = OF_SOLVE):  # fmt: skip
+        super().__init__(A, b, loss, penalty, intercept=intercept, sample_weight=sample_weight, words=words)
         if self.shifts is not None and not self.data.shifts_are_free:
             raise ValueError(
                 "Problems of blocks do not take Centred sparse data. Pass A itself with intercept=True, which gives "
@@ -68,29 +70,29 @@ class BlockProblem(Problem):
         return other._alike(core_penalty=other._compile_penalty(other.penalty))
 
     def _checked_targets(self, b) -> np.ndarray:
+        name = self.words.targets
         if isinstance(self.loss, ClassLoss):
-            return _class_numbers(b, self.n_samples, self.weights, self.loss.name)
+            return _class_numbers(b, name, self.n_samples, self.weights, self.loss.name)
         if sp.issparse(b):
-            raise TypeError("b is a sparse matrix; give an array, b.toarray().")
-        refuse_unreadable(b, "b")
+            raise TypeError(f"{name} is a sparse matrix; give an array, {name}.toarray().")
+        refuse_unreadable(b, name)
         try:
             table = np.asarray(b)
         except ValueError:
             table = np.empty(0)  # of mixed shapes: it is refused in the same words as elsewhere
         if table.ndim > 2:
             raise ValueError(
-                f"b must have shape (n_samples,) or (n_samples, n_tasks), {self.n_samples} rows; got {table.shape}."
-            )
-        if table.ndim != 2:
-            return _data.targets(b, self.loss.targets, self.n_samples, self.weights, self.loss.name)
-        if table.shape[0] != self.n_samples or table.shape[1] == 0:
-            raise ValueError(
-                f"b must have a row for each of the {self.n_samples} samples and a column for each task; got shape "
+                f"{name} must have shape (n_samples,) or (n_samples, n_tasks), {self.n_samples} rows; got "
                 f"{table.shape}."
             )
-        columns = [
-            _data.targets(column, self.loss.targets, self.n_samples, self.weights, self.loss.name) for column in table.T
-        ]
+        if table.ndim != 2:
+            return super()._checked_targets(b)
+        if table.shape[0] != self.n_samples or table.shape[1] == 0:
+            raise ValueError(
+                f"{name} must have a row for each of the {self.n_samples} samples and a column for each task; got "
+                f"shape {table.shape}."
+            )
+        columns = [super(BlockProblem, self)._checked_targets(column) for column in table.T]
         return np.ascontiguousarray(np.stack(columns, axis=1))
 
     def _centres(self) -> bool:
@@ -152,6 +154,19 @@ class BlockProblem(Problem):
     def loss_at(self, inner: np.ndarray) -> float:
         return self.wide_loss().value(self.ready_layout().apply_wide(inner, self.width))
 
+    def loss_slopes(self, inner: np.ndarray) -> np.ndarray:
+        return self.wide_loss().derivative(self.ready_layout().apply_wide(inner, self.width))
+
+    def null_model(self) -> np.ndarray:
+        return _core.null_model(self.core())[1]
+
+    def _from_rows(self, rows: np.ndarray) -> np.ndarray:
+        return rows.T if self.table else rows.ravel()
+
+    @staticmethod
+    def _warm_intercept(given):
+        return given  # checked with its shape, by to_inner
+
     def _checked_dual(self, y) -> np.ndarray:
         return _numbers(y, "y", (self.n_samples, self.width), self.table).ravel()
 
@@ -212,8 +227,8 @@ def is_block_problem(b, loss: str | Loss, penalty) -> bool:
     return isinstance(losses.get(loss), ClassLoss) or isinstance(penalty, Groups) or several
 
 
-def _class_numbers(b, size: int, weights: np.ndarray, loss: str) -> np.ndarray:
-    refuse_unreadable(b, "b")
+def _class_numbers(b, name: str, size: int, weights: np.ndarray, loss: str) -> np.ndarray:
+    refuse_unreadable(b, name)
     try:
         given = np.asarray(b)
     except ValueError:

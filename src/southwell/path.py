@@ -174,7 +174,7 @@ def path(
     answer, error = follow(problem, chosen, strengths, settings, begun, callback, stop_at)
     if error is not None:
         raise_with(error, answer)
-    for words in shortcoming_of_many(answer.statuses, answer.gaps, answer.tol, "points"):
+    for words in shortcoming_of_many(problem.words, answer.statuses, answer.gaps, answer.tol, "points"):
         warnings.warn(words, ConvergenceWarning, stacklevel=2)
     return answer
 
@@ -247,7 +247,7 @@ class _Walk:
 
     def _start(self, problem: Problem) -> Start:
         if not self.points:
-            return Start(np.zeros(problem.n_features + problem.intercept))
+            return problem.start(None)
         last = self.points[-1].result
         return Start(problem.to_inner(last.x, last.intercept), last.y)
 

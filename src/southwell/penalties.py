@@ -68,6 +68,16 @@ class ElasticNet(Penalty):
             raise ValueError(f"Bounds must leave room: coefficient {j} has lower={lo[j]}, upper={hi[j]}.")
         return _core.ElasticNet(self.l1, self.l2, weights, lower, upper, n_features)
 
+    def by_coefficient(self, n_features: int, intercept: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """l1, l2 and both bounds of each coefficient; an intercept, the last, has no penalty and no bounds."""
+
+        def each(given, default: float, free: float) -> np.ndarray:
+            return np.append(np.broadcast_to(default if given is None else given, n_features), [free] * intercept)
+
+        weights = each(self.weights, 1.0, 0.0)
+        lower, upper = each(self.lower, -np.inf, -np.inf), each(self.upper, np.inf, np.inf)
+        return weights * self.l1, weights * self.l2, lower, upper
+
     @property
     def bounded(self) -> bool:
         return self.lower is not None or self.upper is not None

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
-from . import _core, _data, losses
+from . import _core, _data, _sparse, losses
 from ._names import finite, flag
+from ._question import Start
+from ._words import OF_SOLVE, Words
 from .losses import Loss
 from .penalties import ElasticNet, Groups
 from .proof import Proof
+from .result import Result
 
 
 class Certificate(NamedTuple):
@@ -42,6 +46,8 @@ class Problem:
         Adds c, which is never penalised.
     sample_weight : array of shape (n_samples,), optional
         Only ratios matter: a weight of 2 equals the row twice.
+    words : Words
+        What messages call A and b; estimators call them X and y.
 
     Examples
     --------
@@ -52,14 +58,15 @@ class Problem:
     """
 
     def __init__(self, A, b, loss: str | Loss = "squared", penalty: ElasticNet | None = None, *,
-                 intercept: bool = False, sample_weight=None):  # fmt: skip
+                 intercept: bool = False, sample_weight=None, words: Words = OF_SOLVE):  # fmt: skip
+        self.words = words
         self.loss = losses.get(loss)
         self.penalty = self._checked_penalty(penalty)
         centre = A if isinstance(A, _data.Centred) else None
-        self.data = self._read(A if centre is None else centre.A, centre is not None)
+        self.data = self._read(A if centre is None else centre.A, centre is not None, words.data)
         self.n_samples, self.n_features = self.data.shape
         self.intercept = flag("intercept", intercept)
-        self.weights = _data.weights(sample_weight, self.n_samples)
+        self.weights = _data.weights(sample_weight, self.n_samples, words.data)
         self.targets = self._checked_targets(b)
         self.core_penalty = self._compile_penalty(self.penalty)
         self.means = means = None if centre is None else self._means(centre.means)
@@ -102,7 +109,7 @@ class Problem:
         return penalty.core(self.n_features)
 
     def _checked_targets(self, b) -> np.ndarray:
-        return _data.targets(b, self.loss.targets, self.n_samples, self.weights, self.loss.name)
+        return _data.targets(b, self.loss.targets, self.n_samples, self.weights, self.loss.name, self.words)
 
     def _centres(self) -> bool:
         """Are sparse columns centred, where there is an intercept?"""
@@ -134,18 +141,67 @@ class Problem:
         margins, used = self.ready_layout().apply(inner), self.weights > 0
         return float(self.loss.value(margins[used], self.targets[used]) @ self.weights[used])
 
+    def loss_slopes(self, inner: np.ndarray) -> np.ndarray:
+        """The derivative of the loss at the margins of these coefficients: a dual point."""
+        return self.loss.derivative(self.ready_layout().apply(inner), self.targets)
+
+    def null_model(self) -> np.ndarray:
+        """No coefficients, and the best intercept."""
+        return np.append(np.zeros(self.n_features), _core.null_intercept(self.core()))
+
     def coefficients(self, x, name: str) -> np.ndarray:
         """Coefficients as users hold them, checked."""
         return _data.vector(x, name, self.n_features)
+
+    @staticmethod
+    def _from_rows(rows: np.ndarray) -> np.ndarray:
+        """Coefficients as users hold them, from a row for each target or class, as estimators have them."""
+        return rows.ravel()
+
+    @staticmethod
+    def _warm_intercept(given):
+        return finite("the intercept of warm_start", given)
 
     def dual_shape(self, y: np.ndarray) -> np.ndarray:
         """A dual point as users hold it."""
         return y
 
+    def start(self, given) -> Start:
+        """Where to begin; at zero, if the zero model has a smaller loss than what is given."""
+        zero = Start(np.zeros(self.inner_size))
+        if given is None:
+            return zero
+        start = self._given_start(given)
+        return start if self.loss_at(start.x) <= self.loss_at(zero.x) else zero
+
+    def _given_start(self, given) -> Start:
+        if isinstance(given, Result):
+            x = given.x
+            if sp.issparse(x):  # of estimators of many classes, who keep rows, and no y
+                x = self._from_rows(_sparse.sound_array(x, "warm_start.x").toarray())
+            y = np.ravel(given.y) if given.y is not None and np.size(given.y) == self.dual_size else None
+            return Start(self.to_inner(self.coefficients(x, "warm_start.x"), given.intercept), y)
+        pair = isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) > 0
+        x, intercept = given if pair else (given, 0.0)
+        intercept = self._warm_intercept(intercept)
+        return Start(self.to_inner(self.coefficients(x, "warm_start"), intercept))
+
+    def remarks(self, result: Result) -> list[str]:
+        """Without a penalty, a logistic model that puts every sample on its side is the better the larger it is."""
+        if self.loss.name != "logistic" or not self.penalty.absent:
+            return []
+        margins = self.ready_layout().apply(self.to_inner(result.x, result.intercept))
+        if not (margins * self.targets)[self.weights > 0].min() > 0:
+            return []
+        return [
+            "There is no finite minimiser: the classes are separable and nothing holds the coefficients, so larger "
+            f"ones are always better. These come within {result.gap:.3g} of the infimum. Add a penalty, say l2=1e-6."
+        ]
+
     @staticmethod
-    def _read(A, centred: bool) -> _data.Matrix | _data.Product:
+    def _read(A, centred: bool, name: str) -> _data.Matrix | _data.Product:
         if not isinstance(A, _data.Factorised):
-            return _data.Matrix(A)
+            return _data.Matrix(A, name)
         if centred:
             raise TypeError("Centred takes a matrix, not Factorised. Centre the columns of V, or use intercept=True.")
         return _data.Product(A)

@@ -13,11 +13,17 @@ from . import _sparse, plots
 from .status import Status
 
 if TYPE_CHECKING:
-    from .problem import Problem
+    from ._question import Question
     from .proof import Proof
 
 HISTORY_FIELDS = ("epoch", "seconds", "primal", "dual", "gap", "nonzeros", "moves", "entries")
 _INTEGERS = {"epoch", "nonzeros", "moves", "entries"}
+
+
+NOT_PROVABLE = (
+    "Only results of solve, solve_many and path over numbers and blocks can be proved: this one keeps no such problem, "
+    "or no dual point."
+)
 
 
 class Effort(NamedTuple):
@@ -112,7 +118,7 @@ class Result:
     history: dict[str, np.ndarray] = field(repr=False)
     movers: dict[str, Effort] = field(repr=False)
     screened: Screened = field(repr=False)
-    problem: Problem = field(repr=False)
+    problem: Question | None = field(repr=False)
 
     @property
     def nonzeros(self) -> int:
@@ -153,11 +159,8 @@ class Result:
         >>> r.prove().gap < 1e-12
         True
         """
-        if self.y is None or not hasattr(self.problem, "prove"):
-            raise ValueError(
-                "Only results of solve, solve_many and path over numbers and blocks can be proved: this one keeps no "
-                "such problem, or no dual point."
-            )
+        if self.y is None or self.problem is None:
+            raise ValueError(NOT_PROVABLE)
         return self.problem.prove(self.x, self.y, self.intercept, feasible=True)
 
     def save_proof(self, path: str | os.PathLike) -> None:

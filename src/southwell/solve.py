@@ -7,20 +7,30 @@ import warnings
 from collections import namedtuple
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
 
 import numpy as np
-import scipy.sparse as sp
 
-from . import _core, _sparse, _threads, methods
+from . import _core, _threads, methods
 from ._interrupts import Interrupts
-from ._names import count, finite, flag, positive
+from ._names import count, flag, positive
+from ._question import Question, Start
+from ._words import Words
 from .block_problem import BlockProblem, is_block_problem
 from .losses import Loss
-from .methods import Method, Prepared, Start
+from .methods import Method, Prepared
 from .penalties import ElasticNet
 from .problem import Problem
 from .result import HISTORY_FIELDS, Effort, Result, Screened, history_arrays
 from .status import Status
+
+Q = TypeVar("Q", bound=Question, contravariant=True)
+
+
+class Prepares(Protocol[Q]):
+    """A method, as far as ``run`` needs to know it."""
+
+    def prepare(self, problem: Q, start: Start, seed: int) -> Prepared: ...
 
 
 class Progress(namedtuple("Progress", (*HISTORY_FIELDS, "x", "intercept", "scale"))):
@@ -142,12 +152,12 @@ def solve(
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
     chosen, rigorous = able(methods.get(method), problem), flag("rigorous", rigorous)
-    result, error = run(problem, chosen, start_of(problem, warm_start), settings, begun, callback)
+    result, error = run(problem, chosen, problem.start(warm_start), settings, begun, callback)
     if rigorous and error is None:
-        result, error = _proven(result, chosen, settings, begun, callback)
+        result, error = _proven(problem, result, chosen, settings, begun, callback)
     if error is not None:
         raise_with(error, replace(result, status=Status.INTERRUPTED))
-    for words in shortcomings(result):
+    for words in shortcomings(problem, result):
         warnings.warn(words, ConvergenceWarning, stacklevel=2)
     return result
 
@@ -216,7 +226,7 @@ def able(method: Method, problem: Problem) -> Method:
 
 
 def run(
-    problem: Problem, method: Method, start: Start, settings: Settings, begun: float, callback=None,
+    problem: Q, method: Prepares[Q], start: Start, settings: Settings, begun: float, callback=None,
     cancelled: _core.Flag | None = None,
 ) -> tuple[Result, BaseException | None]:  # fmt: skip
     """Prepare and drive: the result, and what ended it early, if anything did."""
@@ -230,7 +240,7 @@ def run(
 
 
 def drive(
-    problem: Problem, prepared: Prepared, settings: Settings, begun: float, callback=None,
+    problem: Question, prepared: Prepared, settings: Settings, begun: float, callback=None,
     cancelled: _core.Flag | None = None,
 ) -> tuple[Result, BaseException | None]:  # fmt: skip
     """The same for an algorithm that is ready, or was at work before."""
@@ -247,13 +257,13 @@ def drive(
 
 
 def _proven(
-    result: Result, method: Method, settings: Settings, begun: float, callback
+    problem: Problem, result: Result, method: Method, settings: Settings, begun: float, callback
 ) -> tuple[Result, BaseException | None]:
     """The result with bounds that hold in exact arithmetic. If they miss the tolerance, a tenth of it is tried."""
     bounded, error = _bounded(result), None
     if result.status and not bounded.status:
         finer = replace(settings, tol=0.1 * settings.tol)
-        again, error = run(result.problem, method, start_of(result.problem, result), finer, begun, callback)
+        again, error = run(problem, method, problem.start(result), finer, begun, callback)
         again = replace(
             again, tol=settings.tol, epochs=result.epochs + again.epochs, status=result.status if again.status else
             again.status, setup=result.setup | again.setup,
@@ -273,7 +283,7 @@ def _bounded(result: Result) -> Result:
 class _Reporter:
     """Turns what the core reports into a ``Progress``."""
 
-    def __init__(self, callback, problem: Problem, seconds_before: float):
+    def __init__(self, callback, problem: Question, seconds_before: float):
         self.callback, self.problem, self.before = callback, problem, seconds_before
 
     def __call__(self, record: tuple, inner: np.ndarray, scale: float) -> bool:
@@ -282,30 +292,31 @@ class _Reporter:
         return bool(self.callback(Progress(epoch, seconds + self.before, *rest, x, intercept, scale)))
 
 
-def _result(problem: Problem, outcome: dict, tol: float, prepared: Prepared, before: float) -> Result:
+def _result(problem: Question, outcome: dict, tol: float, prepared: Prepared, before: float) -> Result:
     x, intercept = problem.from_inner(outcome["x"])
     return Result(
         x=x, intercept=intercept, y=problem.dual_shape(outcome["y"]),
         primal=outcome["primal"], dual=outcome["dual"], gap=outcome["gap"],
         scale=outcome["scale"], tol=tol, status=Status[outcome["status"]], epochs=outcome["epochs"],
         seconds=outcome["seconds"] + before, setup=prepared.setup,
-        method=_told(prepared.description, outcome["efforts"]),
+        method=_told(prepared, outcome["efforts"]),
         history=history_arrays(outcome["history"], before), movers=_movers(outcome["efforts"]),
         screened=_screened(problem, *outcome["screened"]), problem=problem,
     )  # fmt: skip
 
 
-def _told(description: str, efforts: list[tuple]) -> str:
+def _told(prepared: Prepared, efforts: list[tuple]) -> str:
     """What was run, and who did how much of it."""
     words = [f"{name} {rounds} {'steps' if name == 'newton' else 'rounds'}" for name, rounds, *_ in efforts if rounds]
-    return f"{description}: {', '.join(words)}" if words else description
+    told = ", ".join(words) or prepared.remark()
+    return f"{prepared.description}: {told}" if told else prepared.description
 
 
 def _movers(efforts: list[tuple]) -> dict[str, Effort]:
     return {name: Effort(*numbers) for name, *numbers in efforts}
 
 
-def _screened(problem: Problem, features: bytes, samples: bytes) -> Screened:
+def _screened(problem: Question, features: bytes, samples: bytes) -> Screened:
     sizes = problem.n_features, problem.n_samples
     masks = [
         np.frombuffer(mask or bytes(size), bool)[:size] for mask, size in zip((features, samples), sizes, strict=True)
@@ -322,70 +333,29 @@ def raise_with(error: BaseException, result) -> None:
     raise error
 
 
-ADVICE = {
-    Status.MAX_EPOCHS: "raise max_epochs, loosen tol, or scale the columns of A to similar size",
-    Status.MAX_SECONDS: "raise max_seconds or loosen tol",
-    Status.DIVERGED: "make steps given by hand smaller, or leave them to the method; check the scale of A and b",
-    Status.PRECISION: "loosen tol, or scale the columns of A to similar size",
-}
-
-
-def shortcomings(result: Result) -> list[str]:
+def shortcomings(problem: Question, result: Result) -> list[str]:
     """What its user should be warned of."""
-    advice = ADVICE.get(result.status)
-    short = (
-        f"{result.status.value} Gap {result.gap:.3g} is {result.relative_gap:.3g} of the zero model's objective; "
-        f"tol is {result.tol:.3g}. To go on: {advice}; or pass this result as warm_start."
-    )
-    endless = (
-        "There is no finite minimiser: the classes are separable and nothing holds the coefficients, so larger "
-        f"ones are always better. These come within {result.gap:.3g} of the infimum. Add a penalty, say l2=1e-6."
-    )
+    words = problem.words
+    advice = words.advice.get(result.status)
     # Where the zero model is optimal but for rounding, no tolerance can be met, and none needs to be.
-    trivial = result.status is Status.PRECISION and result.scale == 0
-    return [short] * (advice is not None and not trivial) + [endless] * _without_minimiser(result)
+    if advice is None or (result.status is Status.PRECISION and result.scale == 0):
+        return problem.remarks(result)
+    short = (
+        f"{result.status.value} Gap {result.gap:.3g} is {result.relative_gap:.3g} of {words.unit}; "
+        f"tol is {result.tol:.3g}. To go on: {advice}; or {words.again}."
+    )
+    return [short, *problem.remarks(result)]
 
 
-def shortcoming_of_many(statuses: Sequence[Status], gaps: Sequence[float], tol: float, what: str) -> list[str]:
+def shortcoming_of_many(
+    words: Words, statuses: Sequence[Status], gaps: Sequence[float], tol: float, what: str
+) -> list[str]:
     """One warning for all that did not reach the tolerance, if any."""
-    short = [(gap, status) for gap, status in zip(gaps, statuses, strict=True) if status in ADVICE]
+    short = [(gap, status) for gap, status in zip(gaps, statuses, strict=True) if status in words.advice]
     if not short:
         return []
     gap, status = max(short, key=lambda pair: pair[0])
     return [
         f"{len(short)} of {len(statuses)} {what} did not reach the tolerance, {tol:.3g}. The worst: {status.value} "
-        f"Its gap is {gap:.3g} of the zero model's objective. To go on: {ADVICE[status]}."
+        f"Its gap is {gap:.3g} of {words.unit}. To go on: {words.advice[status]}."
     ]
-
-
-def _without_minimiser(result: Result) -> bool:
-    """Without a penalty, a logistic model that puts every sample on its side is the better the larger it is."""
-    problem = result.problem
-    if problem.loss.name != "logistic" or not problem.penalty.absent:
-        return False
-    margins = problem.ready_layout().apply(problem.to_inner(result.x, result.intercept))
-    return bool((margins * problem.targets)[problem.weights > 0].min() > 0)
-
-
-def start_of(problem: Problem, given) -> Start:
-    """Where to begin; nowhere, if the zero model has a smaller loss than what is given."""
-    nowhere = Start(np.zeros(problem.inner_size))
-    if given is None:
-        return nowhere
-    start = _given_start(problem, given)
-    return start if problem.loss_at(start.x) <= problem.loss_at(nowhere.x) else nowhere
-
-
-def _given_start(problem: Problem, given) -> Start:
-    if isinstance(given, Result):
-        x = given.x
-        if sp.issparse(x):  # of estimators of many classes, who keep rows, and no y
-            x = _sparse.sound_array(x, "warm_start.x").toarray()
-            x = x.T if problem.blocks and problem.table else x.ravel()
-        y = np.ravel(given.y) if given.y is not None and np.size(given.y) == problem.dual_size else None
-        return Start(problem.to_inner(problem.coefficients(x, "warm_start.x"), given.intercept), y)
-    pair = isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) > 0
-    x, intercept = given if pair else (given, 0.0)
-    if not problem.blocks:
-        intercept = finite("the intercept of warm_start", intercept)
-    return Start(problem.to_inner(problem.coefficients(x, "warm_start"), intercept))

@@ -17,7 +17,7 @@ from ._dense import refuse_unreadable
 from ._interrupts import Interrupts
 from ._names import shown
 from .losses import Loss
-from .methods import Method, Start
+from .methods import Method
 from .penalties import ElasticNet
 from .problem import Problem
 from .result import Result
@@ -30,7 +30,6 @@ from .solve import (
     raise_with,
     run,
     shortcoming_of_many,
-    start_of,
 )
 
 
@@ -178,7 +177,7 @@ def solve_many(
     answer = Results(results, classes, time.perf_counter() - begun)
     if error is not None:
         raise_with(error, answer)
-    for words in shortcoming_of_many([r.status for r in answer], answer.gaps, settings.tol, "problems"):
+    for words in shortcoming_of_many(first.words, [r.status for r in answer], answer.gaps, settings.tol, "problems"):
         warnings.warn(words, ConvergenceWarning, stacklevel=2)
     return answer
 
@@ -207,15 +206,14 @@ def solve_each(
         own_begun = time.perf_counter()
         own = replace(settings, max_seconds=max(settings.max_seconds - (own_begun - begun), 1e-9))
         own_problem = problem(k)
-        start = start_of(own_problem, starts[k])
+        start = own_problem.start(starts[k])
         result, error = run(own_problem, method, start, own, own_begun, callback and report, cancelled)
         return keep(result), error
 
     if number == 1:
         result, error = one(0)
         return [result], error
-    nowhere = Start(np.zeros(first.n_features + first.intercept))
-    method.prepare(first, nowhere, settings.seed).close()  # what all share is built here, once
+    method.prepare(first, first.start(None), settings.seed).close()  # what all share is built here, once
     return run_all(one, number, threads, cancelled)
 
 

@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
-from sklearn.utils import Bunch
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from .. import methods
 from .._data import readable
 from .._dense import numbers
 from .._names import count, flag
+from .._words import OF_ESTIMATORS
 from ..losses import Loss
-from ..penalties import ElasticNet
+from ..penalties import ElasticNet, Groups
 from ..problem import Problem
 from ..result import Result, Screened
 from ..solve import ConvergenceWarning as CoreConvergenceWarning
 from ..solve import Progress, Settings, shortcoming_of_many, shortcomings
-from ..solve_many import solve_each
+from ..solve_many import Targets, solve_each
 from ._callbacks import CallbackSupportMixin, Hooks
 from ._parameters import drawn_seed, threads
 from ._progress import ProgressLine
@@ -38,6 +37,25 @@ from .conventions import Strengths
 
 class ConvergenceWarning(CoreConvergenceWarning, SklearnConvergenceWarning):
     """The gap did not reach the tolerance; scikit-learn's filters know it too."""
+
+
+@dataclass(frozen=True)
+class FitData:
+    """What was given to ``fit``, checked.
+
+    ``targets`` has a column for each problem; ``weights`` are those of samples and classes together, ``sample_weight``
+    and ``params`` are as they were given; ``told`` is what a fitted model knows of the data, such as its classes.
+    ``together`` says that all classes are one problem, whose target holds their numbers.
+    """
+
+    X: Any
+    y: Any
+    targets: Targets
+    weights: np.ndarray | None
+    sample_weight: np.ndarray | None
+    params: dict[str, Any]
+    told: dict[str, Any]
+    together: bool = False
 
 
 class LinearEstimator(CallbackSupportMixin, BaseEstimator):
@@ -54,11 +72,8 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
     def _strengths(self, total: float, target: int = 0) -> Strengths:
         raise NotImplementedError
 
-    def _shaped(self, coef, intercepts, data: Bunch) -> dict:
+    def _shaped(self, coef, intercepts, data: FitData) -> dict:
         raise NotImplementedError
-
-    # Data: X, y, targets (a column for each problem), weights of samples, and sample_weight and params as they were
-    # given to fit; told is what a fitted model knows of them, such as its classes.
 
     def _read(self, X, y, **options):
         """X and y as scikit-learn's conventions ask; whether X is finite is looked at once, by the solver."""
@@ -79,11 +94,11 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
 
     _chooses = False  # does cross-validation come first?
 
-    def _fit(self, X, y, sample_weight, params: dict | None = None):
+    def _fit(self, X, y, sample_weight, params: dict[str, Any] | None = None):
         """What every ``fit`` does. One that fails leaves what the last one found."""
         before = self._found()
         try:
-            self._fit_all(self._data(X, y, sample_weight, params))
+            self._fit_all(self._data(X, y, sample_weight, params or {}))
         except BaseException:
             for name in self._found():
                 delattr(self, name)
@@ -94,22 +109,21 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
     def _found(self) -> dict:
         return {name: value for name, value in vars(self).items() if name.endswith("_") or name == "_results"}
 
-    def _fit_all(self, data: Bunch) -> None:
+    def _fit_all(self, data: FitData) -> None:
         """One problem for each of the targets, on shared data."""
         hooks = Hooks(self, data, data.targets.count, self._chooses)
         if self._chooses:
             self._choose(data, hooks)
         total = float(data.X.shape[0] if data.weights is None else data.weights.sum())
         strengths = [self._strengths(total, k) for k in range(data.targets.count)]
-        first = self._state(data.X, data.targets(0), data.weights)
-        data.shape = first.width, first.n_features  # of an answer
+        first = self._first(data)
 
         def problem(k: int) -> Problem:
-            with translated():
-                own = first if k == 0 else first.with_targets(data.targets(k))
+            own = first if k == 0 else first.with_targets(data.targets(k))
             return self._penalised(own, strengths[k])
 
-        results = self._solve(problem, data, hooks)
+        starts = self._before(data.targets.count, (first.width, first.n_features))
+        results = self._solve(problem, starts, data, hooks)
         self._tell(results, [strength.unit for strength in strengths])
         self._keep(results, data)
         hooks.end()
@@ -117,14 +131,20 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
     def _state(self, X, target: np.ndarray, weights: np.ndarray | None) -> Problem:
         """The problem, but for the strength of its penalty."""
         net = ElasticNet(lower=0.0 if flag("positive", getattr(self, "positive", False)) else None)
+        return self._stated(Problem, X, target, weights, self._loss(), net)
+
+    def _stated(self, kind: type[Problem], X, target, weights, loss: Loss, penalty: ElasticNet | Groups) -> Problem:
         intercept = flag("fit_intercept", self.fit_intercept)
-        with translated():
-            return Problem(X, target, self._loss(), net, intercept=intercept, sample_weight=weights)
+        return kind(X, target, loss, penalty, intercept=intercept, sample_weight=weights, words=OF_ESTIMATORS)
 
     def _penalised(self, problem: Problem, strengths: Strengths) -> Problem:
         return problem.with_penalty(replace(problem.penalty, l1=strengths.l1, l2=strengths.l2))
 
-    def _solve(self, problem: Callable[[int], Problem], data: Bunch, hooks: Hooks) -> list[Result]:
+    def _first(self, data: FitData) -> Problem:
+        """The problem of the first target, but for the strength of its penalty."""
+        return self._state(data.X, data.targets(0), data.weights)
+
+    def _solve(self, problem: Callable[[int], Problem], starts: list, data: FitData, hooks: Hooks) -> list[Result]:
         """The answers, light enough to be kept; warns of what is wrong with them."""
         number, settings, warned = data.targets.count, self._settings(), []
         sparse = flag("sparse_coef", getattr(self, "sparse_coef", False))
@@ -136,21 +156,22 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
 
         def keep(result: Result) -> Result:
             if number == 1:
-                warned.extend(shortcomings(result))
+                warned.extend(shortcomings(result.problem, result))
             return _light(result, sparse)
 
         with ProgressLine(type(self).__name__, getattr(self, "verbose", 0)) as line:
             results, error = solve_each(
-                problem, number, methods.get(self.method), self._before(number, data.shape), settings,
+                problem, number, methods.get(self.method), starts, settings,
                 time.perf_counter(), told if line.wanted or hooks.active else None, keep,
             )  # fmt: skip
         if error is not None:
             raise error
         if number > 1:
             gaps = [result.relative_gap for result in results]
-            warned = shortcoming_of_many([result.status for result in results], gaps, settings.tol, "problems")
+            statuses = [result.status for result in results]
+            warned = shortcoming_of_many(OF_ESTIMATORS, statuses, gaps, settings.tol, "problems")
         for words in warned:
-            warn(translation(words))
+            warn(words)
         return results
 
     def _settings(self) -> Settings:
@@ -184,7 +205,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         self.dual_gap_ = float(gaps[0]) if gaps.size == 1 else gaps
         self.result_ = results[0] if len(results) == 1 else results
 
-    def _keep(self, results: list[Result], data: Bunch) -> None:
+    def _keep(self, results: list[Result], data: FitData) -> None:
         rows = [rows_of(result.x) for result in results]
         coef = sp.csr_matrix(sp.vstack(rows)) if sp.issparse(rows[0]) else np.concatenate(rows)
         shaped = self._shaped(coef, np.concatenate([np.atleast_1d(result.intercept) for result in results]), data)
@@ -262,27 +283,3 @@ def rows_of(x):
     if sp.issparse(x):
         return x
     return x[None, :] if x.ndim == 1 else x.T
-
-
-# What is A and b to ``solve`` is X and y to estimators.
-WORDS = (
-    (r"\bA\b", "X"),
-    (r"\bb\b(?= (must|contains|has))", "y"),
-    (r"\bmax_epochs\b", "max_iter"),
-    (r"pass this result as warm_start", "fit again with warm_start=True"),
-)
-
-
-def translation(text: str) -> str:
-    for of_solve, of_estimators in WORDS:
-        text = re.sub(of_solve, of_estimators, text)
-    return text
-
-
-@contextmanager
-def translated() -> Iterator[None]:
-    """Refusals of a ``Problem`` in the words of estimators."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(translation(str(error))) from None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
-from sklearn.utils import Bunch, gen_batches
+from sklearn.utils import gen_batches
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
@@ -13,7 +15,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 from .._data import readable
 from .._names import shown
 from ..solve_many import Targets
-from ._base import LinearEstimator
+from ._base import FitData, LinearEstimator
 from ._callbacks import with_callbacks
 
 AT_ONCE = 2**25  # margins in memory at a time, where only the best class is asked for
@@ -42,7 +44,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         """
         return self._fit(X, y, sample_weight)
 
-    def _data(self, X, y, sample_weight, params: dict | None = None) -> Bunch:
+    def _data(self, X, y, sample_weight, params: dict[str, Any]) -> FitData:
         X, y = self._read(X, y, multi_output=self._multilabel)
         if y.ndim == 1 or y.shape[1] == 1:
             y = column_or_1d(y.toarray() if sp.issparse(y) else y, warn=True)
@@ -52,7 +54,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         multilabel = y.ndim == 2
         classes, targets, weights = (self._labels if multilabel else self._classes)(y, given)
         told = {"classes_": classes, "multilabel_": multilabel}
-        return Bunch(X=X, y=y, targets=targets, weights=weights, sample_weight=given, params=params, told=told)
+        return FitData(X=X, y=y, targets=targets, weights=weights, sample_weight=given, params=params, told=told)
 
     def _classes(self, y, weights):
         """The classes, a column of -1 and +1 for each (or for the second of two), and weights. Rows that weigh nothing
@@ -104,7 +106,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         targets = Targets(lambda k: np.where(columns[:, [k]].toarray().ravel() > 0, 1.0, -1.0), y.shape[1])
         return np.arange(y.shape[1]), targets, weights
 
-    def _shaped(self, coef, intercepts, data: Bunch) -> dict:
+    def _shaped(self, coef, intercepts, data: FitData) -> dict:
         return {"coef_": coef.astype(data.X.dtype), "intercept_": intercepts.astype(data.X.dtype)}
 
     def decision_function(self, X) -> np.ndarray:

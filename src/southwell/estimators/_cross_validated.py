@@ -14,7 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 
 from .._names import flag, shown
-from ._base import translation, warn
+from ._base import FitData, warn
 from ._callbacks import Hooks, with_callbacks
 from ._folds import Folds, best_of
 from ._progress import ProgressLine
@@ -55,7 +55,7 @@ class CrossValidated:
         """
         return self._fit(X, y, sample_weight, params)
 
-    def _choose(self, data: Bunch, hooks: Hooks) -> None:
+    def _choose(self, data: FitData, hooks: Hooks) -> None:
         lines = self._lines(data)
         scores = self._scores(data, lines, hooks)
         line, point = best_of(scores, flag("one_standard_error", self.one_standard_error))
@@ -72,7 +72,7 @@ class CrossValidated:
     def _strengths(self, total: float, target: int = 0) -> Strengths:
         return self._at(tuple(getattr(self, name) for name in self._setting_names), total)
 
-    def _scores(self, data: Bunch, lines: Sequence[Line], hooks: Hooks) -> np.ndarray:
+    def _scores(self, data: FitData, lines: Sequence[Line], hooks: Hooks) -> np.ndarray:
         given = self._routed(data)
         splits = self._splits(data, given.split)
         rows = data.X.tocsr() if getattr(data.X, "format", "csr") != "csr" else data.X  # folds are made of rows
@@ -102,10 +102,10 @@ class CrossValidated:
             folds = Folds(rows, data.targets, data.weights, splits, self._state, self.method, self._settings(), told)
             scores, warned = folds.scores([lambda total, k=k: strengths(k, total) for k in range(len(lines))], judge)
         for words in warned:
-            warn(translation(words))
+            warn(words)
         return scores
 
-    def _splits(self, data: Bunch, given: dict) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _splits(self, data: FitData, given: dict) -> list[tuple[np.ndarray, np.ndarray]]:
         """The rows of each fold. It must have something to learn from, and something to be judged by; rows that weigh
         nothing are neither."""
         splitter = check_cv(self.cv, data.y, classifier=is_classifier(self))
@@ -124,7 +124,7 @@ class CrossValidated:
                 self._check_classes(number, train, data)
         return splits
 
-    def _check_classes(self, number: int, train: np.ndarray, data: Bunch) -> None:
+    def _check_classes(self, number: int, train: np.ndarray, data: FitData) -> None:
         for k in range(data.targets.count):
             column = data.targets(k)[train]
             if column.min() == column.max():
@@ -134,7 +134,7 @@ class CrossValidated:
                     "fewer folds, or stratified ones, or leave out rare classes."
                 )
 
-    def _with(self, coef, intercepts, rows, margins, data: Bunch):
+    def _with(self, coef, intercepts, rows, margins, data: FitData):
         """This estimator, fitted with given coefficients; margins of the held-out rows are known."""
         model = type(self)(**self.get_params(deep=False))
         coef = coef if flag("sparse_coef", getattr(self, "sparse_coef", False)) else coef.toarray()
@@ -151,7 +151,7 @@ class CrossValidated:
 
     # Metadata
 
-    def _routed(self, data: Bunch) -> Bunch:
+    def _routed(self, data: FitData) -> Bunch:
         """What was given for the splitter and the scorer."""
         weights = {} if data.sample_weight is None else {"sample_weight": data.sample_weight}
         if routing_enabled():

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 import sklearn
 
 from .. import _core, methods
-from ..methods import Start
+from .._words import OF_ESTIMATORS
 from ..path import Path, follow
 from ..problem import Problem
 from ..solve import Settings, shortcoming_of_many
@@ -72,7 +72,7 @@ class Folds:
         table = self._on_threads(judged, held_out)
         statuses = [status for path in paths for status in path.statuses]
         gaps = [gap for path in paths for gap in path.gaps]
-        warned = shortcoming_of_many(statuses, gaps, settings.tol, "models on folds")
+        warned = shortcoming_of_many(OF_ESTIMATORS, statuses, gaps, settings.tol, "models on folds")
         scores = np.array(table, dtype=float).reshape(len(self.splits), len(lines), -1)
         lost = np.array([[status is Status.DIVERGED for status in path.statuses] for path in paths])
         scores[lost.reshape(*scores.shape[:2], problems, -1).any(axis=2)] = np.nan  # overflowed: there is no model
@@ -125,8 +125,9 @@ class _Training:
         problem = folds.state(
             folds.X[train], folds.targets(0)[train], None if folds.weights is None else folds.weights[train]
         )
-        nowhere = Start(np.zeros(problem.n_features + problem.intercept))
-        methods.get(folds.method).prepare(problem, nowhere, folds.settings.seed).close()  # builds what all share
+        methods.get(folds.method).prepare(
+            problem, problem.start(None), folds.settings.seed
+        ).close()  # builds what all share
         return problem
 
 

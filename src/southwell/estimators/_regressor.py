@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import RegressorMixin
-from sklearn.utils import Bunch
 from sklearn.utils.validation import column_or_1d
 
 from .._data import readable
 from .._dense import numbers
 from ..solve_many import Targets
-from ._base import LinearEstimator
+from ._base import FitData, LinearEstimator
 from ._callbacks import with_callbacks
 
 
@@ -42,7 +43,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         with np.errstate(over="ignore", invalid="ignore"):  # squares of huge targets overflow, and the score is NaN
             return super().score(X, readable(y, "y"), readable(sample_weight, "sample_weight"))
 
-    def _data(self, X, y, sample_weight, params: dict | None = None) -> Bunch:
+    def _data(self, X, y, sample_weight, params: dict[str, Any]) -> FitData:
         if sp.issparse(y):
             y = readable(y, "y").toarray()
         X, y = self._read(X, y, y_numeric=True, multi_output=self._multi_output)
@@ -52,9 +53,9 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         columns = y.reshape(X.shape[0], -1)
         targets = Targets(lambda k: columns[:, k], columns.shape[1])
         weights = self._weights(sample_weight, X)
-        return Bunch(X=X, y=y, targets=targets, weights=weights, sample_weight=weights, params=params, told={})
+        return FitData(X=X, y=y, targets=targets, weights=weights, sample_weight=weights, params=params, told={})
 
-    def _shaped(self, coef, intercepts, data: Bunch) -> dict:
+    def _shaped(self, coef, intercepts, data: FitData) -> dict:
         coef, intercepts = coef.astype(data.X.dtype), intercepts.astype(data.X.dtype)
         one = data.targets.count == 1
         return {"coef_": coef[0] if one else coef, "intercept_": intercepts[0] if data.y.ndim == 1 else intercepts}

@@ -10,6 +10,7 @@ from sklearn.utils import Bunch
 from .. import losses
 from .._names import count
 from ..lambda_max import lambda_max
+from ._base import FitData
 from ._cross_validated import CrossValidated, Line
 from ._parameters import decreasing, falling, one_of, share
 from ._regressor import LinearRegressor
@@ -91,7 +92,7 @@ class ElasticNetCV(CrossValidated, LinearRegressor):
     def _at(self, setting: tuple[float, float], total: float) -> Strengths:
         return from_alpha(*setting)
 
-    def _lines(self, data: Bunch) -> list[Line]:
+    def _lines(self, data: FitData) -> list[Line]:
         one_of("selection", self.selection, ("cyclic", "random"))
         ratios = [share("l1_ratio", ratio) for ratio in np.atleast_1d(self.l1_ratio)]
         if not ratios:

@@ -10,6 +10,7 @@ from sklearn.utils import Bunch
 from .. import _data
 from .._names import count, shown
 from ..lambda_max import lambda_max
+from ._base import FitData
 from ._classifier import LinearClassifier
 from ._cross_validated import CrossValidated, Line
 from ._parameters import decreasing, falling
@@ -92,7 +93,7 @@ class SparseLinearClassifierCV(CrossValidated, ProbabilitiesIfLogistic, InOwnUni
     def _at(self, setting: tuple[float, float], total: float) -> Strengths:
         return Strengths(*setting)
 
-    def _lines(self, data: Bunch) -> list[Line]:
+    def _lines(self, data: FitData) -> list[Line]:
         l2s = np.unique(_data.vector(np.atleast_1d(self.l2s), "l2s"))[::-1]
         if l2s.size == 0 or l2s.min() < 0:
             raise ValueError(f"l2s must be >= 0, one or several; got {shown(self.l2s)}.")

@@ -7,11 +7,10 @@ import numbers
 import numpy as np
 
 from .. import losses
-from .._names import flag, positive, shown
+from .._names import positive, shown
 from ..block_problem import BlockProblem
 from ..penalties import Groups
 from ..problem import Problem
-from ._base import translated
 from ._parameters import share
 from ._regressor import LinearRegressor
 from .conventions import Strengths
@@ -28,9 +27,7 @@ class GroupRegressor(LinearRegressor):
 
     def _state(self, X, target: np.ndarray, weights: np.ndarray | None) -> Problem:
         penalty = self._groups(self._strengths(float(X.shape[0])), X.shape[1])
-        intercept = flag("fit_intercept", self.fit_intercept)
-        with translated():
-            return BlockProblem(X, target, self._loss(), penalty, intercept=intercept, sample_weight=weights)
+        return self._stated(BlockProblem, X, target, weights, self._loss(), penalty)
 
     def _penalised(self, problem: Problem, strengths: Strengths) -> Problem:
         return problem  # it is, from the beginning

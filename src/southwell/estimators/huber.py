@@ -6,15 +6,14 @@ import time
 from dataclasses import replace
 
 import numpy as np
-from sklearn.utils import Bunch
 
 from .. import losses, methods
 from .._names import positive
 from ..penalties import ElasticNet
 from ..result import Result
-from ..solve import Settings, run, start_of
+from ..solve import Settings, run
 from ..status import Status
-from ._base import warn
+from ._base import FitData, warn
 from ._callbacks import Hooks
 from ._progress import ProgressLine
 from ._regressor import LinearRegressor
@@ -77,7 +76,7 @@ class HuberRegressor(LinearRegressor):
             raise ValueError(f"epsilon must be at least 1, or the scale would be zero; got {epsilon}.")
         return losses.Huber(epsilon)
 
-    def _fit_all(self, data: Bunch) -> None:
+    def _fit_all(self, data: FitData) -> None:
         hooks = Hooks(self, data, 1)
         search = _Search(self, data, self._settings())
         before = self._before(1, (1, data.X.shape[1]))[0]
@@ -121,7 +120,7 @@ class HuberRegressor(LinearRegressor):
 class _Search:
     """The best scale: at any one, the rest is a Huber problem in its units; given the rest, the scale is a formula."""
 
-    def __init__(self, model: HuberRegressor, data: Bunch, settings: Settings):
+    def __init__(self, model: HuberRegressor, data: FitData, settings: Settings):
         self.model, self.settings, self.method = model, settings, methods.get(model.method)
         self.tol = 0.1 * settings.tol  # of the problem at one scale
         self.alpha, self.epsilon = positive("alpha", model.alpha, zero=True), model.epsilon
@@ -149,7 +148,7 @@ class _Search:
         fits = (room > 0) & (sizes <= self.epsilon * scales * (1 + 1e-12)) & (beyond >= self.epsilon * scales)
         return max(float(scales[fits][0]) if fits.any() else 0.0, self.least)
 
-    def attributes(self, result: Result, data: Bunch) -> dict:
+    def attributes(self, result: Result, data: FitData) -> dict:
         """What the model is, once this problem is its last."""
         coef, intercepts = self.used * result.x[None, :], self.used * np.array([result.intercept])
         return self.model._shaped(coef, intercepts, data) | {"scale_": self.used}
@@ -163,7 +162,7 @@ class _Search:
         net = ElasticNet(0.0, self.alpha * scale / self.total)
         problem = self.problem.with_targets(self.y / scale).with_penalty(net)
         settings = replace(self.settings, tol=self.tol, max_epochs=1000)
-        result, error = run(problem, self.method, start_of(problem, before), settings, time.perf_counter())
+        result, error = run(problem, self.method, problem.start(before), settings, time.perf_counter())
         if error is not None:
             raise error
         errors = scale * (self.X @ result.x + result.intercept) - self.y

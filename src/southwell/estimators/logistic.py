@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
-from sklearn.utils import Bunch
 
 from .. import losses
-from .._names import flag, positive
+from .._names import positive
 from ..block_problem import BlockProblem
 from ..penalties import ElasticNet
 from ..problem import Problem
 from ..solve_many import Targets
-from ._base import translated
+from ._base import FitData
 from ._classifier import LinearClassifier
 from ._parameters import l1_share, one_of
 from ._probabilities import Probabilities
@@ -88,23 +90,21 @@ class LogisticRegression(Probabilities, LinearClassifier):
     def _loss(self) -> losses.Loss:
         return losses.Logistic()
 
-    def _data(self, X, y, sample_weight, params: dict | None = None) -> Bunch:
+    def _data(self, X, y, sample_weight, params: dict[str, Any]) -> FitData:
         data = super()._data(X, y, sample_weight, params)
-        data.told["together_"] = data.targets(0).dtype.kind == "i"
-        return data
-
-    def _classes(self, y, weights):
-        classes, targets, weights = super()._classes(y, weights)
         one_of("multi_class", self.multi_class, ("ovr", "multinomial", "auto"))
-        if self.multi_class == "ovr" or classes.size == 2:
-            return classes, targets, weights
-        numbers = np.searchsorted(classes, np.where(np.isin(y, classes), y, classes[0]))
-        return classes, Targets(lambda k: numbers, 1), weights
+        classes = data.told["classes_"]
+        together = self.multi_class != "ovr" and classes.size > 2
+        told = data.told | {"together_": together}
+        if not together:
+            return replace(data, told=told)
+        numbers = np.searchsorted(classes, np.where(np.isin(data.y, classes), data.y, classes[0]))
+        return replace(data, targets=Targets(lambda k: numbers, 1), told=told, together=True)
 
-    def _state(self, X, target: np.ndarray, weights: np.ndarray | None) -> Problem:
-        if target.dtype.kind != "i":
-            return super()._state(X, target, weights)
-        total = float(X.shape[0] if weights is None else weights.sum())
+    def _first(self, data: FitData) -> Problem:
+        if not data.together:
+            return super()._first(data)
+        total = float(data.X.shape[0] if data.weights is None else data.weights.sum())
         strengths = self._strengths(total)
         if strengths.l1 == 0 and strengths.l2 == 0:
             raise ValueError(
@@ -112,11 +112,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
                 "large C, or multi_class='ovr'."
             )
         net = ElasticNet(l1=strengths.l1, l2=strengths.l2)
-        with translated():
-            return BlockProblem(
-                X, target, losses.Softmax(), net, intercept=flag("fit_intercept", self.fit_intercept),
-                sample_weight=weights,
-            )  # fmt: skip
+        return self._stated(BlockProblem, data.X, data.targets(0), data.weights, losses.Softmax(), net)
 
     def _strengths(self, total: float, target: int = 0) -> Strengths:
         one_of("penalty", self.penalty, ("l2", "l1", "elasticnet", None))

@@ -9,6 +9,7 @@ from sklearn.utils import Bunch
 
 from .. import losses
 from .._names import count
+from ._base import FitData
 from ._classifier import LinearClassifier
 from ._cross_validated import CrossValidated, Line
 from ._parameters import decreasing, l1_share, one_of, share
@@ -97,7 +98,7 @@ solver, intercept_scaling
     def _at(self, setting: tuple[float, float], total: float) -> Strengths:
         return from_C(setting[0], total, setting[1])
 
-    def _lines(self, data: Bunch) -> list[Line]:
+    def _lines(self, data: FitData) -> list[Line]:
         one_of("penalty", self.penalty, ("l2", "l1", "elasticnet"))
         one_of("multi_class", self.multi_class, ("ovr", "auto"))
         one_of("refit", self.refit, (True,))

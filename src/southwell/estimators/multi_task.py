@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
-from sklearn.utils import Bunch
 
 from .._names import positive
 from ..penalties import Groups
 from ..solve_many import Targets
+from ._base import FitData
 from ._parameters import one_of, share
 from .conventions import Strengths
 from .group_lasso import GroupRegressor
@@ -72,18 +75,16 @@ class MultiTaskElasticNet(GroupRegressor):
     def _groups(self, strengths: Strengths, features: int) -> Groups:
         return Groups(strengths.group, strengths.l1, strengths.l2)
 
-    def _data(self, X, y, sample_weight, params: dict | None = None) -> Bunch:
+    def _data(self, X, y, sample_weight, params: dict[str, Any]) -> FitData:
         data = super()._data(X, y, sample_weight, params)
         if data.y.ndim == 1:
             raise ValueError(
                 f"{type(self).__name__} takes y of shape (n_samples, n_targets); got shape {data.y.shape}. For one "
                 "target use ElasticNet or Lasso."
             )
-        table = data.y
-        data.targets = Targets(lambda k: table, 1)
-        return data
+        return replace(data, targets=Targets(lambda k: data.y, 1))
 
-    def _shaped(self, coef, intercepts, data: Bunch) -> dict:
+    def _shaped(self, coef, intercepts, data: FitData) -> dict:
         return {"coef_": coef.astype(data.X.dtype), "intercept_": np.asarray(intercepts).astype(data.X.dtype)}
 
     def __sklearn_tags__(self):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from sklearn.utils import Bunch
 
 from .. import losses
 from .._dense import plain
 from .._names import positive
+from ._base import FitData
 from ._regressor import LinearRegressor
 from .conventions import Strengths, from_ridge
 
@@ -59,7 +61,7 @@ class Ridge(LinearRegressor):
     def _loss(self) -> losses.Loss:
         return losses.Squared()
 
-    def _data(self, X, y, sample_weight, params: dict | None = None) -> Bunch:
+    def _data(self, X, y, sample_weight, params: dict[str, Any]) -> FitData:
         data = super()._data(X, y, sample_weight, params)
         alphas = plain("alpha", self.alpha)
         if alphas.ndim > 1 or alphas.size not in (1, data.targets.count):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils import Bunch
 
 from .. import losses
 from .._names import positive
+from ._base import FitData
 from ._parameters import one_of
 from ._regressor import LinearRegressor
 from .conventions import Strengths, from_C
@@ -71,7 +71,7 @@ class LinearSVR(LinearRegressor):
         one_of("loss", self.loss, tuple(LOSSES))
         return LOSSES[self.loss][0](self.epsilon)
 
-    def _shaped(self, coef, intercepts, data: Bunch) -> dict:
+    def _shaped(self, coef, intercepts, data: FitData) -> dict:
         shaped = super()._shaped(coef, intercepts, data)
         return shaped | {"intercept_": np.atleast_1d(shaped["intercept_"])}  # as scikit-learn has it
 

@@ -7,6 +7,7 @@ import numpy as np
 from .. import _core, rules
 from ..block_problem import BlockProblem
 from .base import Prepared, Start
+from .side import dual_start
 
 IN_TURN = ("cyclic", "shuffled", "uniform")
 
@@ -64,20 +65,6 @@ def descent(method, problem: BlockProblem, start: Start, seed: int) -> Prepared:
         problem.penalty.least_l2, seed,
     )  # fmt: skip
     return Prepared(algorithm, f"block coordinate descent, {side} side, {rule.name}")
-
-
-def dual_start(problem: BlockProblem, start: Start) -> np.ndarray:
-    if start.y is not None:
-        return np.ascontiguousarray(start.y)
-    if not start.x.any():
-        return np.zeros(problem.dual_size)
-    return problem.wide_loss().derivative(problem.ready_layout().apply_wide(start.x, problem.width))
-
-
-def with_null_intercept(problem: BlockProblem, start: Start) -> Start:
-    if not problem.intercept or start.x.any() or start.y is not None:
-        return start
-    return Start(_core.null_model(problem.core())[1])
 
 
 def saddle(problem: BlockProblem, spec: _core.Dspdc, by_columns: bool, start: Start, seed: int) -> _core.Algorithm:

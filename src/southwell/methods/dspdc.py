@@ -10,9 +10,10 @@ import numpy as np
 from .. import _core
 from .._names import at_most, count, one_name, positive
 from ..problem import Problem
-from . import blocks, side
+from . import blocks
 from .base import Prepared, Start
 from .conditioning import Conditioning, Perturbed
+from .side import dual_start, with_null_intercept
 from .spdc import by_hand, given_steps
 
 
@@ -81,7 +82,7 @@ class DSPDC(Perturbed):
         return rows, at_most("columns", self.columns, d, "coefficients or blocks, an intercept included")
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
-        start = (blocks if problem.blocks else side).with_null_intercept(problem, start)
+        start = with_null_intercept(problem, start)
         rows, columns = self._sizes(problem)
         conditioning = self._conditioning(problem)
         d = problem.n_blocks
@@ -99,7 +100,7 @@ class DSPDC(Perturbed):
         else:
             kept, core = "A x" if by_columns else "A'y", problem.core(by_columns)
             parts = (None, problem.layout(True)) if by_columns else (problem.layout(False), None)
-        algorithm = _core.dspdc(core, spec, *parts, start.x, side.dual_start(problem, start), seed)
+        algorithm = _core.dspdc(core, spec, *parts, start.x, dual_start(problem, start), seed)
         return Prepared(algorithm, f"DSPDC, {rows} rows and {columns} columns, {kept} kept{perturbed}")
 
     def _scale(self, problem: Problem, at: Conditioning, rows: int, columns: int) -> float:

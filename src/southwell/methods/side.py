@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import _core
 from ..problem import Problem
 from .base import Start
 
@@ -90,15 +89,13 @@ def with_null_intercept(problem: Problem, start: Start) -> Start:
     """A start at zero, moved to the best intercept: methods that take small steps would be long on their way there."""
     if not problem.intercept or start.x.any() or start.y is not None:
         return start
-    return Start(np.append(start.x[:-1], _core.null_intercept(problem.core())))
+    return Start(problem.null_model())
 
 
 def dual_start(problem: Problem, start: Start) -> np.ndarray:
     if start.y is not None:
-        return start.y
-    if not start.x.any():
-        return np.zeros(problem.n_samples)
-    return problem.loss.derivative(problem.ready_layout().apply(start.x), problem.targets)
+        return np.ascontiguousarray(start.y)
+    return problem.loss_slopes(start.x) if start.x.any() else np.zeros(problem.dual_size)
 
 
 def gram(problem: Problem, side: str, intercept_firmness: float) -> np.ndarray:

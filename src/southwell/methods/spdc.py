@@ -98,7 +98,7 @@ class SPDC(Perturbed):
         if self.sampling != "uniform":
             raise ValueError(f"On blocks rows are drawn uniformly; got sampling={shown(self.sampling)}.")
         at_most("batch", self.batch, problem.n_samples, "samples")
-        start = blocks.with_null_intercept(problem, start)
+        start = with_null_intercept(problem, start)
         conditioning = self._conditioning(problem)
         steps, epochs = spdc_steps(conditioning, self.batch, False)
         steps = by_hand(self, steps)

@@ -12,25 +12,38 @@ the first passes over many samples y is still on its way, and phi'(m) is a hundr
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
+from ..methods.hosted import Beat, Located, SelfCertified
 from ._workers import Workers
 
 BEYOND_NUMBERS = (np.linalg.LinAlgError, FloatingPointError, OverflowError, ZeroDivisionError)
 
 
-class MatrixAlgorithm(ABC):
-    """Held and driven by ``southwell._core.outside``: ``unit``, ``stored``, ``epoch``, ``locate`` and ``resync``."""
+@contextmanager
+def within_numbers() -> Iterator[None]:
+    """Refuse a start or steps that floating point numbers cannot hold."""
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    except BEYOND_NUMBERS:
+        raise ValueError(
+            "Steps overflow. Scale D or b down, raise l2, or bring centre, linear and warm_start nearer to one."
+        ) from None
 
-    description: str
+
+class MatrixAlgorithm(SelfCertified):
+    """Over stacks of matrices ``x``."""
 
     def __init__(self, risk, workers: Workers, x: np.ndarray, y: np.ndarray):
         self.risk, self.workers = risk, workers
         self.data, self.loss, self.penalty = risk.data, risk.loss, risk.penalty
         self.s, self.b, self.n, self.p = risk.weights, risk.targets, risk.n_samples, risk.n_blocks
-        self.x, self.y = x, y
+        self.x, self.y, self.dual_size = x, y, risk.n_samples
         self.lost = False  # beyond what floating point numbers can say
         self.eigendecompositions = 0  # of moves, not of certificates
 
@@ -52,7 +65,10 @@ class MatrixAlgorithm(ABC):
         proofs would be far apart."""
         return int(np.ceil(min(max(self.n / rows, self.p / blocks), 10 * self.p / blocks)))
 
-    def epoch(self, beat) -> None:
+    def remark(self) -> str:
+        return f"{self.eigendecompositions} eigendecompositions"
+
+    def epoch(self, beat: Beat) -> None:
         with np.errstate(all="ignore"):
             for _ in range(self.iterations):
                 try:
@@ -73,11 +89,10 @@ class MatrixAlgorithm(ABC):
     def standing(self) -> tuple[np.ndarray | None, np.ndarray | None]:
         """x and y, or None for what follows from the other; not to be changed later."""
 
-    @abstractmethod
-    def resync(self) -> None:
-        """Take over ``fresh``, A x and A'(s o y) of the last certificate."""
+    fresh: tuple[np.ndarray | None, np.ndarray | None]
+    """A x and A'(s o y) of the last certificate, for ``resync``."""
 
-    def locate(self):
+    def locate(self) -> Located:
         """NaN where numbers end: the loop stops there, as for all that grows without end."""
         with np.errstate(all="ignore"):
             if not self.lost:
@@ -85,9 +100,9 @@ class MatrixAlgorithm(ABC):
                     return self._located()
                 except BEYOND_NUMBERS:
                     self.lost = True
-        return np.full(self.x.size, np.nan), np.full(self.n, np.nan), np.nan, np.nan, np.nan, 0
+        return Located(np.full(self.x.size, np.nan), np.full(self.n, np.nan), np.nan, np.nan, np.nan, 0)
 
-    def _located(self):
+    def _located(self) -> Located:
         (x, y), risk = self.standing(), self.risk
         primals, duals, fresh_m, fresh_W = [], [], None, None
         if y is not None:
@@ -109,7 +124,7 @@ class MatrixAlgorithm(ABC):
         told = (one for one in duals if np.isfinite(one[0]))
         dual, y, conjugate = max(told, key=lambda one: one[0], default=duals[-1])
         terms = risk.cancelling(y, m) + abs(conjugate) + abs(primal) + abs(dual)
-        return x.ravel(), y, primal, dual, terms, int(np.count_nonzero(x))
+        return Located(x.ravel(), y, primal, dual, terms, int(np.count_nonzero(x)))
 
     def _valued(self, x: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """P(x), x and its margins."""

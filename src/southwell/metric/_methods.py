@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._names import at_most, count, one_name, positive, shown
+from .._question import Start
+from ..methods import Prepared
 from ..methods.conditioning import Conditioning
 from ..methods.dspdc import dspdc_steps
 from ..methods.spdc import spdc_steps
+from ._algorithm import within_numbers
 from ._dspdc import DSPDC
 from ._dual_fista import DualFISTA
 from ._fista import FISTA
 from ._sdca import SDCA
 from ._workers import ALONE, Workers
+
+if TYPE_CHECKING:
+    from ._risk import MatrixRisk
 
 NAMES = ("auto", "dspdc", "dual_fista", "fista", "sdca", "spdc")
 
@@ -50,6 +57,19 @@ class Choice:
             )
         unknowns = risk.n_blocks * risk.size * (risk.size + 1) // 2
         return "fista" if risk.loss.smooth and 50 * risk.n_samples > unknowns else "dual_fista"
+
+
+@dataclass(frozen=True)
+class OnWorkers:
+    """A choice and the threads it works on: a method, as ``southwell.solve.run`` takes it."""
+
+    choice: Choice
+    workers: Workers
+
+    def prepare(self, problem: MatrixRisk, start: Start, seed: int) -> Prepared:
+        x = start.x.reshape(problem.n_blocks, problem.size, problem.size)
+        with within_numbers():
+            return made(problem, self.choice, self.workers, x, start.y, seed).prepared()
 
 
 def made(risk, choice: Choice, workers, x, y, seed: int):

@@ -6,23 +6,24 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, NoReturn
 
 import numpy as np
 
-from .. import _core, _data
+from .. import _data
+from .._question import Start
+from .._words import Words
 from ..losses import Loss
-from ..methods import Prepared
 from ..problem import Certificate
-from ..result import Result
-from ..solve import ConvergenceWarning, Progress, Settings, drive, raise_with
+from ..result import NOT_PROVABLE, Result
+from ..solve import ConvergenceWarning, Progress, Settings, raise_with, run, shortcomings
 from ..status import Status
 from . import _cone, _statement
-from ._algorithm import BEYOND_NUMBERS
+from ._algorithm import within_numbers
 from ._dense import Dense
 from ._low_rank import LowRank
 from ._memory import refuse_beyond
-from ._methods import Choice, made
+from ._methods import Choice, OnWorkers
 from ._norms import Norms
 from ._penalty import ConePenalty
 from ._triplets import Triplets
@@ -68,6 +69,10 @@ class MatrixRisk:
     """
 
     intercept: ClassVar[bool] = False
+
+    @property
+    def words(self) -> Words:
+        return WORDS
 
     def __init__(self, D, b, loss: str | Loss = "squared", l2=1.0, *, centre=None, linear=None, sample_weight=None,
                  memory_limit=None):  # fmt: skip
@@ -161,31 +166,16 @@ class MatrixRisk:
         if callback is not None and not callable(callback):
             raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
         result = self.run(settings, Choice(method, rows, blocks, stretch), callback, warm_start)
-        if result.status in ADVICE:
-            warnings.warn(
-                f"{result.status.value} Gap {result.gap:.3g} is {result.relative_gap:.3g} of its scale; tol is "
-                f"{result.tol:.3g}. To go on: {ADVICE[result.status]}; or pass this result as warm_start.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        for words in shortcomings(self, result):
+            warnings.warn(words, ConvergenceWarning, stacklevel=2)
         return result
 
     def run(self, settings: Settings, choice: Choice, callback=None, warm_start=None) -> Result:
         """``solve`` with settings that were checked, and without warnings."""
         begun = time.perf_counter()
         with Workers(settings.n_threads) as workers:
-            try:
-                with np.errstate(all="ignore"):
-                    x, y = self._start(warm_start, workers)
-                    algorithm = made(self, choice, workers, x, y, settings.seed)
-            except BEYOND_NUMBERS:
-                raise ValueError(
-                    "Steps overflow. Scale D or b down, raise l2, or bring centre, linear and warm_start nearer to one."
-                ) from None
-            core = _core.outside(algorithm, self.n_features, self.n_samples)
-            result, error = drive(self, Prepared(core, algorithm.description), settings, begun, callback)
-        told = f"{algorithm.description}: {algorithm.eigendecompositions} eigendecompositions"
-        result = replace(result, method=told)
+            start = self.start(warm_start, workers)
+            result, error = run(self, OnWorkers(choice, workers), start, settings, begun, callback)
         if error is not None:
             raise_with(error, replace(result, status=Status.INTERRUPTED))
         return result
@@ -259,25 +249,37 @@ class MatrixRisk:
     def dual_shape(self, y: np.ndarray) -> np.ndarray:
         return y
 
-    def _start(self, given, workers: Workers) -> tuple[np.ndarray, np.ndarray]:
+    def start(self, given, workers: Workers = ALONE) -> Start:
         """Where the penalty is least, or where a warm start says; and a feasible y."""
-        if given is None:
-            zero = np.zeros(self.penalty.centre.shape)
-            return self.penalty.peak(zero, workers=workers), self.feasible(np.zeros(self.n_samples))
-        x = given.x if isinstance(given, Result) else given
-        x = _cone.project(self._stack(x, "warm_start"), workers)
-        if isinstance(given, Result) and np.size(given.y) == self.n_samples:
-            return x, self.feasible(np.array(given.y, dtype=np.float64))
-        m = self.data.apply(x, workers=workers)
-        return x, self.feasible(self.loss.derivative(m, self.targets))
+        with within_numbers():
+            if given is None:
+                zero = np.zeros(self.penalty.centre.shape)
+                x, y = self.penalty.peak(zero, workers=workers), np.zeros(self.n_samples)
+            else:
+                x = given.x if isinstance(given, Result) else given
+                x = _cone.project(self._stack(x, "warm_start"), workers)
+                if isinstance(given, Result) and np.size(given.y) == self.n_samples:
+                    y = np.array(given.y, dtype=np.float64)
+                else:
+                    y = self.loss.derivative(self.data.apply(x, workers=workers), self.targets)
+            return Start(x.ravel(), self.feasible(y))
+
+    def remarks(self, result: Result) -> list[str]:
+        return []
+
+    def prove(self, x, y=None, intercept=0.0, *, feasible: bool = False) -> NoReturn:
+        raise ValueError(NOT_PROVABLE)
 
 
 COPIES = 12
 """Stacks of matrices that a solve holds at a time, at most."""
 
-ADVICE = {
-    Status.MAX_EPOCHS: "raise max_epochs, loosen tol, or try method='fista'",
-    Status.MAX_SECONDS: "raise max_seconds or loosen tol",
-    Status.DIVERGED: "lower stretch, or check the scale of D and b",
-    Status.PRECISION: "loosen tol, or give D as float64",
-}
+WORDS = Words(
+    "D", "b", "its scale", "pass this result as warm_start",
+    {
+        Status.MAX_EPOCHS: "raise max_epochs, loosen tol, or try method='fista'",
+        Status.MAX_SECONDS: "raise max_seconds or loosen tol",
+        Status.DIVERGED: "lower stretch, or check the scale of D and b",
+        Status.PRECISION: "loosen tol, or give D as float64",
+    },
+)  # fmt: skip
