@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from . import _core, _sparse
 from ._dense import refuse_unreadable
+from ._typing import AnyMatrix, Given
 from ._words import OF_SOLVE, Words
 
 MOST = 2**31 - 1  # rows or columns
@@ -27,7 +29,7 @@ def _as_float(array: np.ndarray, what: str) -> np.ndarray:
         return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
 
 
-def vector(given, what: str, size: int | None = None, data: str = "A") -> np.ndarray:
+def vector(given: Given, what: str, size: int | None = None, data: str = "A") -> np.ndarray:
     """A finite, contiguous float64 vector, as long as ``data`` asks for."""
     if sp.issparse(given):
         raise TypeError(f"{what} must be one-dimensional numbers; got a sparse matrix. Give {what}.toarray().")
@@ -44,7 +46,7 @@ def vector(given, what: str, size: int | None = None, data: str = "A") -> np.nda
         raise ValueError(f"{what} must be one-dimensional; got shape {values.shape}.")
     if size is not None and values.size != size:
         raise ValueError(f"{what} must have {size} entries to agree with {data}; got {values.size}.")
-    values = np.require(_as_float(values, what), np.float64, "CA")
+    values = np.require(_as_float(values, what), np.float64, ["C", "A"])
     if not _core.all_finite(values):
         raise ValueError(f"{what} contains NaN or infinity. Remove or impute those entries first.")
     return values
@@ -101,13 +103,15 @@ class Matrix:
     ``columns`` reads CSC and Fortran order as they are, ``rows`` CSR and C order; the other pair is built once.
     """
 
-    def __init__(self, A, name: str = "A"):
-        self._given = self._check_sparse(A, name) if sp.issparse(A) else self._check_dense(A, name)
+    def __init__(self, A: Given, name: str = "A") -> None:
+        self.sparse: bool = sp.issparse(A)
+        self._given: AnyMatrix = self._check_sparse(A, name) if self.sparse else self._check_dense(A, name)
         self.shape: tuple[int, int] = self._given.shape
-        self._by_columns = self._by_rows = None
+        self._by_columns: AnyMatrix | None = None
+        self._by_rows: AnyMatrix | None = None
 
     @staticmethod
-    def _check_dense(A, name: str) -> np.ndarray:
+    def _check_dense(A: Given, name: str) -> np.ndarray:
         refuse_unreadable(A, name)
         try:
             array = np.asarray(A)
@@ -126,7 +130,7 @@ class Matrix:
         return array
 
     @staticmethod
-    def _check_sparse(A, name: str):
+    def _check_sparse(A: Given, name: str) -> AnyMatrix:
         matrix = _sparse.sound_array(A, name)
         _refuse_size(matrix.shape, name)
         matrix.data = np.ascontiguousarray(_as_float(matrix.data, name))
@@ -135,10 +139,6 @@ class Matrix:
             matrix.sum_duplicates()
         _refuse_infinite(matrix.data, name)
         return matrix
-
-    @property
-    def sparse(self) -> bool:
-        return sp.issparse(self._given)
 
     @property
     def shifts_are_free(self) -> bool:
@@ -168,18 +168,18 @@ class Matrix:
         )
 
     @property
-    def columns(self):
+    def columns(self) -> AnyMatrix:
         if self._by_columns is None:
             self._by_columns = self._given.tocsc() if self.sparse else np.asfortranarray(self._given)
         return self._by_columns
 
     @property
-    def rows(self):
+    def rows(self) -> AnyMatrix:
         if self._by_rows is None:
             self._by_rows = self._given.tocsr() if self.sparse else np.ascontiguousarray(self._given)
         return self._by_rows
 
-    def fibers(self, by_columns: bool):
+    def fibers(self, by_columns: bool) -> AnyMatrix:
         """The columns, or the rows, as the rows of a CSR or C-ordered matrix."""
         return self.columns.T if by_columns else self.rows
 
@@ -251,7 +251,7 @@ class Product:
 
     shifts_are_free = False
 
-    def __init__(self, given: Factorised):
+    def __init__(self, given: Factorised) -> None:
         self.U, self.V = Matrix(given.U, "Factor U"), Matrix(given.V, "Factor V")
         if self.U.shape[1] != self.V.shape[0]:
             raise ValueError(
@@ -319,7 +319,7 @@ def _refuse_size(shape: tuple[int, ...], name: str) -> None:
         )
 
 
-def readable(given, what: str):
+def readable(given: Given, what: str) -> Any:
     """``given`` as it may be handed to scikit-learn: sparse matrices are sound, arrays can be read."""
     if sp.issparse(given):
         return _sparse.sound(given, what)
@@ -327,10 +327,10 @@ def readable(given, what: str):
     return given
 
 
-def margins(A, x: sp.csr_array, intercepts: np.ndarray) -> np.ndarray:
+def margins(A: Given, x: sp.csr_array, intercepts: np.ndarray) -> np.ndarray:
     """A x + c, a column for each row of the coefficients ``x``."""
     product = readable(A, "A") @ x.T
-    return (product.toarray() if sp.issparse(product) else np.asarray(product)) + intercepts
+    return np.asarray((product.toarray() if sp.issparse(product) else np.asarray(product)) + intercepts)
 
 
 def _refuse_infinite(values: np.ndarray, name: str) -> None:
@@ -338,7 +338,7 @@ def _refuse_infinite(values: np.ndarray, name: str) -> None:
         raise ValueError(f"{name} contains NaN or infinity. Impute or drop those entries first.")
 
 
-def weights(given, size: int, data: str = "A") -> np.ndarray:
+def weights(given: Given, size: int, data: str = "A") -> np.ndarray:
     """Sample weights that sum to one."""
     if given is None:
         return np.full(size, 1.0 / size)
@@ -348,10 +348,11 @@ def weights(given, size: int, data: str = "A") -> np.ndarray:
     if values.max() == 0:
         raise ValueError("sample_weight must have a positive, finite sum; all weights are zero.")
     values = values / values.max()  # so that the sum cannot overflow
-    return values / values.sum()
+    return np.asarray(values / values.sum())
 
 
-def targets(given, kind: str, size: int, sample_weights: np.ndarray, loss: str, words: Words = OF_SOLVE) -> np.ndarray:
+def targets(given: Given, kind: str, size: int, sample_weights: np.ndarray, loss: str,
+            words: Words = OF_SOLVE) -> np.ndarray:  # fmt: skip
     """Targets a loss can use: reals, signs (-1 and +1, both) or counts."""
     values = vector(given, words.targets, size, words.data).copy()  # what was checked stays as it was
     if kind == "signs":

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar, Self
+
 import numpy as np
 import scipy.sparse as sp
 
 from . import _core, losses
 from ._dense import numbers, refuse_unreadable
 from ._names import shown
+from ._typing import Given
 from ._words import OF_SOLVE, Words
 from .losses import ClassLoss, Loss
-from .penalties import ElasticNet, Groups
+from .penalties import ElasticNet, Groups, Penalty
 from .problem import Problem
 
 
@@ -43,10 +46,11 @@ class BlockProblem(Problem):
     ((4, 3), Status.CONVERGED)
     """
 
-    blocks = True
+    blocks: ClassVar[bool] = True
+    penalty: Groups | ElasticNet  # type: ignore[assignment]  # methods of blocks ask for what both have
 
-    def __init__(self, A, b, loss: str | Loss = "squared", penalty: Groups | ElasticNet | None = None, *,
-                 intercept: bool = False, sample_weight=None, words: Words = OF_SOLVE):  # fmt: skip
+    def __init__(self, A: Given, b: Given, loss: str | Loss = "squared", penalty: Penalty | None = None, *,
+                 intercept: bool = False, sample_weight: Given = None, words: Words = OF_SOLVE) -> None:  # fmt: skip
         super().__init__(A, b, loss, penalty, intercept=intercept, sample_weight=sample_weight, words=words)
         if self.shifts is not None and not self.data.shifts_are_free:
             raise ValueError(
@@ -54,22 +58,22 @@ class BlockProblem(Problem):
                 "the same coefficients."
             )
 
-    def _checked_penalty(self, penalty):
+    def _checked_penalty(self, penalty: Penalty | None) -> Any:
         if penalty is not None and not isinstance(penalty, ElasticNet | Groups):
             raise TypeError(f"penalty must be a southwell penalty, Groups or ElasticNet; got {type(penalty).__name__}.")
         if penalty is None or penalty.absent:
             raise ValueError("Problems of blocks need a penalty: give l1 or l2 > 0, or Groups with a strength.")
         return penalty
 
-    def _compile_penalty(self, penalty):
+    def _compile_penalty(self, penalty: Given) -> Any:
         return penalty.over_blocks(self.n_features, self.width)
 
-    def with_targets(self, b) -> BlockProblem:
+    def with_targets(self, b: Given) -> Self:
         other = super().with_targets(b)
         # There may be another number of them, and so of coefficients.
         return other._alike(core_penalty=other._compile_penalty(other.penalty))
 
-    def _checked_targets(self, b) -> np.ndarray:
+    def _checked_targets(self, b: Given) -> np.ndarray:
         name = self.words.targets
         if isinstance(self.loss, ClassLoss):
             return _class_numbers(b, name, self.n_samples, self.weights, self.loss.name)
@@ -125,7 +129,7 @@ class BlockProblem(Problem):
             return self.loss.over(self.targets, self.width, self.weights)
         return _core.task_loss(self.loss.core, self.width, self.targets.ravel(), self.weights)
 
-    def core(self, by_columns: bool | None = None) -> _core.WideProblem:
+    def core(self, by_columns: bool | None = None) -> _core.Question:
         layout = self.ready_layout() if by_columns is None else self.layout(by_columns)
         return _core.WideProblem(layout, self.wide_loss(), self.core_penalty)
 
@@ -158,25 +162,25 @@ class BlockProblem(Problem):
         return self.wide_loss().derivative(self.ready_layout().apply_wide(inner, self.width))
 
     def null_model(self) -> np.ndarray:
-        return _core.null_model(self.core())[1]
+        return np.asarray(_core.null_model(self.core())[1])
 
     def _from_rows(self, rows: np.ndarray) -> np.ndarray:
         return rows.T if self.table else rows.ravel()
 
     @staticmethod
-    def _warm_intercept(given):
+    def _warm_intercept(given: Given) -> Any:
         return given  # checked with its shape, by to_inner
 
-    def _checked_dual(self, y) -> np.ndarray:
+    def _checked_dual(self, y: Given) -> np.ndarray:
         return _numbers(y, "y", (self.n_samples, self.width), self.table).ravel()
 
-    def coefficients(self, x, name: str) -> np.ndarray:
+    def coefficients(self, x: Given, name: str) -> np.ndarray:
         return _numbers(x, name, (self.n_features, self.width), self.table)
 
     def dual_shape(self, y: np.ndarray) -> np.ndarray:
         return y.reshape(self.n_samples, self.width) if self.table else y
 
-    def to_inner(self, x: np.ndarray, intercept) -> np.ndarray:
+    def to_inner(self, x: np.ndarray, intercept: Given) -> np.ndarray:
         table = x.reshape(self.n_features, self.width)
         if not self.intercept:
             if np.any(np.asarray(intercept) != 0):
@@ -186,7 +190,7 @@ class BlockProblem(Problem):
         own = own if self._offset is None else own + self._offset @ table
         return np.concatenate([table.ravel(), own])
 
-    def _intercepts(self, given) -> np.ndarray:
+    def _intercepts(self, given: Given) -> np.ndarray:
         try:
             own = np.asarray(given)
         except ValueError:
@@ -198,7 +202,7 @@ class BlockProblem(Problem):
             raise ValueError(f"intercept must be finite; got {shown(given)}.")
         return own
 
-    def from_inner(self, inner: np.ndarray):
+    def from_inner(self, inner: np.ndarray) -> tuple[np.ndarray, Any]:
         size = self.n_features * self.width
         table = inner[:size].reshape(self.n_features, self.width).copy()
         own = inner[size:].copy() if self.intercept else np.zeros(self.width)
@@ -210,12 +214,12 @@ class BlockProblem(Problem):
             return table, own
         return table.ravel(), float(own[0])
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.__dict__["core_penalty"] = self._compile_penalty(self.penalty)
 
 
-def is_block_problem(b, loss: str | Loss, penalty) -> bool:
+def is_block_problem(b: Given, loss: str | Loss, penalty: Given) -> bool:
     """Do these state a problem of blocks?"""
     if sp.issparse(b):
         raise TypeError("b must be an array of targets; got a sparse matrix. Give b.toarray().")
@@ -227,7 +231,7 @@ def is_block_problem(b, loss: str | Loss, penalty) -> bool:
     return isinstance(losses.get(loss), ClassLoss) or isinstance(penalty, Groups) or several
 
 
-def _class_numbers(b, name: str, size: int, weights: np.ndarray, loss: str) -> np.ndarray:
+def _class_numbers(b: Given, name: str, size: int, weights: np.ndarray, loss: str) -> np.ndarray:
     refuse_unreadable(b, name)
     try:
         given = np.asarray(b)
@@ -255,7 +259,7 @@ def _class_numbers(b, name: str, size: int, weights: np.ndarray, loss: str) -> n
     return labels
 
 
-def _numbers(given, name: str, shape: tuple[int, int], table: bool) -> np.ndarray:
+def _numbers(given: Given, name: str, shape: tuple[int, int], table: bool) -> np.ndarray:
     wanted = shape if table else shape[:1]
     values = numbers(name, given)
     if values.shape != wanted:

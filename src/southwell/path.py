@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,11 +15,12 @@ import scipy.sparse as sp
 from . import _core, _data, methods, plots
 from ._interrupts import Interrupts
 from ._names import count, positive, unknown
+from ._typing import Given
 from .lambda_max import lambda_max
 from .methods import Method, Prepared, Start
 from .problem import Problem
-from .result import Result
-from .solve import ConvergenceWarning, Progress, Settings, able, drive, raise_with, shortcoming_of_many
+from .result import Progress, Result
+from .solve import CallbackOfMany, ConvergenceWarning, Settings, able, drive, raise_with, shortcoming_of_many
 from .status import Status
 
 
@@ -61,8 +62,8 @@ class Path:
     statuses: list[Status]
     seconds: float
     tol: float
-    last: Result = field(repr=False)
-    problem: Problem = field(repr=False)
+    last: Result | None = field(repr=False)
+    problem: Problem | None = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.l1s)
@@ -71,7 +72,7 @@ class Path:
     def converged(self) -> bool:
         return all(self.statuses)
 
-    def margins(self, A) -> np.ndarray:
+    def margins(self, A: Given) -> np.ndarray:
         """A x + c, a column for each point."""
         return _data.margins(A, self.x, self.intercepts)
 
@@ -84,7 +85,7 @@ class Path:
             f"  work       {self.epochs.sum()} rounds, {self.seconds:.3g} s"
         )
 
-    def plot(self, names=None, top: int = 10, ax=None):
+    def plot(self, names: Given = None, top: int = 10, ax: Any = None) -> Any:
         """The coefficients against l1, those that come to most in colour. Needs ``pip install southwell[plot]``.
 
         Parameters
@@ -104,8 +105,8 @@ class Path:
 
 def path(
     problem: Problem,
-    l1s="auto",
-    l2s=None,
+    l1s: Given = "auto",
+    l2s: Given = None,
     *,
     n_points: int = 100,
     ratio: float = 0.01,
@@ -114,7 +115,7 @@ def path(
     max_epochs: int = 1000,
     max_seconds: float | None = None,
     stop_at: float = 1.0,
-    callback: Callable[[int, Progress], bool | None] | None = None,
+    callback: CallbackOfMany | None = None,
     seed: int = 0,
     n_threads: int | None = None,
 ) -> Path:
@@ -181,7 +182,7 @@ def path(
 
 def follow(
     problem: Problem, method: Method, strengths: tuple[np.ndarray, np.ndarray], settings: Settings, begun: float,
-    callback=None, stop_at: float = 1.0, cancelled: _core.Flag | None = None,
+    callback: CallbackOfMany | None = None, stop_at: float = 1.0, cancelled: _core.Flag | None = None,
 ) -> tuple[Path, BaseException | None]:  # fmt: skip
     """The path, and what ended it early, if anything did."""
     with Interrupts(cancelled) as interrupts:
@@ -220,13 +221,14 @@ class _Point(NamedTuple):
 class _Walk:
     """The points so far."""
 
-    def __init__(self, problem: Problem, method: Method, settings: Settings, begun: float, callback, cancelled):
+    def __init__(self, problem: Problem, method: Method, settings: Settings, begun: float,
+                 callback: CallbackOfMany | None, cancelled: _core.Flag) -> None:  # fmt: skip
         self.problem, self.method, self.settings, self.begun = problem, method, settings, begun
         self.callback, self.cancelled = callback, cancelled
         self.points: list[_Point] = []
         self.stopped = False
         self.prepared: Prepared | None = None
-        self.null = None
+        self.null: tuple[float, float] | None = None
 
     def step(self, k: int, l1: float, l2: float) -> BaseException | None:
         problem = self.problem.with_penalty(replace(self.problem.penalty, l1=l1, l2=l2))
@@ -251,12 +253,13 @@ class _Walk:
         last = self.points[-1].result
         return Start(problem.to_inner(last.x, last.intercept), last.y)
 
-    def _reporter(self, k: int):
-        if self.callback is None:
+    def _reporter(self, k: int) -> Callable[[Progress], bool] | None:
+        callback = self.callback
+        if callback is None:
             return None
 
         def report(progress: Progress) -> bool:
-            self.stopped = self.stopped or bool(self.callback(k, progress))
+            self.stopped = self.stopped or bool(callback(k, progress))
             return self.stopped
 
         return report
@@ -277,10 +280,10 @@ class _Walk:
         shape = (len(supports), self.problem.n_features)
         return sp.csr_array((np.concatenate(values), np.concatenate(supports), starts), shape=shape)
 
-    def path(self, strengths) -> Path:
+    def path(self, strengths: tuple[np.ndarray, np.ndarray]) -> Path:
         done = len(self.points)
 
-        def column(of) -> np.ndarray:
+        def column(of: Callable[[Result], Any]) -> np.ndarray:
             return np.array([of(point.result) for point in self.points])
 
         return Path(
@@ -296,7 +299,7 @@ class _Walk:
         )  # fmt: skip
 
 
-def _strengths(problem: Problem, l1s, l2s, n_points: int, ratio) -> tuple[np.ndarray, np.ndarray]:
+def _strengths(problem: Problem, l1s: Given, l2s: Given, n_points: int, ratio: Given) -> tuple[np.ndarray, np.ndarray]:
     """Checked, from strong to weak."""
     if isinstance(l1s, str):
         if l1s != "auto":

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from . import _core
 from ._dense import numbers, plain
 from ._names import positive, shown
+from ._typing import Given
 
 
 class Penalty:
@@ -42,7 +43,7 @@ class ElasticNet(Penalty):
     lower: float | np.ndarray | None = None
     upper: float | np.ndarray | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("l1", "l2"):
             object.__setattr__(self, name, positive(name, getattr(self, name), zero=True))
 
@@ -71,7 +72,7 @@ class ElasticNet(Penalty):
     def by_coefficient(self, n_features: int, intercept: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """l1, l2 and both bounds of each coefficient; an intercept, the last, has no penalty and no bounds."""
 
-        def each(given, default: float, free: float) -> np.ndarray:
+        def each(given: Given, default: float, free: float) -> np.ndarray:
             return np.append(np.broadcast_to(default if given is None else given, n_features), [free] * intercept)
 
         weights = each(self.weights, 1.0, 0.0)
@@ -115,7 +116,7 @@ class ElasticNet(Penalty):
         return float(self.l1 * np.abs(weighed).sum() + square)
 
     @staticmethod
-    def _array(name: str, given, size: int, finite: bool = False, each: str = "feature") -> np.ndarray:
+    def _array(name: str, given: Given, size: int, finite: bool = False, each: str = "feature") -> np.ndarray:
         if given is None:
             return np.empty(0)
         values = numbers(name, given)
@@ -163,7 +164,7 @@ class Groups(Penalty):
     weights: np.ndarray | str | None = None
     bounded = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("strength", "l1", "l2"):
             object.__setattr__(self, name, positive(name, getattr(self, name), zero=True))
 
@@ -208,7 +209,7 @@ class Groups(Penalty):
                 raise ValueError(
                     f"weights must be 'size' or {sizes.size} numbers, one a group; got {shown(self.weights)}."
                 )
-            return np.sqrt(sizes)
+            return np.asarray(np.sqrt(sizes))
         weights = ElasticNet._array("weights", self.weights, sizes.size, finite=True, each="group")
         weights = weights if weights.size else np.ones(sizes.size)
         if weights.min() <= 0:
@@ -226,7 +227,7 @@ class Groups(Penalty):
         return float(self.strength * by_group + self.l1 * np.abs(x).sum() + self.l2 / 2 * (x**2).sum())
 
 
-def _from_labels(given, n_features: int) -> np.ndarray:
+def _from_labels(given: Given, n_features: int) -> np.ndarray:
     words = [isinstance(label, str) for label in given] if isinstance(given, list) else [False]
     if any(words) and not all(words):
         raise TypeError("groups must be labels of one kind: make them all strings, or all numbers.")
@@ -245,7 +246,7 @@ def _from_labels(given, n_features: int) -> np.ndarray:
     return np.unique(labels, return_inverse=True)[1].reshape(-1)
 
 
-def _from_lists(given, n_features: int) -> np.ndarray:
+def _from_lists(given: Given, n_features: int) -> np.ndarray:
     group_of = np.full(n_features, -1)
     for g, members in enumerate(given):
         features = plain(f"Group {g}", members)
@@ -277,9 +278,9 @@ def _compiled(n_features: int, width: int, group_of: np.ndarray, weights: np.nda
     """Of factors, the first three (strength, l1, l2) count by weight; further ones are added to the last two, plain."""
     strength, l1, l2, more_l1, more_l2 = (*factors, 0.0, 0.0)[:5]
     with np.errstate(over="ignore"):
-        each = [weights * strength, weights * l1 + more_l1, weights * l2 + more_l2]
-    if not all(np.isfinite(values).all() for values in each):
+        strengths, l1s, l2s = weights * strength, weights * l1 + more_l1, weights * l2 + more_l2
+    if not all(np.isfinite(values).all() for values in (strengths, l1s, l2s)):
         raise ValueError(f"The strength times the weights overflows: the largest weight is {weights.max()}.")
     order = np.argsort(group_of, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(group_of))])
-    return _core.Groups(width, order.astype(np.int64), starts.astype(np.int64), *each, n_features)
+    return _core.Groups(width, order.astype(np.int64), starts.astype(np.int64), strengths, l1s, l2s, n_features)

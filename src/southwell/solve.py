@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections import namedtuple
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -15,13 +14,14 @@ from . import _core, _threads, methods
 from ._interrupts import Interrupts
 from ._names import count, flag, positive
 from ._question import Question, Start
+from ._typing import Given
 from ._words import Words
 from .block_problem import BlockProblem, is_block_problem
 from .losses import Loss
 from .methods import Method, Prepared
 from .penalties import ElasticNet
 from .problem import Problem
-from .result import HISTORY_FIELDS, Effort, Result, Screened, history_arrays
+from .result import Effort, Progress, Result, Screened, history_arrays
 from .status import Status
 
 Q = TypeVar("Q", bound=Question, contravariant=True)
@@ -33,15 +33,11 @@ class Prepares(Protocol[Q]):
     def prepare(self, problem: Q, start: Start, seed: int) -> Prepared: ...
 
 
-class Progress(namedtuple("Progress", (*HISTORY_FIELDS, "x", "intercept", "scale"))):
-    """What a callback is told at each certificate: a row of the history, the best point, and the unit of the gap."""
+Callback = Callable[[Progress], bool | None]
+"""Told of each certificate; a true value stops the solve."""
 
-    __slots__ = ()
-
-    @property
-    def relative_gap(self) -> float:
-        """The gap in units of the scale, as ``tol`` is."""
-        return self.gap / self.scale if self.scale > 0 else self.gap
+CallbackOfMany = Callable[[int, Progress], bool | None]
+"""The same, with the number of the problem or of the point of a path."""
 
 
 class ConvergenceWarning(UserWarning):
@@ -55,22 +51,22 @@ class Interrupted(KeyboardInterrupt):
 
 
 def solve(
-    A,
-    b=None,
+    A: Given,
+    b: Given = None,
     *,
     loss: str | Loss = "squared",
     l1: float = 0.0,
     l2: float = 0.0,
     penalty: ElasticNet | None = None,
     intercept: bool = False,
-    sample_weight=None,
+    sample_weight: Given = None,
     method: str | Method = "auto",
     tol: float = 1e-6,
     max_epochs: int = 1000,
     max_seconds: float | None = None,
     check_every: int | None = None,
     seed: int = 0,
-    callback: Callable[[Progress], bool | None] | None = None,
+    callback: Callback | None = None,
     warm_start: Result | np.ndarray | tuple[np.ndarray, float] | None = None,
     record_history: bool = True,
     n_threads: int | None = None,
@@ -157,7 +153,7 @@ def solve(
         result, error = _proven(problem, result, chosen, settings, begun, callback)
     if error is not None:
         raise_with(error, replace(result, status=Status.INTERRUPTED))
-    for words in shortcomings(problem, result):
+    for words in shortcomings(result):
         warnings.warn(words, ConvergenceWarning, stacklevel=2)
     return result
 
@@ -175,7 +171,8 @@ class Settings:
     n_threads: int
 
     @classmethod
-    def checked(cls, tol, max_epochs, max_seconds, check_every, seed, record_history, n_threads) -> Settings:
+    def checked(cls, tol: Given, max_epochs: Given, max_seconds: Given, check_every: Given, seed: Given,
+                record_history: Given, n_threads: Given) -> Settings:  # fmt: skip
         return cls(
             positive("tol", tol, zero=True),
             count("max_epochs", max_epochs, 0),
@@ -187,7 +184,8 @@ class Settings:
         )
 
 
-def _stated(A, b, loss, l1, l2, penalty, intercept, sample_weight) -> Problem:
+def _stated(A: Given, b: Given, loss: str | Loss, l1: Given, l2: Given, penalty: Given, intercept: Given,
+            sample_weight: Given) -> Problem:  # fmt: skip
     """The problem that the arguments of ``solve`` state."""
     if isinstance(A, Problem):
         restated = [given is not None for given in (b, penalty, sample_weight)]
@@ -202,7 +200,7 @@ def _stated(A, b, loss, l1, l2, penalty, intercept, sample_weight) -> Problem:
     return kind(A, b, loss, one_penalty(l1, l2, penalty), intercept=intercept, sample_weight=sample_weight)
 
 
-def one_penalty(l1, l2, penalty: ElasticNet | None) -> ElasticNet:
+def one_penalty(l1: Given, l2: Given, penalty: ElasticNet | None) -> ElasticNet:
     if penalty is not None and not all(np.isscalar(given) and given == 0 for given in (l1, l2)):
         raise TypeError("Give either penalty or l1 and l2, not both.")
     return ElasticNet(l1, l2) if penalty is None else penalty
@@ -226,8 +224,8 @@ def able(method: Method, problem: Problem) -> Method:
 
 
 def run(
-    problem: Q, method: Prepares[Q], start: Start, settings: Settings, begun: float, callback=None,
-    cancelled: _core.Flag | None = None,
+    problem: Q, method: Prepares[Q], start: Start, settings: Settings, begun: float,
+    callback: Callback | None = None, cancelled: _core.Flag | None = None,
 ) -> tuple[Result, BaseException | None]:  # fmt: skip
     """Prepare and drive: the result, and what ended it early, if anything did."""
     with Interrupts(cancelled) as interrupts:
@@ -240,8 +238,8 @@ def run(
 
 
 def drive(
-    problem: Question, prepared: Prepared, settings: Settings, begun: float, callback=None,
-    cancelled: _core.Flag | None = None,
+    problem: Question, prepared: Prepared, settings: Settings, begun: float,
+    callback: Callback | None = None, cancelled: _core.Flag | None = None,
 ) -> tuple[Result, BaseException | None]:  # fmt: skip
     """The same for an algorithm that is ready, or was at work before."""
     before = time.perf_counter() - begun
@@ -257,7 +255,12 @@ def drive(
 
 
 def _proven(
-    problem: Problem, result: Result, method: Method, settings: Settings, begun: float, callback
+    problem: Problem,
+    result: Result,
+    method: Method,
+    settings: Settings,
+    begun: float,
+    callback: Callback | None,
 ) -> tuple[Result, BaseException | None]:
     """The result with bounds that hold in exact arithmetic. If they miss the tolerance, a tenth of it is tried."""
     bounded, error = _bounded(result), None
@@ -283,16 +286,15 @@ def _bounded(result: Result) -> Result:
 class _Reporter:
     """Turns what the core reports into a ``Progress``."""
 
-    def __init__(self, callback, problem: Question, seconds_before: float):
+    def __init__(self, callback: Callback, problem: Question, seconds_before: float) -> None:
         self.callback, self.problem, self.before = callback, problem, seconds_before
 
-    def __call__(self, record: tuple, inner: np.ndarray, scale: float) -> bool:
-        epoch, seconds, *rest = record
-        x, intercept = self.problem.from_inner(inner)
-        return bool(self.callback(Progress(epoch, seconds + self.before, *rest, x, intercept, scale)))
+    def __call__(self, record: tuple[Any, ...], inner: np.ndarray, scale: float) -> bool:
+        progress = Progress._make((*record, *self.problem.from_inner(inner), scale))
+        return bool(self.callback(progress._replace(seconds=progress.seconds + self.before)))
 
 
-def _result(problem: Question, outcome: dict, tol: float, prepared: Prepared, before: float) -> Result:
+def _result(problem: Question, outcome: dict[str, Any], tol: float, prepared: Prepared, before: float) -> Result:
     x, intercept = problem.from_inner(outcome["x"])
     return Result(
         x=x, intercept=intercept, y=problem.dual_shape(outcome["y"]),
@@ -305,14 +307,14 @@ def _result(problem: Question, outcome: dict, tol: float, prepared: Prepared, be
     )  # fmt: skip
 
 
-def _told(prepared: Prepared, efforts: list[tuple]) -> str:
+def _told(prepared: Prepared, efforts: list[tuple[Any, ...]]) -> str:
     """What was run, and who did how much of it."""
     words = [f"{name} {rounds} {'steps' if name == 'newton' else 'rounds'}" for name, rounds, *_ in efforts if rounds]
     told = ", ".join(words) or prepared.remark()
     return f"{prepared.description}: {told}" if told else prepared.description
 
 
-def _movers(efforts: list[tuple]) -> dict[str, Effort]:
+def _movers(efforts: list[tuple[Any, ...]]) -> dict[str, Effort]:
     return {name: Effort(*numbers) for name, *numbers in efforts}
 
 
@@ -324,7 +326,7 @@ def _screened(problem: Question, features: bytes, samples: bytes) -> Screened:
     return Screened(*masks)
 
 
-def raise_with(error: BaseException, result) -> None:
+def raise_with(error: BaseException, result: Any) -> None:
     """The error, or for Ctrl-C an ``Interrupted`` that holds what there is."""
     if isinstance(error, KeyboardInterrupt):
         stop = Interrupted(*error.args)
@@ -333,8 +335,11 @@ def raise_with(error: BaseException, result) -> None:
     raise error
 
 
-def shortcomings(problem: Question, result: Result) -> list[str]:
+def shortcomings(result: Result) -> list[str]:
     """What its user should be warned of."""
+    problem = result.problem
+    if problem is None:
+        return []
     words = problem.words
     advice = words.advice.get(result.status)
     # Where the zero model is optimal but for rounding, no tolerance can be met, and none needs to be.
@@ -348,7 +353,7 @@ def shortcomings(problem: Question, result: Result) -> list[str]:
 
 
 def shortcoming_of_many(
-    words: Words, statuses: Sequence[Status], gaps: Sequence[float], tol: float, what: str
+    words: Words, statuses: Sequence[Status], gaps: Iterable[float], tol: float, what: str
 ) -> list[str]:
     """One warning for all that did not reach the tolerance, if any."""
     short = [(gap, status) for gap, status in zip(gaps, statuses, strict=True) if status in words.advice]

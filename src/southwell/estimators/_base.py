@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,13 +21,14 @@ from .. import methods
 from .._data import readable
 from .._dense import numbers
 from .._names import count, flag
+from .._typing import AnyMatrix, Given
 from .._words import OF_ESTIMATORS
 from ..losses import Loss
 from ..penalties import ElasticNet, Groups
 from ..problem import Problem
-from ..result import Result, Screened
+from ..result import Progress, Result, Screened
 from ..solve import ConvergenceWarning as CoreConvergenceWarning
-from ..solve import Progress, Settings, shortcoming_of_many, shortcomings
+from ..solve import Settings, shortcoming_of_many, shortcomings
 from ..solve_many import Targets, solve_each
 from ._callbacks import CallbackSupportMixin, Hooks
 from ._parameters import drawn_seed, threads
@@ -66,35 +67,50 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
     ``_shaped(coef, intercepts, data)``, what the coefficients and intercepts of all targets are called and look like.
     """
 
+    fit_intercept: bool
+    method: str | methods.Method
+    tol: float
+    coef_: AnyMatrix
+    intercept_: Any
+    _results: list[Result]
+
     def _loss(self) -> Loss:
+        raise NotImplementedError
+
+    def _data(self, X: Given, y: Given, sample_weight: Given, params: dict[str, Any]) -> FitData:
+        raise NotImplementedError
+
+    def _choose(self, data: FitData, hooks: Hooks) -> None:
+        """Set the strength of the penalty, if it is to be chosen."""
         raise NotImplementedError
 
     def _strengths(self, total: float, target: int = 0) -> Strengths:
         raise NotImplementedError
 
-    def _shaped(self, coef, intercepts, data: FitData) -> dict:
+    def _shaped(self, coef: AnyMatrix, intercepts: np.ndarray, data: FitData) -> dict[str, Any]:
         raise NotImplementedError
 
-    def _read(self, X, y, **options):
+    def _read(self, X: Given, y: Given, **options: Any) -> tuple[Any, Any]:
         """X and y as scikit-learn's conventions ask; whether X is finite is looked at once, by the solver."""
         X, y = readable(X, "X"), readable(y, "y")
-        return validate_data(
+        read: tuple[Any, Any] = validate_data(
             self, X, y, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_all_finite=False, **options
         )
+        return read
 
-    def _weights(self, sample_weight, X) -> np.ndarray | None:
+    def _weights(self, sample_weight: Given, X: Given) -> np.ndarray | None:
         if sample_weight is None:
             return None
         sample_weight = readable(sample_weight, "sample_weight")
         if np.isscalar(sample_weight) or isinstance(sample_weight, np.ndarray):
             sample_weight = numbers("sample_weight", sample_weight)
-        return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        return np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
 
     # Fitting
 
     _chooses = False  # does cross-validation come first?
 
-    def _fit(self, X, y, sample_weight, params: dict[str, Any] | None = None):
+    def _fit(self, X: Given, y: Given, sample_weight: Given, params: dict[str, Any] | None = None) -> Self:
         """What every ``fit`` does. One that fails leaves what the last one found."""
         before = self._found()
         try:
@@ -102,11 +118,11 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         except BaseException:
             for name in self._found():
                 delattr(self, name)
-            vars(self).update(before)
+            self.__dict__.update(before)
             raise
         return self
 
-    def _found(self) -> dict:
+    def _found(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name.endswith("_") or name == "_results"}
 
     def _fit_all(self, data: FitData) -> None:
@@ -128,12 +144,13 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         self._keep(results, data)
         hooks.end()
 
-    def _state(self, X, target: np.ndarray, weights: np.ndarray | None) -> Problem:
+    def _state(self, X: Given, target: np.ndarray, weights: np.ndarray | None) -> Problem:
         """The problem, but for the strength of its penalty."""
         net = ElasticNet(lower=0.0 if flag("positive", getattr(self, "positive", False)) else None)
         return self._stated(Problem, X, target, weights, self._loss(), net)
 
-    def _stated(self, kind: type[Problem], X, target, weights, loss: Loss, penalty: ElasticNet | Groups) -> Problem:
+    def _stated(self, kind: type[Problem], X: Given, target: np.ndarray, weights: np.ndarray | None, loss: Loss,
+                penalty: ElasticNet | Groups) -> Problem:  # fmt: skip
         intercept = flag("fit_intercept", self.fit_intercept)
         return kind(X, target, loss, penalty, intercept=intercept, sample_weight=weights, words=OF_ESTIMATORS)
 
@@ -144,7 +161,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         """The problem of the first target, but for the strength of its penalty."""
         return self._state(data.X, data.targets(0), data.weights)
 
-    def _solve(self, problem: Callable[[int], Problem], starts: list, data: FitData, hooks: Hooks) -> list[Result]:
+    def _solve(self, problem: Callable[[int], Problem], starts: list[Any], data: FitData, hooks: Hooks) -> list[Result]:
         """The answers, light enough to be kept; warns of what is wrong with them."""
         number, settings, warned = data.targets.count, self._settings(), []
         sparse = flag("sparse_coef", getattr(self, "sparse_coef", False))
@@ -156,7 +173,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
 
         def keep(result: Result) -> Result:
             if number == 1:
-                warned.extend(shortcomings(result.problem, result))
+                warned.extend(shortcomings(result))
             return _light(result, sparse)
 
         with ProgressLine(type(self).__name__, getattr(self, "verbose", 0)) as line:
@@ -179,7 +196,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
             self.tol, self._max_epochs(), None, None, self._seed(), True, threads(getattr(self, "n_jobs", None))
         )
 
-    def _before(self, targets: int, shape: tuple[int, int]) -> list:
+    def _before(self, targets: int, shape: tuple[int, int]) -> list[Any]:
         """Where to begin: at the last answers, if asked and if they fit."""
         last = getattr(self, "_results", []) if flag("warm_start", getattr(self, "warm_start", False)) else []
         if len(last) != targets or any(rows_of(result.x).shape != shape for result in last):
@@ -212,7 +229,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         for name, value in (data.told | shaped).items():
             setattr(self, name, value)
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Store the fitted model in one file, which ``southwell.load`` reads, in this and in later versions.
 
         Parameters
@@ -226,7 +243,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         return hasattr(self, "coef_")
 
     @property
-    def dual_coef_(self):
+    def dual_coef_(self) -> np.ndarray:
         """The dual point that proves the answer: one number a sample, a row for each target or class."""
         check_is_fitted(self)
         rows = [result.y for result in self._results]
@@ -245,7 +262,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         check_is_fitted(self)
         return sp.csr_array(readable(self.coef_, "coef_") if sp.issparse(self.coef_) else np.atleast_2d(self.coef_))
 
-    def _margins(self, X) -> np.ndarray:
+    def _margins(self, X: Given) -> np.ndarray:
         """X w + c, a column for each target if there are several."""
         check_is_fitted(self)
         X = readable(X, "X")
@@ -254,9 +271,10 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
             product = X @ readable(self.coef_, "coef_").T
             if sp.issparse(product):
                 product = product.toarray()
-            return np.asarray(product) + self.intercept_
+            margins: np.ndarray = np.asarray(product) + self.intercept_
+            return margins
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -278,7 +296,7 @@ def _light(result: Result, sparse: bool) -> Result:
     return replace(result, problem=None, x=sp.csr_array(rows_of(result.x)), y=None, screened=nothing)
 
 
-def rows_of(x):
+def rows_of(x: AnyMatrix) -> AnyMatrix:
     """A row for each target or class; the solver has a column for each, or a vector."""
     if sp.issparse(x):
         return x

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -14,7 +16,8 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 
 from .._names import flag, shown
-from ._base import FitData, warn
+from .._typing import AnyMatrix, Given
+from ._base import FitData, LinearEstimator, warn
 from ._callbacks import Hooks, with_callbacks
 from ._folds import Folds, best_of
 from ._progress import ProgressLine
@@ -24,7 +27,7 @@ Line = list[tuple[float, float]]
 """Settings of a penalty from strong to weak, each followed by the next; what its two numbers are is the class's own."""
 
 
-class CrossValidated:
+class CrossValidated(LinearEstimator):
     """Mixed into a regressor or a classifier with ``cv``, ``scoring`` and ``one_standard_error``.
 
     Subclasses say the ``_lines(data)`` to try, the strengths ``_at`` a setting, and what is kept of the scores and of
@@ -33,10 +36,14 @@ class CrossValidated:
     """
 
     _chooses = True
+    _known: tuple[AnyMatrix, np.ndarray]
+    one_standard_error: bool
+    scoring: str | Callable[..., float] | None
+    cv: Given
     _setting_names: tuple[str, str]
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None, **params):
+    def fit(self, X: Given, y: Given, sample_weight: Given = None, **params: Any) -> Self:
         """Choose the penalty, and fit it to all data.
 
         Parameters
@@ -63,6 +70,15 @@ class CrossValidated:
             setattr(self, name, value)
         self.scored_by_ = self._score_name()
 
+    def _at(self, setting: tuple[float, float], total: float) -> Strengths:
+        raise NotImplementedError
+
+    def _lines(self, data: FitData) -> list[Line]:
+        raise NotImplementedError
+
+    def _chosen(self, lines: list[Line], scores: np.ndarray, line: int, point: int) -> dict[str, Any]:
+        raise NotImplementedError
+
     def _score_name(self) -> str:
         given = self.scoring
         if given is None:
@@ -70,7 +86,8 @@ class CrossValidated:
         return given.replace("_", " ").replace("neg ", "- ") if isinstance(given, str) else "score"
 
     def _strengths(self, total: float, target: int = 0) -> Strengths:
-        return self._at(tuple(getattr(self, name) for name in self._setting_names), total)
+        first, second = (float(getattr(self, name)) for name in self._setting_names)
+        return self._at((first, second), total)
 
     def _scores(self, data: FitData, lines: Sequence[Line], hooks: Hooks) -> np.ndarray:
         given = self._routed(data)
@@ -84,13 +101,14 @@ class CrossValidated:
             all_of_them = [self._at(setting, total) for setting in lines[line]]
             return np.array([s.l1 for s in all_of_them]), np.array([s.l2 for s in all_of_them])
 
-        def judge(fold: int, rows, coef, intercepts, margins) -> float:
+        def judge(fold: int, rows: AnyMatrix, coef: AnyMatrix, intercepts: np.ndarray, margins: np.ndarray) -> float:
             test = splits[fold][1]
             own = {name: np.asarray(values)[test] for name, values in given.score.items()}
             if scorer is None:
-                return self._score_of(data.y[test], margins, **own)
-            score = scorer(self._with(coef, intercepts, rows, margins, data), rows, data.y[test], **own)
-            if np.ndim(score) or not isinstance(score, numbers.Number | np.number):
+                return float(self._score_of(data.y[test], margins, **own))
+            score: Any = scorer(self._with(coef, intercepts, rows, margins, data), rows, data.y[test], **own)
+            number = np.ndim(score) == 0 and isinstance(score, numbers.Number | np.number)
+            if not number:
                 raise ValueError(f"scoring must return a number; it returned {shown(score)}.")
             return float(score)
 
@@ -100,21 +118,19 @@ class CrossValidated:
 
         with ProgressLine(type(self).__name__, getattr(self, "verbose", 0)) as line:
             folds = Folds(rows, data.targets, data.weights, splits, self._state, self.method, self._settings(), told)
-            scores, warned = folds.scores([lambda total, k=k: strengths(k, total) for k in range(len(lines))], judge)
+            scores, warned = folds.scores([partial(strengths, k) for k in range(len(lines))], judge)
         for words in warned:
             warn(words)
         return scores
 
-    def _splits(self, data: FitData, given: dict) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _splits(self, data: FitData, given: dict[str, Any]) -> list[tuple[np.ndarray, np.ndarray]]:
         """The rows of each fold. It must have something to learn from, and something to be judged by; rows that weigh
         nothing are neither."""
         splitter = check_cv(self.cv, data.y, classifier=is_classifier(self))
         rows = np.arange(data.X.shape[0])
         there = np.ones(rows.size, bool) if data.weights is None else data.weights > 0
-        splits = [
-            tuple(part[there[part]] for part in (_members(rows, own) for own in pair))
-            for pair in splitter.split(data.X, data.y, **given)
-        ]
+        found = (map(partial(_members, rows), pair) for pair in splitter.split(data.X, data.y, **given))
+        splits = [(train[there[train]], test[there[test]]) for train, test in found]
         if not splits:
             raise ValueError(f"There are no folds: cv={shown(self.cv)} gives none, or has been used up.")
         for number, (train, test) in enumerate(splits):
@@ -134,20 +150,21 @@ class CrossValidated:
                     "fewer folds, or stratified ones, or leave out rare classes."
                 )
 
-    def _with(self, coef, intercepts, rows, margins, data: FitData):
+    def _with(self, coef: AnyMatrix, intercepts: np.ndarray, rows: AnyMatrix, margins: np.ndarray,
+              data: FitData) -> Self:  # fmt: skip
         """This estimator, fitted with given coefficients; margins of the held-out rows are known."""
         model = type(self)(**self.get_params(deep=False))
         coef = coef if flag("sparse_coef", getattr(self, "sparse_coef", False)) else coef.toarray()
-        vars(model).update(data.told | self._shaped(coef, intercepts, data))
+        model.__dict__.update(data.told | self._shaped(coef, intercepts, data))
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(model, name, getattr(self, name))
         model._known = rows, margins if is_classifier(self) else margins[:, 0]
         return model
 
-    def _margins(self, X) -> np.ndarray:
+    def _margins(self, X: Given) -> np.ndarray:
         rows, margins = getattr(self, "_known", (None, None))
-        return margins if rows is not None and X is rows else super()._margins(X)
+        return super()._margins(X) if margins is None or X is not rows else margins
 
     # Metadata
 
@@ -177,7 +194,7 @@ class CrossValidated:
         return router
 
 
-def _members(rows: np.ndarray, own) -> np.ndarray:
+def _members(rows: np.ndarray, own: Given) -> np.ndarray:
     try:
         return rows[np.asarray(own)] if len(own) else rows[:0]
     except (TypeError, ValueError, IndexError):

@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 import sklearn
 
 from .. import _core, methods
+from .._typing import AnyMatrix
 from .._words import OF_ESTIMATORS
 from ..path import Path, follow
 from ..problem import Problem
@@ -24,7 +26,7 @@ from ..status import Status
 Strong = Callable[[float], tuple[np.ndarray, np.ndarray]]
 """From a total weight of samples to the l1s and l2s of a path, from strong to weak."""
 
-Judge = Callable[[int, object, sp.csr_array, np.ndarray, np.ndarray], float]
+Judge = Callable[[int, AnyMatrix, AnyMatrix, np.ndarray, np.ndarray], float]
 """How good is a model? Given the number of its fold, the held-out rows, coefficients, intercepts, margins."""
 
 
@@ -36,11 +38,11 @@ class Folds:
     ``state(rows, target, weights)`` the problem on some rows, whatever its penalty.
     """
 
-    X: object
+    X: AnyMatrix
     targets: Targets
     weights: np.ndarray | None
     splits: Sequence[tuple[np.ndarray, np.ndarray]]
-    state: Callable[[object, np.ndarray, np.ndarray | None], Problem]
+    state: Callable[[AnyMatrix, np.ndarray, np.ndarray | None], Problem]
     method: str | methods.Method
     settings: Settings
     told: Callable[[int, int], None]  # paths done, paths in all
@@ -78,11 +80,13 @@ class Folds:
         scores[lost.reshape(*scores.shape[:2], problems, -1).any(axis=2)] = np.nan  # overflowed: there is no model
         return scores, warned
 
-    def _on_threads(self, work: Callable, tasks: Sequence, told=None) -> list:
+    def _on_threads(
+        self, work: Callable[..., Any], tasks: Sequence[Any], told: Callable[[int, int], None] | None = None
+    ) -> list[Any]:
         """``work(task, cancelled)`` for each; Ctrl-C is heard, and raises the flag."""
         cancelled, done, lock, config = _core.Flag(), [], threading.Lock(), sklearn.get_config()
 
-        def one(k: int):
+        def one(k: int) -> Any:
             with sklearn.config_context(**config):  # which is of one thread
                 answer = work(tasks[k], cancelled)
             with lock:
@@ -100,7 +104,7 @@ class Folds:
 class _Training:
     """The rows a fold learns from: copied when first asked for, let go after their last use."""
 
-    def __init__(self, folds: Folds, train: np.ndarray, uses: int):
+    def __init__(self, folds: Folds, train: np.ndarray, uses: int) -> None:
         self._folds, self._train, self._left = folds, train, uses
         self._first: Problem | None = None
         self._lock = threading.Lock()
@@ -131,7 +135,7 @@ class _Training:
         return problem
 
 
-def _models(rows, paths: Sequence[Path], most: int = 2**22) -> Iterator[tuple]:
+def _models(rows: AnyMatrix, paths: Sequence[Path], most: int = 2**22) -> Iterator[tuple[Any, ...]]:
     """For each point the rows, the coefficients, the intercepts and the margins, a column for each problem; some points
     at a time share a product."""
     points, problems = len(paths[0]), len(paths)

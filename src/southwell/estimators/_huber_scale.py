@@ -44,7 +44,7 @@ class HuberWithScale:
     words = WORDS
 
     def __init__(self, X: Any, y: np.ndarray, weights: np.ndarray | None, at_one: Problem, alpha: float,
-                 epsilon: float):  # fmt: skip
+                 epsilon: float) -> None:  # fmt: skip
         self.X, self.y, self.at_one, self.alpha, self.epsilon = X, y, at_one, alpha, epsilon
         self.weights = np.ones_like(y) if weights is None else weights
         self.total = float(self.weights.sum())
@@ -84,7 +84,7 @@ class HuberWithScale:
         What ought to be zero there but for rounding is subtracted."""
         w, t = self.weights, 2.0 * y
         size = w @ t**2
-        t = t * min(1.0, np.sqrt(4 * self.total / size)) if size > 0 else t
+        t = t * min(1.0, float(np.sqrt(4 * self.total / size))) if size > 0 else t
         slopes = self.X.T @ (w * t)
         value = self.least * float(w @ (1 - t**2 / 4)) - float(w @ (t * self.y))
         value -= abs(float(w @ t) * intercept)
@@ -121,7 +121,7 @@ class ScaleSearch(SelfCertified):
     description = "secant method for the scale"
 
     def __init__(self, problem: HuberWithScale, start: Result | None, scale: float, method: Method,
-                 settings: Settings):  # fmt: skip
+                 settings: Settings) -> None:  # fmt: skip
         self.problem, self.method, self.settings = problem, method, settings
         self.tol = 0.1 * settings.tol  # of the problem at one scale
         self.dual_size = problem.n_samples
@@ -138,6 +138,7 @@ class ScaleSearch(SelfCertified):
         if error is not None:
             raise error
         self.scale, self.result = scale, replace(result, problem=None)
+        self.y = np.zeros(self.dual_size) if result.y is None else result.y
         self.x = np.append(scale * result.x, [scale * result.intercept, scale])
         self.errors = self.problem.X @ self.x[:-2] + self.x[-2] - self.problem.y
         leads = self.problem.best_scale(self.errors)
@@ -161,11 +162,11 @@ class ScaleSearch(SelfCertified):
         coef, intercept = self.x[:-2], float(self.x[-2])
         with np.errstate(all="ignore"):  # a gap that is no number proves nothing
             objective = self.problem.objective(self.scale, self.errors, coef)
-            bound, terms = self.problem.bound(self.result.y, coef, intercept)
+            bound, terms = self.problem.bound(self.y, coef, intercept)
             primal, dual = float(np.log(objective)), float(np.log(bound))
             terms = 1.0 + terms / objective
         x = self.x if np.isfinite(primal) else np.full_like(self.x, np.nan)
-        here = Located(x, self.result.y, primal, dual, terms, int(np.count_nonzero(coef)))
+        here = Located(x, self.y, primal, dual, terms, int(np.count_nonzero(coef)))
         # The loop too prefers the newest of points that rounding cannot tell apart.
         if self.best is None or primal - self.best[0].primal <= 1e-15 * abs(primal):
             self.best = here, self.result
@@ -176,6 +177,12 @@ class ScaleSearch(SelfCertified):
 
     def resync(self) -> None:
         """All products are fresh."""
+
+    def answer(self) -> tuple[np.ndarray, Result]:
+        """The coefficients, the intercept and the scale with the least objective, and the solve they are from."""
+        if self.best is None or not np.isfinite(self.best[0].x).all():
+            return self.x, self.result
+        return self.best[0].x, self.best[1]
 
     def _next_scale(self) -> float:
         """Where the last two scales and what they lead to say that one leads to itself: the secant method, in a

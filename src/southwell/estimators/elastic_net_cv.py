@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
 from .. import losses
 from .._names import count
+from .._typing import Given
 from ..lambda_max import lambda_max
+from ..methods import Method
 from ._base import FitData
 from ._cross_validated import CrossValidated, Line
 from ._parameters import decreasing, falling, one_of, share
@@ -63,9 +68,13 @@ class ElasticNetCV(CrossValidated, LinearRegressor):
 
     _multi_output = False
 
-    def __init__(self, *, l1_ratio=0.5, eps=1e-3, alphas=100, fit_intercept=True, precompute="auto", max_iter=10_000,
-                 tol=1e-6, cv=None, copy_X=True, verbose=0, n_jobs=None, positive=False, random_state=None,
-                 selection="cyclic", method="auto", scoring=None, one_standard_error=False):  # fmt: skip
+    def __init__(self, *, l1_ratio: float | Sequence[float] = 0.5, eps: float = 1e-3, alphas: int | ArrayLike = 100,
+                 fit_intercept: bool = True, precompute: Given = "auto", max_iter: int = 10_000, tol: float = 1e-6,
+                 cv: Given = None, copy_X: bool = True, verbose: bool | int = 0, n_jobs: int | None = None,
+                 positive: bool = False, random_state: int | np.random.RandomState | None = None,
+                 selection: str = "cyclic", method: str | Method = "auto",
+                 scoring: str | Callable[..., float] | None = None,
+                 one_standard_error: bool = False) -> None:  # fmt: skip
         self.l1_ratio = l1_ratio
         self.eps = eps
         self.alphas = alphas
@@ -106,10 +115,10 @@ class ElasticNetCV(CrossValidated, LinearRegressor):
         alphas = decreasing("alphas", self.alphas, zero=True)
         return [[(alpha, ratio) for alpha in alphas] for ratio in ratios]
 
-    def _score_of(self, y, margins, sample_weight=None) -> float:
+    def _score_of(self, y: Given, margins: np.ndarray, sample_weight: Given = None) -> float:
         return -float(np.average((margins[:, 0] - y) ** 2, weights=sample_weight))
 
-    def _chosen(self, lines: list[Line], scores: np.ndarray, line: int, point: int) -> dict:
+    def _chosen(self, lines: list[Line], scores: np.ndarray, line: int, point: int) -> dict[str, Any]:
         alpha, ratio = lines[line][point]
         alphas, errors = np.array(lines)[..., 0], -scores.transpose(1, 2, 0)
         one = len(lines) == 1
@@ -139,9 +148,12 @@ class LassoCV(ElasticNetCV):
     (True, (100,))
     """
 
-    def __init__(self, *, eps=1e-3, alphas=100, fit_intercept=True, precompute="auto", max_iter=10_000, tol=1e-6,
-                 copy_X=True, cv=None, verbose=0, n_jobs=None, positive=False, random_state=None, selection="cyclic",
-                 method="auto", scoring=None, one_standard_error=False):  # fmt: skip
+    def __init__(self, *, eps: float = 1e-3, alphas: int | ArrayLike = 100, fit_intercept: bool = True,
+                 precompute: Given = "auto", max_iter: int = 10_000, tol: float = 1e-6, copy_X: bool = True,
+                 cv: Given = None, verbose: bool | int = 0, n_jobs: int | None = None, positive: bool = False,
+                 random_state: int | np.random.RandomState | None = None, selection: str = "cyclic",
+                 method: str | Method = "auto", scoring: str | Callable[..., float] | None = None,
+                 one_standard_error: bool = False) -> None:  # fmt: skip
         super().__init__(
             l1_ratio=1.0, eps=eps, alphas=alphas, fit_intercept=fit_intercept, precompute=precompute,
             max_iter=max_iter, tol=tol, copy_X=copy_X, cv=cv, verbose=verbose, n_jobs=n_jobs, positive=positive,

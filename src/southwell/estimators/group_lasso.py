@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import numbers
-
 import numpy as np
 
 from .. import losses
 from .._names import positive, shown
+from .._typing import Given
 from ..block_problem import BlockProblem
+from ..methods import Method
 from ..penalties import Groups
 from ..problem import Problem
 from ._parameters import share
@@ -25,7 +25,7 @@ class GroupRegressor(LinearRegressor):
     def _groups(self, strengths: Strengths, features: int) -> Groups:
         raise NotImplementedError
 
-    def _state(self, X, target: np.ndarray, weights: np.ndarray | None) -> Problem:
+    def _state(self, X: Given, target: np.ndarray, weights: np.ndarray | None) -> Problem:
         penalty = self._groups(self._strengths(float(X.shape[0])), X.shape[1])
         return self._stated(BlockProblem, X, target, weights, self._loss(), penalty)
 
@@ -78,8 +78,11 @@ class GroupLasso(GroupRegressor):
     ([False, False, True, True, False, False], True)
     """
 
-    def __init__(self, groups=1, alpha=1.0, *, l1_ratio=0.0, l2=0.0, weights=None, fit_intercept=True, max_iter=10_000,
-                 tol=1e-6, warm_start=False, random_state=None, method="auto", n_jobs=None, verbose=0):  # fmt: skip
+    def __init__(self, groups: Given = 1, alpha: float = 1.0, *, l1_ratio: float = 0.0, l2: float = 0.0,
+                 weights: Given = None, fit_intercept: bool = True, max_iter: int = 10_000, tol: float = 1e-6,
+                 warm_start: bool = False, random_state: int | np.random.RandomState | None = None,
+                 method: str | Method = "auto", n_jobs: int | None = None,
+                 verbose: bool | int = 0) -> None:  # fmt: skip
         self.groups = groups
         self.alpha = alpha
         self.l1_ratio = l1_ratio
@@ -99,8 +102,8 @@ class GroupLasso(GroupRegressor):
         return Strengths(alpha * ratio, positive("l2", self.l2, zero=True), 1.0, alpha * (1.0 - ratio))
 
     def _groups(self, strengths: Strengths, features: int) -> Groups:
-        groups = self.groups
-        if isinstance(groups, numbers.Integral) and not isinstance(groups, bool):
+        groups: Given = self.groups
+        if isinstance(groups, int | np.integer) and not isinstance(groups, bool):
             if groups < 1:
                 raise ValueError(
                     f"groups must be at least 1, features a group, or the groups themselves; got {shown(groups)}."

@@ -10,7 +10,9 @@ import numpy as np
 
 from .. import losses, methods
 from .._names import positive
-from ..solve import Progress, drive, shortcomings
+from ..methods import Method
+from ..result import Progress
+from ..solve import drive, shortcomings
 from ._base import FitData, warn
 from ._callbacks import Hooks
 from ._huber_scale import HuberWithScale, ScaleSearch, in_own_units
@@ -56,8 +58,10 @@ class HuberRegressor(LinearRegressor):
 
     _multi_output = False
 
-    def __init__(self, *, epsilon=1.35, max_iter=100, alpha=0.0001, warm_start=False, fit_intercept=True, tol=1e-6,
-                 random_state=None, method="auto", n_jobs=None, verbose=0):  # fmt: skip
+    def __init__(self, *, epsilon: float = 1.35, max_iter: int = 100, alpha: float = 0.0001, warm_start: bool = False,
+                 fit_intercept: bool = True, tol: float = 1e-6, random_state: int | np.random.RandomState | None = None,
+                 method: str | Method = "auto", n_jobs: int | None = None,
+                 verbose: bool | int = 0) -> None:  # fmt: skip
         self.epsilon = epsilon
         self.max_iter = max_iter
         self.alpha = alpha
@@ -94,8 +98,8 @@ class HuberRegressor(LinearRegressor):
             result, error = drive(problem, search.prepared(), outer, begun, told)
         if error is not None:
             raise error
-        best, own = search.best
-        x, intercept = problem.from_inner(best.x if np.isfinite(best.x).all() else search.x)
+        inner, own = search.answer()
+        x, intercept = problem.from_inner(inner)
         result = in_own_units(result)
         self._tell([own], [1.0])
         self.gap_, self.dual_gap_, self.status_ = result.relative_gap, result.gap, result.status
@@ -104,7 +108,7 @@ class HuberRegressor(LinearRegressor):
             setattr(self, name, value)
         self.outliers_ = np.abs(data.y - self._margins(data.X)) > self.epsilon * self.scale_
         hooks.end()
-        for words in shortcomings(problem, result):
+        for words in shortcomings(result):
             warn(words)
 
     def _attributes(self, x: np.ndarray, intercept: float, data: FitData) -> dict[str, Any]:

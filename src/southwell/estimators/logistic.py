@@ -9,7 +9,9 @@ import numpy as np
 
 from .. import losses
 from .._names import positive
+from .._typing import Given
 from ..block_problem import BlockProblem
+from ..methods import Method
 from ..penalties import ElasticNet
 from ..problem import Problem
 from ..solve_many import Targets
@@ -65,10 +67,12 @@ class LogisticRegression(Probabilities, LinearClassifier):
     (0.97, 8)
     """
 
-    def __init__(self, penalty="l2", *, C=1.0, l1_ratio=None, dual=False, tol=1e-6, fit_intercept=True,
-                 intercept_scaling=1, class_weight=None, random_state=None, solver="auto", max_iter=10_000,
-                 multi_class="ovr", verbose=0, warm_start=False, n_jobs=None, method="auto",
-                 sparse_coef=False):  # fmt: skip
+    def __init__(self, penalty: str | None = "l2", *, C: float = 1.0, l1_ratio: float | None = None,
+                 dual: bool | str = False, tol: float = 1e-6, fit_intercept: bool = True, intercept_scaling: float = 1,
+                 class_weight: dict[Any, float] | str | None = None,
+                 random_state: int | np.random.RandomState | None = None, solver: str = "auto", max_iter: int = 10_000,
+                 multi_class: str = "ovr", verbose: bool | int = 0, warm_start: bool = False, n_jobs: int | None = None,
+                 method: str | Method = "auto", sparse_coef: bool = False) -> None:  # fmt: skip
         self.penalty = penalty
         self.C = C
         self.l1_ratio = l1_ratio
@@ -90,7 +94,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
     def _loss(self) -> losses.Loss:
         return losses.Logistic()
 
-    def _data(self, X, y, sample_weight, params: dict[str, Any]) -> FitData:
+    def _data(self, X: Given, y: Given, sample_weight: Given, params: dict[str, Any]) -> FitData:
         data = super()._data(X, y, sample_weight, params)
         one_of("multi_class", self.multi_class, ("ovr", "multinomial", "auto"))
         classes = data.told["classes_"]

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._names import positive
+from .._typing import AnyMatrix, Given
+from ..methods import Method
 from ..penalties import Groups
 from ..solve_many import Targets
 from ._base import FitData
@@ -51,9 +53,11 @@ class MultiTaskElasticNet(GroupRegressor):
     ((3, 3), True)
     """
 
-    def __init__(self, alpha=1.0, *, l1_ratio=0.5, fit_intercept=True, copy_X=True, max_iter=10_000, tol=1e-6,
-                 warm_start=False, random_state=None, selection="cyclic", method="auto", n_jobs=None,
-                 verbose=0):  # fmt: skip
+    def __init__(self, alpha: float = 1.0, *, l1_ratio: float = 0.5, fit_intercept: bool = True, copy_X: bool = True,
+                 max_iter: int = 10_000, tol: float = 1e-6, warm_start: bool = False,
+                 random_state: int | np.random.RandomState | None = None, selection: str = "cyclic",
+                 method: str | Method = "auto", n_jobs: int | None = None,
+                 verbose: bool | int = 0) -> None:  # fmt: skip
         self.alpha = alpha
         self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
@@ -75,7 +79,7 @@ class MultiTaskElasticNet(GroupRegressor):
     def _groups(self, strengths: Strengths, features: int) -> Groups:
         return Groups(strengths.group, strengths.l1, strengths.l2)
 
-    def _data(self, X, y, sample_weight, params: dict[str, Any]) -> FitData:
+    def _data(self, X: Given, y: Given, sample_weight: Given, params: dict[str, Any]) -> FitData:
         data = super()._data(X, y, sample_weight, params)
         if data.y.ndim == 1:
             raise ValueError(
@@ -84,10 +88,10 @@ class MultiTaskElasticNet(GroupRegressor):
             )
         return replace(data, targets=Targets(lambda k: data.y, 1))
 
-    def _shaped(self, coef, intercepts, data: FitData) -> dict:
+    def _shaped(self, coef: AnyMatrix, intercepts: np.ndarray, data: FitData) -> dict[str, Any]:
         return {"coef_": coef.astype(data.X.dtype), "intercept_": np.asarray(intercepts).astype(data.X.dtype)}
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.single_output = False
         return tags
@@ -109,8 +113,10 @@ class MultiTaskLasso(MultiTaskElasticNet):
     [False, True, True]
     """
 
-    def __init__(self, alpha=1.0, *, fit_intercept=True, copy_X=True, max_iter=10_000, tol=1e-6, warm_start=False,
-                 random_state=None, selection="cyclic", method="auto", n_jobs=None, verbose=0):  # fmt: skip
+    def __init__(self, alpha: float = 1.0, *, fit_intercept: bool = True, copy_X: bool = True, max_iter: int = 10_000,
+                 tol: float = 1e-6, warm_start: bool = False, random_state: int | np.random.RandomState | None = None,
+                 selection: str = "cyclic", method: str | Method = "auto", n_jobs: int | None = None,
+                 verbose: bool | int = 0) -> None:  # fmt: skip
         super().__init__(
             alpha, l1_ratio=1.0, fit_intercept=fit_intercept, copy_X=copy_X, max_iter=max_iter, tol=tol,
             warm_start=warm_start, random_state=random_state, selection=selection, method=method, n_jobs=n_jobs,

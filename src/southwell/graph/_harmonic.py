@@ -60,7 +60,7 @@ class Harmonic:
         1 where a labelled node holds a class.
     """
 
-    def __init__(self, W: sp.csr_array, free: np.ndarray, held: sp.csr_array):
+    def __init__(self, W: sp.csr_array, free: np.ndarray, held: sp.csr_array) -> None:
         around = W[free]
         inner = sp.coo_array(sp.triu(around[:, free], k=1))
         outer = sp.coo_array(around @ held)  # edges from a node to one class share entry and target: they are one row
@@ -82,7 +82,7 @@ class Harmonic:
 
     def target(self, label: int) -> np.ndarray:
         """What lies at the far end of each edge: 1 if that class, else 0."""
-        return (self.towards == label).astype(float)
+        return np.asarray((self.towards == label).astype(float))
 
     def error_bounds(self, F: np.ndarray, patience: int) -> np.ndarray:
         """For each free node a bound on |F - F*| over all classes, rounding included; F in [0, 1].
@@ -95,7 +95,7 @@ class Harmonic:
         # A sum of m terms carries m roundings, each term a few more, and weights may be sums of up to m themselves.
         rounding = (2 * self.neighbours + 8) * np.finfo(float).eps
 
-        def net(flow):
+        def net(flow: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             """What flows out of each node, and how far off rounding can have put it."""
             return self.incidence.T @ flow, rounding * (magnitude.T @ abs(flow))
 
@@ -128,4 +128,4 @@ class Harmonic:
             u, residual = u + step * direction, residual - step * (self.incidence.T @ flow) / root
             size, before = residual @ residual, size
             direction = residual + size / before * direction
-        return u / root
+        return np.asarray(u / root)

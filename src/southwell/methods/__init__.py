@@ -29,4 +29,4 @@ __all__ = [
 
 def get(given: str | Method) -> Method:
     """A method from its name or itself."""
-    return resolve("method", given, ALL, Method)
+    return resolve("method", given, ALL, Method)  # type: ignore[type-abstract]

@@ -42,7 +42,7 @@ class Auto(Method):
     takes_factors: ClassVar[bool] = True
     takes_blocks: ClassVar[bool] = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for field, known in (("schedule", ("fixed", "timed")), ("movers", ("auto", "primal", "dual"))):
             one_name(field, getattr(self, field), known)
         positive("softness", self.softness)
@@ -95,7 +95,7 @@ def _primal_price(problem: Problem) -> float:
     if problem.penalty.l2 > 0 and 4 * problem.n_samples**2 <= problem.data.stored:
         passes = 10.0 if once else 60.0
     elif problem.n_features <= 1000 and problem.n_features**2 <= problem.data.stored:
-        forming = problem.data.stored / problem.n_samples / (2.0 if problem.data.sparse else 16.0)
+        forming = problem.data.stored / problem.n_samples / (2.0 if problem.matrix.sparse else 16.0)
         passes = 4.0 + forming if once else 24.0 + 6.0 * forming
     return passes * (1.0 if problem.loss.smooth else 5.0)
 

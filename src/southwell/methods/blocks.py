@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .. import _core, rules
-from ..block_problem import BlockProblem
+from ..problem import Problem
 from .base import Prepared, Start
 from .side import dual_start
+
+if TYPE_CHECKING:
+    from .coordinate_descent import CoordinateDescent
 
 IN_TURN = ("cyclic", "shuffled", "uniform")
 
 
-def refuse_factors(problem: BlockProblem) -> None:
+def refuse_factors(problem: Problem) -> None:
     if problem.factorised:
         raise ValueError("Problems of blocks do not take factorised data; give U @ V, if it fits in memory.")
 
 
-def smooth_or_refused(problem: BlockProblem) -> None:
+def smooth_or_refused(problem: Problem) -> None:
     """Primal steps on blocks need a gradient."""
     if not problem.loss.smooth:
         raise ValueError(
@@ -27,14 +32,14 @@ def smooth_or_refused(problem: BlockProblem) -> None:
         )
 
 
-def newton(problem: BlockProblem, start: Start, softness: float) -> Prepared:
+def newton(problem: Problem, start: Start, softness: float) -> Prepared:
     """Working sets of blocks, the default; ``softness`` is that of kinks at first."""
     refuse_factors(problem)
     y = np.zeros(problem.dual_size) if problem.loss.smooth else dual_start(problem, start)
     return Prepared(_core.block_newton(problem.core(), start.x, y, softness), "auto, Newton on blocks")
 
 
-def descent(method, problem: BlockProblem, start: Start, seed: int) -> Prepared:
+def descent(method: CoordinateDescent, problem: Problem, start: Start, seed: int) -> Prepared:
     """Block coordinate descent: groups in turn, or samples (SDCA)."""
     refuse_factors(problem)
     side = method.side
@@ -67,8 +72,8 @@ def descent(method, problem: BlockProblem, start: Start, seed: int) -> Prepared:
     return Prepared(algorithm, f"block coordinate descent, {side} side, {rule.name}")
 
 
-def saddle(problem: BlockProblem, spec: _core.Dspdc, by_columns: bool, start: Start, seed: int) -> _core.Algorithm:
+def saddle(problem: Problem, spec: _core.Dspdc, by_columns: bool, start: Start, seed: int) -> _core.Algorithm:
     """DSPDC on blocks; with all of them, SPDC."""
     refuse_factors(problem)
-    parts = (None, problem.layout(True)) if by_columns else (problem.layout(False), None)
-    return _core.block_dspdc(problem.core(by_columns), spec, *parts, start.x, dual_start(problem, start), seed)
+    rows, columns = None if by_columns else problem.layout(False), problem.layout(True) if by_columns else None
+    return _core.block_dspdc(problem.core(by_columns), spec, rows, columns, start.x, dual_start(problem, start), seed)

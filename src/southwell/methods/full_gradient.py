@@ -89,7 +89,7 @@ class LBFGS(Method):
     name: ClassVar[str] = "lbfgs"
     takes_factors: ClassVar[bool] = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         at_most("memory", count("memory", self.memory, 1), MOST_PAIRS, "pairs SciPy keeps")
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
@@ -101,7 +101,7 @@ class LBFGS(Method):
 class _Quasi(CertifiedByCore):
     """Minimises step by step: an epoch lets SciPy go on until its next iterate."""
 
-    def __init__(self, problem: Problem, x: np.ndarray, memory: int):
+    def __init__(self, problem: Problem, x: np.ndarray, memory: int) -> None:
         self.problem, self.memory, self.entries = problem.core(), memory, problem.data.stored
         self.l1, self.l2, lo, hi = problem.penalty.by_coefficient(problem.n_features, problem.intercept)
         self.split = problem.penalty.l1 > 0
@@ -153,7 +153,7 @@ class _Quasi(CertifiedByCore):
                 self.thread.join()
             self.thread = None
 
-    def __del__(self):
+    def __del__(self) -> None:
         if self.thread is not None:  # it was not closed: it ends by itself
             self.job.stop = True
             self.job.go.release()
@@ -162,7 +162,7 @@ class _Quasi(CertifiedByCore):
 class _Job:
     """One run of SciPy's minimiser, in a thread that waits at each iterate."""
 
-    def __init__(self, quasi: _Quasi):
+    def __init__(self, quasi: _Quasi) -> None:
         self.problem, self.memory, self.bounds, self.at = quasi.problem, quasi.memory, quasi.bounds, quasi.at
         self.l1, self.l2, self.split = quasi.l1, quasi.l2, quasi.split
         self.go, self.there = threading.Semaphore(0), threading.Semaphore(0)

@@ -51,7 +51,7 @@ class Hosted(ABC):
 class CertifiedByCore(Hosted):
     """An algorithm for a compiled ``problem``, which proves how good ``x`` is."""
 
-    problem: _core.Problem
+    problem: _core.Question
 
     def _hosted(self) -> _core.Algorithm:
         return _core.in_python(self.problem, self, self.x)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol, TypedDict
 
 import numpy as np
 
@@ -16,16 +16,39 @@ from .conditioning import Conditioning, Perturbed
 from .side import dual_start, refuse_shifted_rows, with_null_intercept
 
 
-def given_steps(method, names: tuple[str, ...]) -> None:
+def given_steps(method: object, names: tuple[str, ...]) -> None:
     """Checks step sizes that may have been given by hand."""
     for name in names:
         if getattr(method, name) is not None:
             positive(name, getattr(method, name), zero=name == "theta")
 
 
-def by_hand(method, computed: dict[str, float]) -> dict[str, float]:
+class Steps(TypedDict):
+    """Those of SPDC and DSPDC, in the units of their papers."""
+
+    tau: float
+    sigma: float
+    theta: float
+
+
+class TakesSteps(Protocol):
+    """A method whose steps may be given by hand."""
+
+    @property
+    def tau(self) -> float | None: ...
+    @property
+    def sigma(self) -> float | None: ...
+    @property
+    def theta(self) -> float | None: ...
+
+
+def by_hand(method: TakesSteps, computed: Steps) -> Steps:
     """The computed steps, but for those given by hand."""
-    return {k: float(v if getattr(method, k) is None else getattr(method, k)) for k, v in computed.items()}
+    return Steps(
+        tau=float(computed["tau"] if method.tau is None else method.tau),
+        sigma=float(computed["sigma"] if method.sigma is None else method.sigma),
+        theta=float(computed["theta"] if method.theta is None else method.theta),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +90,7 @@ class SPDC(Perturbed):
     name: ClassVar[str] = "spdc"
     takes_blocks: ClassVar[bool] = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         count("batch", self.batch, 1)
         count("n_threads", self.n_threads, 1, bits=31)
@@ -109,7 +132,7 @@ class SPDC(Perturbed):
         return Prepared(algorithm, f"SPDC on blocks, batches of {self.batch}{perturbed}")
 
 
-def spdc_steps(at: Conditioning, batch: int, weighted: bool) -> tuple[dict[str, float], float]:
+def spdc_steps(at: Conditioning, batch: int, weighted: bool) -> tuple[Steps, float]:
     """tau, sigma and theta of theorem 1, or of theorem 2 for weighted sampling; and the epochs of one e-fold."""
     if weighted:
         scale, iterations = 4 * at.mean, 2 * at.n + 2 * at.mean * np.sqrt(at.n / (at.l2 * at.gamma))
@@ -118,7 +141,7 @@ def spdc_steps(at: Conditioning, batch: int, weighted: bool) -> tuple[dict[str, 
         scale, iterations = 2 * at.largest, rounds + at.largest * np.sqrt(rounds / (at.l2 * at.gamma))
     balance = np.sqrt(batch * at.gamma / (at.n * at.l2))
     with np.errstate(divide="ignore", over="ignore"):  # a perturbation near the largest number: no step, or any
-        steps = {"tau": balance / scale, "sigma": 1 / (balance * scale), "theta": 1 - 1 / iterations}
+        steps = Steps(tau=balance / scale, sigma=1 / (balance * scale), theta=1 - 1 / iterations)
     return steps, iterations * batch / at.n
 
 

@@ -15,11 +15,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..methods.hosted import Beat, Located, SelfCertified
 from ._workers import Workers
+
+if TYPE_CHECKING:
+    from ._risk import MatrixRisk
 
 BEYOND_NUMBERS = (np.linalg.LinAlgError, FloatingPointError, OverflowError, ZeroDivisionError)
 
@@ -39,7 +43,7 @@ def within_numbers() -> Iterator[None]:
 class MatrixAlgorithm(SelfCertified):
     """Over stacks of matrices ``x``."""
 
-    def __init__(self, risk, workers: Workers, x: np.ndarray, y: np.ndarray):
+    def __init__(self, risk: MatrixRisk, workers: Workers, x: np.ndarray, y: np.ndarray) -> None:
         self.risk, self.workers = risk, workers
         self.data, self.loss, self.penalty = risk.data, risk.loss, risk.penalty
         self.s, self.b, self.n, self.p = risk.weights, risk.targets, risk.n_samples, risk.n_blocks
@@ -58,7 +62,7 @@ class MatrixAlgorithm(SelfCertified):
 
     def _entries(self, share: float, blocks: int) -> int:
         """Of products both ways with a share of the data, and of eigendecompositions, each worth d^3 / 2."""
-        return int(2 * share * self.data.stored) + blocks * self.x.shape[-1] ** 3 // 2
+        return int(2 * share * self.data.stored) + blocks * int(self.x.shape[-1]) ** 3 // 2
 
     def _rounds(self, rows: int, blocks: int) -> int:
         """Iterations of an epoch: every sample's turn and every block's, but no more than ten of every block, or
@@ -89,8 +93,9 @@ class MatrixAlgorithm(SelfCertified):
     def standing(self) -> tuple[np.ndarray | None, np.ndarray | None]:
         """x and y, or None for what follows from the other; not to be changed later."""
 
-    fresh: tuple[np.ndarray | None, np.ndarray | None]
-    """A x and A'(s o y) of the last certificate, for ``resync``."""
+    fresh_m: np.ndarray
+    fresh_W: np.ndarray
+    """A x and A'(s o y) of the last certificate, of where the algorithm stands, for ``resync``."""
 
     def locate(self) -> Located:
         """NaN where numbers end: the loop stops there, as for all that grows without end."""
@@ -104,17 +109,16 @@ class MatrixAlgorithm(SelfCertified):
 
     def _located(self) -> Located:
         (x, y), risk = self.standing(), self.risk
-        primals, duals, fresh_m, fresh_W = [], [], None, None
+        primals, duals = [], []
         if y is not None:
-            fresh_W = self._slopes(y)
-            peak = self.penalty.peak(-fresh_W, workers=self.workers)
+            self.fresh_W = self._slopes(y)
+            peak = self.penalty.peak(-self.fresh_W, workers=self.workers)
             conjugate = self.penalty.conjugate_at(peak)
             duals.append((risk.dual(y, conjugate), y, conjugate))
             primals.append(self._valued(peak))
         if x is not None:
             primals.append(self._valued(x))
-            fresh_m = primals[-1][2]
-        self.fresh = fresh_m, fresh_W
+            self.fresh_m = primals[-1][2]
         primal, x, m = min(primals, key=lambda one: one[0])
         if primal == np.inf:
             raise FloatingPointError

@@ -12,11 +12,12 @@ import numpy as np
 
 from .. import _data
 from .._question import Start
+from .._typing import Given
 from .._words import Words
 from ..losses import Loss
 from ..problem import Certificate
-from ..result import NOT_PROVABLE, Result
-from ..solve import ConvergenceWarning, Progress, Settings, raise_with, run, shortcomings
+from ..result import NOT_PROVABLE, Progress, Result
+from ..solve import ConvergenceWarning, Settings, raise_with, run, shortcomings
 from ..status import Status
 from . import _cone, _statement
 from ._algorithm import within_numbers
@@ -74,8 +75,9 @@ class MatrixRisk:
     def words(self) -> Words:
         return WORDS
 
-    def __init__(self, D, b, loss: str | Loss = "squared", l2=1.0, *, centre=None, linear=None, sample_weight=None,
-                 memory_limit=None):  # fmt: skip
+    def __init__(self, D: Given, b: Given, loss: str | Loss = "squared", l2: Given = 1.0, *, centre: Given = None,
+                 linear: Given = None, sample_weight: Given = None,
+                 memory_limit: float | None = None) -> None:  # fmt: skip
         self.loss = _statement.loss_of_one_margin(loss)
         self.data = D if isinstance(D, Dense | LowRank | Triplets) else Dense(D)
         self.n_samples, self.n_blocks, self.size = self.data.n_samples, self.data.n_blocks, self.data.size
@@ -97,13 +99,13 @@ class MatrixRisk:
             f"loss={self.loss.name!r})"
         )
 
-    def _stack(self, given, name: str) -> np.ndarray:
+    def _stack(self, given: Given, name: str) -> np.ndarray:
         return _statement.stack(given, name, self.n_blocks, self.size)
 
     @property
     def n_features(self) -> int:
         """Entries of all matrices."""
-        return self.n_blocks * self.size**2
+        return int(self.n_blocks * self.size**2)
 
     def solve(
         self,
@@ -166,11 +168,12 @@ class MatrixRisk:
         if callback is not None and not callable(callback):
             raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
         result = self.run(settings, Choice(method, rows, blocks, stretch), callback, warm_start)
-        for words in shortcomings(self, result):
+        for words in shortcomings(result):
             warnings.warn(words, ConvergenceWarning, stacklevel=2)
         return result
 
-    def run(self, settings: Settings, choice: Choice, callback=None, warm_start=None) -> Result:
+    def run(self, settings: Settings, choice: Choice, callback: Callable[[Progress], bool | None] | None = None,
+            warm_start: Given = None) -> Result:  # fmt: skip
         """``solve`` with settings that were checked, and without warnings."""
         begun = time.perf_counter()
         with Workers(settings.n_threads) as workers:
@@ -180,7 +183,7 @@ class MatrixRisk:
             raise_with(error, replace(result, status=Status.INTERRUPTED))
         return result
 
-    def certify(self, x, y=None) -> Certificate:
+    def certify(self, x: Given, y: Given = None) -> Certificate:
         """P(x), D(y) and their gap for any matrices in the cone and any y; default y: the slopes of the loss at x.
 
         Examples
@@ -233,10 +236,10 @@ class MatrixRisk:
         """The nearest y in the domain of phi*."""
         bounds = {b: self.loss.core.domain(b) for b in (np.unique(self.targets) if self._moving else (0.0,))}
         if len(bounds) == 1:
-            return np.clip(y, *next(iter(bounds.values())))
+            return np.asarray(np.clip(y, *next(iter(bounds.values()))))
         values = np.array(list(bounds.values()))
         which = np.searchsorted(np.array(list(bounds)), self.targets)
-        return np.clip(y, values[which, 0], values[which, 1])
+        return np.asarray(np.clip(y, values[which, 0], values[which, 1]))
 
     @property
     def _moving(self) -> bool:
@@ -249,7 +252,7 @@ class MatrixRisk:
     def dual_shape(self, y: np.ndarray) -> np.ndarray:
         return y
 
-    def start(self, given, workers: Workers = ALONE) -> Start:
+    def start(self, given: Given, workers: Workers = ALONE) -> Start:
         """Where the penalty is least, or where a warm start says; and a feasible y."""
         with within_numbers():
             if given is None:
@@ -258,7 +261,7 @@ class MatrixRisk:
             else:
                 x = given.x if isinstance(given, Result) else given
                 x = _cone.project(self._stack(x, "warm_start"), workers)
-                if isinstance(given, Result) and np.size(given.y) == self.n_samples:
+                if isinstance(given, Result) and given.y is not None and given.y.size == self.n_samples:
                     y = np.array(given.y, dtype=np.float64)
                 else:
                     y = self.loss.derivative(self.data.apply(x, workers=workers), self.targets)
@@ -267,7 +270,7 @@ class MatrixRisk:
     def remarks(self, result: Result) -> list[str]:
         return []
 
-    def prove(self, x, y=None, intercept=0.0, *, feasible: bool = False) -> NoReturn:
+    def prove(self, x: Given, y: Given = None, intercept: Given = 0.0, *, feasible: bool = False) -> NoReturn:
         raise ValueError(NOT_PROVABLE)
 
 
