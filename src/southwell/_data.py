@@ -252,7 +252,7 @@ class Product:
     shifts_are_free = False
 
     def __init__(self, given: Factorised) -> None:
-        self.U, self.V = Matrix(given.U, "Factor U"), Matrix(given.V, "Factor V")
+        self.U, self.V = Matrix(given.U, "U"), Matrix(given.V, "V")
         if self.U.shape[1] != self.V.shape[0]:
             raise ValueError(
                 f"The inner sizes of the factors must agree: U is {self.U.shape[0]} x {self.U.shape[1]}, "
