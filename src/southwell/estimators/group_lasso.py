@@ -8,11 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from .. import losses
-from .._names import flag, positive, shown
+from .._names import positive, shown
+from .._typing import Given
 from ..block_problem import BlockProblem
+from ..methods import Method
 from ..penalties import Groups
 from ..problem import Problem
-from ._base import translated
 from ._parameters import share
 from ._regressor import LinearRegressor
 from .conventions import Strengths, over_groups
@@ -27,13 +28,11 @@ class GroupRegressor(LinearRegressor):
     def _groups(self, features: int) -> Groups:
         raise NotImplementedError
 
-    def _state(self, X, target: np.ndarray, weights: np.ndarray | None) -> Problem:
+    def _state(self, X: Given, target: np.ndarray, weights: np.ndarray | None) -> Problem:
         # A problem of blocks needs a penalty. While its strengths are still to be chosen, any will do.
         strengths = Strengths(0.0, 0.0, group=1.0) if self._chooses else self._strengths(float(X.shape[0]))
         penalty = self._penalty(self._groups(X.shape[1]), strengths)
-        intercept = flag("fit_intercept", self.fit_intercept)
-        with translated():
-            return BlockProblem(X, target, self._loss(), penalty, intercept=intercept, sample_weight=weights)
+        return self._stated(BlockProblem, X, target, weights, self._loss(), penalty)
 
     def _penalty(self, own: Groups, strengths: Strengths) -> Groups:
         return replace(own, strength=strengths.group, l1=strengths.l1, l2=strengths.l2)
@@ -98,8 +97,11 @@ class GroupLasso(GroupRegressor):
     ([False, False, True, True, False, False], True)
     """
 
-    def __init__(self, groups=1, alpha=1.0, *, l1_ratio=0.0, l2=0.0, weights=None, fit_intercept=True, max_iter=10_000,
-                 tol=1e-6, warm_start=False, random_state=None, method="auto", n_jobs=None, verbose=0):  # fmt: skip
+    def __init__(self, groups: Given = 1, alpha: float = 1.0, *, l1_ratio: float = 0.0, l2: float = 0.0,
+                 weights: Given = None, fit_intercept: bool = True, max_iter: int = 10_000, tol: float = 1e-6,
+                 warm_start: bool = False, random_state: int | np.random.RandomState | None = None,
+                 method: str | Method = "auto", n_jobs: int | None = None,
+                 verbose: bool | int = 0) -> None:  # fmt: skip
         self.groups = groups
         self.alpha = alpha
         self.l1_ratio = l1_ratio

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
-from sklearn.utils import Bunch
 
 from .._names import positive
+from .._typing import AnyMatrix, Given
+from ..methods import Method
 from ..penalties import Groups
 from ..solve_many import Targets
+from ._base import FitData
 from ._parameters import one_of, share
 from .conventions import Strengths, over_rows
 from .group_lasso import GroupRegressor
@@ -75,9 +80,11 @@ class MultiTaskElasticNet(MultiTaskRegressor):
     ((3, 3), True)
     """
 
-    def __init__(self, alpha=1.0, *, l1_ratio=0.5, fit_intercept=True, copy_X=True, max_iter=10_000, tol=1e-6,
-                 warm_start=False, random_state=None, selection="cyclic", method="auto", n_jobs=None,
-                 verbose=0):  # fmt: skip
+    def __init__(self, alpha: float = 1.0, *, l1_ratio: float = 0.5, fit_intercept: bool = True, copy_X: bool = True,
+                 max_iter: int = 10_000, tol: float = 1e-6, warm_start: bool = False,
+                 random_state: int | np.random.RandomState | None = None, selection: str = "cyclic",
+                 method: str | Method = "auto", n_jobs: int | None = None,
+                 verbose: bool | int = 0) -> None:  # fmt: skip
         self.alpha = alpha
         self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
@@ -112,8 +119,10 @@ class MultiTaskLasso(MultiTaskElasticNet):
     [False, True, True]
     """
 
-    def __init__(self, alpha=1.0, *, fit_intercept=True, copy_X=True, max_iter=10_000, tol=1e-6, warm_start=False,
-                 random_state=None, selection="cyclic", method="auto", n_jobs=None, verbose=0):  # fmt: skip
+    def __init__(self, alpha: float = 1.0, *, fit_intercept: bool = True, copy_X: bool = True, max_iter: int = 10_000,
+                 tol: float = 1e-6, warm_start: bool = False, random_state: int | np.random.RandomState | None = None,
+                 selection: str = "cyclic", method: str | Method = "auto", n_jobs: int | None = None,
+                 verbose: bool | int = 0) -> None:  # fmt: skip
         super().__init__(
             alpha, l1_ratio=1.0, fit_intercept=fit_intercept, copy_X=copy_X, max_iter=max_iter, tol=tol,
             warm_start=warm_start, random_state=random_state, selection=selection, method=method, n_jobs=n_jobs,

@@ -29,4 +29,4 @@ __all__ = [
 
 def get(given: str | Method) -> Method:
     """The method with this name; a Method is returned as it is."""
-    return resolve("method", given, ALL, Method)
+    return resolve("method", given, ALL, Method)  # type: ignore[type-abstract]

@@ -44,7 +44,7 @@ class Auto(Method):
     takes_factors: ClassVar[bool] = True
     takes_blocks: ClassVar[bool] = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for field, known in (("schedule", ("fixed", "timed")), ("movers", ("auto", "primal", "dual"))):
             one_name(field, getattr(self, field), known)
         positive("softness", self.softness)
