@@ -89,7 +89,7 @@ class Path:
 
     def coefficients(self, k: int) -> np.ndarray:
         """Those of point k, as ``solve`` gives them: an array of shape (n_features,) or (n_features, n_columns)."""
-        return self.x[[k]].toarray().reshape(self.shape)
+        return np.asarray(self.x[[k]].toarray()).reshape(self.shape)
 
     def rows(self) -> sp.csr_array:
         """The coefficients with a row for each point and, within it, for each column of its table."""
@@ -250,9 +250,8 @@ def _walk_along(walk: _Walk, penalties: Iterable[Penalty], stop_at: float) -> Ba
 
 
 class _Point(NamedTuple):
-    """What is kept of a point: numbers, and coefficients that are not zero; the whole result of the last one only."""
+    """What is kept of a point: numbers, and coefficients that are not zero."""
 
-    result: Result | None
     penalty: Penalty
     support: np.ndarray
     values: np.ndarray
@@ -267,7 +266,10 @@ class _Point(NamedTuple):
 
 
 class _Walk:
-    """The points computed so far, and the algorithm that continues."""
+    """The points computed so far, and the algorithm that continues. Only of the last point is the whole result kept,
+    which is as long as all features and samples."""
+
+    last: Result
 
     def __init__(self, problem: Problem, method: Method, settings: Settings, begun: float,
                  callback: CallbackOfMany | None, cancelled: _core.Flag) -> None:  # fmt: skip
@@ -281,25 +283,21 @@ class _Walk:
     def step(self, k: int, penalty: Penalty) -> BaseException | None:
         problem = self.problem.with_penalty(penalty)
         before = time.perf_counter()
-        if not self._goes_on(problem):
-            self.close()
-            self.prepared = self.method.prepare(problem, self._start(problem), self.settings.seed)
+        prepared = self._prepared_for(problem)
         left = replace(self.settings, max_seconds=max(self.settings.max_seconds - (before - self.begun), 1e-9))
-        result, error = drive(problem, self.prepared, left, before, self._reporter(k), self.cancelled)
+        result, error = drive(problem, prepared, left, before, self._reporter(k), self.cancelled)
         if isinstance(error, KeyboardInterrupt):
             result = replace(result, status=Status.INTERRUPTED)
         self.points.append(self._point(problem, result))
-        if k > 0:
-            self.points[-2] = self.points[-2]._replace(result=None)  # which is as long as all features and samples
+        self.last = result
         return error
 
-    def _goes_on(self, problem: Problem) -> bool:
-        """Can the algorithm at work take over the next penalty? Those of blocks cannot yet, and are prepared anew."""
-        return self.prepared is not None and not problem.blocks and self.prepared.algorithm.repenalise(problem.core())
-
-    @property
-    def last(self) -> Result:
-        return self.points[-1].result
+    def _prepared_for(self, problem: Problem) -> Prepared:
+        """The algorithm of the last point if it can take over the next penalty, else a new one."""
+        if self.prepared is None or not self.prepared.algorithm.repenalise(problem.core()):
+            self.close()
+            self.prepared = self.method.prepare(problem, self._start(problem), self.settings.seed)
+        return self.prepared
 
     def close(self) -> None:
         if self.prepared is not None:
@@ -309,7 +307,7 @@ class _Walk:
         if not self.points:
             return problem.start(None)
         last = self.last
-        return Start(problem.to_inner(last.x, last.intercept), np.ravel(last.y))
+        return Start(problem.to_inner(last.x, last.intercept), None if last.y is None else np.ravel(last.y))
 
     def _reporter(self, k: int) -> Callable[[Progress], bool] | None:
         callback = self.callback
@@ -326,7 +324,7 @@ class _Walk:
         flat = result.x.ravel()
         support = np.flatnonzero(flat != 0)
         return _Point(
-            result=result, penalty=problem.penalty, support=support, values=flat[support], intercept=result.intercept,
+            penalty=problem.penalty, support=support, values=flat[support], intercept=result.intercept,
             primal=result.primal, dual=result.dual, gap=result.relative_gap, epochs=result.epochs,
             screened=result.screened.n_features, explained=self._explained(problem, result), status=result.status,
         )  # fmt: skip

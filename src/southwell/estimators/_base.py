@@ -24,7 +24,7 @@ from .._names import count, flag
 from .._typing import AnyMatrix, Given
 from .._words import OF_ESTIMATORS
 from ..losses import Loss
-from ..penalties import ElasticNet, Groups, Penalty
+from ..penalties import ElasticNet, Penalty
 from ..problem import Problem
 from ..result import Progress, Result, Screened
 from ..solve import ConvergenceWarning as CoreConvergenceWarning
@@ -42,11 +42,11 @@ class ConvergenceWarning(CoreConvergenceWarning, SklearnConvergenceWarning):
 
 @dataclass(frozen=True)
 class FitData:
-    """What was given to ``fit``, checked.
+    """The data passed to ``fit``, checked.
 
-    ``targets`` has a column for each problem; ``weights`` are those of samples and classes together, ``sample_weight``
-    and ``params`` are as they were given; ``told`` is what a fitted model knows of the data, such as its classes.
-    ``together`` says that all classes are one problem, whose target holds their numbers.
+    ``targets`` has a column for each problem; ``weights`` are those of samples and classes together; ``sample_weight``
+    and ``params`` are as passed to ``fit``; ``told`` holds the attributes that the data determine, such as
+    ``classes_``. ``together`` says that all classes are one problem, whose target holds their numbers.
     """
 
     X: Any
@@ -150,19 +150,20 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         return self._stated(Problem, X, target, weights, self._loss(), net)
 
     def _stated(self, kind: type[Problem], X: Given, target: np.ndarray, weights: np.ndarray | None, loss: Loss,
-                penalty: ElasticNet | Groups) -> Problem:  # fmt: skip
+                penalty: Penalty) -> Problem:  # fmt: skip
         intercept = flag("fit_intercept", self.fit_intercept)
         return kind(X, target, loss, penalty, intercept=intercept, sample_weight=weights, words=OF_ESTIMATORS)
 
     def _penalised(self, problem: Problem, strengths: Strengths) -> Problem:
         return problem.with_penalty(self._penalty(problem.penalty, strengths))
 
-    def _penalty(self, own: Penalty, strengths: Strengths) -> Penalty:
+    def _penalty(self, own: Any, strengths: Strengths) -> Penalty:
         """A penalty with these strengths; its weights, bounds and groups are those of ``own``."""
-        return replace(own, l1=strengths.l1, l2=strengths.l2)
+        penalty: Penalty = replace(own, l1=strengths.l1, l2=strengths.l2)
+        return penalty
 
     def _first(self, data: FitData) -> Problem:
-        """The problem of the first target, but for the strength of its penalty."""
+        """The problem of the first target, without the strength of its penalty."""
         return self._state(data.X, data.targets(0), data.weights)
 
     def _solve(self, problem: Callable[[int], Problem], starts: list[Any], data: FitData, hooks: Hooks) -> list[Result]:

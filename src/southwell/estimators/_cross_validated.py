@@ -16,8 +16,8 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 
 from .._names import flag, shown
-from ..penalties import Penalty
 from .._typing import AnyMatrix, Given
+from ..penalties import Penalty
 from ._base import FitData, LinearEstimator, warn
 from ._callbacks import Hooks, with_callbacks
 from ._folds import Folds, best_of

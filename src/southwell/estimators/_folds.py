@@ -130,9 +130,8 @@ class _Training:
         problem = folds.state(
             folds.X[train], folds.targets(0)[train], None if folds.weights is None else folds.weights[train]
         )
-        methods.get(folds.method).prepare(
-            problem, problem.start(None), folds.settings.seed
-        ).close()  # builds what all share
+        prepared = methods.get(folds.method).prepare(problem, problem.start(None), folds.settings.seed)
+        prepared.close()  # the problem keeps the layouts that were built, for all paths of the fold
         return problem
 
 

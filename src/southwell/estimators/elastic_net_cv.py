@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
 from .. import losses
+from .._typing import Given
+from ..methods import Method
 from ._alphas import ChoosesAlpha
 from ._regressor import LinearRegressor
 from .conventions import Strengths, from_alpha

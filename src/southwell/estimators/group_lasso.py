@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -34,13 +34,14 @@ class GroupRegressor(LinearRegressor):
         penalty = self._penalty(self._groups(X.shape[1]), strengths)
         return self._stated(BlockProblem, X, target, weights, self._loss(), penalty)
 
-    def _penalty(self, own: Groups, strengths: Strengths) -> Groups:
-        return replace(own, strength=strengths.group, l1=strengths.l1, l2=strengths.l2)
+    def _penalty(self, own: Any, strengths: Strengths) -> Groups:
+        penalty: Groups = replace(own, strength=strengths.group, l1=strengths.l1, l2=strengths.l2)
+        return penalty
 
 
-def grouped(groups, weights, features: int) -> Groups:
+def grouped(groups: Given, weights: Given, features: int) -> Groups:
     """The penalty over the groups that ``GroupLasso`` is given."""
-    if isinstance(groups, numbers.Integral) and not isinstance(groups, bool):
+    if isinstance(groups, int | np.integer) and not isinstance(groups, bool):
         if groups < 1:
             raise ValueError(
                 f"groups must be at least 1, features a group, or the groups themselves; got {shown(groups)}."

@@ -24,7 +24,7 @@ class MultiTaskRegressor(GroupRegressor):
     def _groups(self, features: int) -> Groups:
         return Groups()
 
-    def _data(self, X, y, sample_weight, params: dict | None = None) -> Bunch:
+    def _data(self, X: Given, y: Given, sample_weight: Given, params: dict[str, Any]) -> FitData:
         data = super()._data(X, y, sample_weight, params)
         if data.y.ndim == 1:
             others = "ElasticNetCV or LassoCV" if self._chooses else "ElasticNet or Lasso"
@@ -32,14 +32,12 @@ class MultiTaskRegressor(GroupRegressor):
                 f"{type(self).__name__} takes y of shape (n_samples, n_targets); got shape {data.y.shape}. For one "
                 f"target use {others}."
             )
-        table = data.y
-        data.targets = Targets(lambda k: table, 1)
-        return data
+        return replace(data, targets=Targets(lambda k: data.y, 1))
 
-    def _shaped(self, coef, intercepts, data: Bunch) -> dict:
+    def _shaped(self, coef: AnyMatrix, intercepts: np.ndarray, data: FitData) -> dict[str, Any]:
         return {"coef_": coef.astype(data.X.dtype), "intercept_": np.asarray(intercepts).astype(data.X.dtype)}
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.single_output = False
         return tags

@@ -32,7 +32,7 @@ def smooth_or_refused(problem: Problem) -> None:
         )
 
 
-def dual_refusal(problem: BlockProblem) -> str | None:
+def dual_refusal(problem: Problem) -> str | None:
     """Why the dual side cannot move, if it cannot."""
     if not problem.intercept and problem.penalty.least_l2 > 0:
         return None
