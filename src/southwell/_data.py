@@ -354,7 +354,7 @@ def weights(given: Given, size: int, data: str = "A") -> np.ndarray:
 def targets(given: Given, kind: str, size: int, sample_weights: np.ndarray, loss: str,
             words: Words = OF_SOLVE) -> np.ndarray:  # fmt: skip
     """Checked targets of a loss: real numbers, signs (-1 and +1, both present) or counts."""
-    values = vector(given, words.targets, size, words.data).copy()  # what was checked stays as it was
+    values = vector(given, words.targets, size, words.data).copy()  # a copy, so that the checked values cannot change
     if kind == "signs":
         seen = np.unique(values)
         if not np.isin(seen, (-1.0, 1.0)).all():

@@ -1,7 +1,7 @@
-"""What ``run`` and ``drive`` (southwell.solve) ask of a problem, whatever its coordinates are.
+"""The interface of a problem that ``run`` and ``drive`` (southwell.solve) use, whatever its coordinates are.
 
-``Problem``, ``BlockProblem`` and ``metric.MatrixRisk`` answer: numbers, blocks and matrices. What the compiled loop
-asks is in core/question.hpp.
+``Problem`` (numbers), ``BlockProblem`` (blocks) and ``metric.MatrixRisk`` (matrices) implement it. The interface that
+the compiled loop uses is in core/question.hpp.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Start:
-    """Where to begin: coefficients as the core holds them, and a dual point if there is one."""
+    """A starting point: coefficients in the coordinates of the core, and a dual point if there is one."""
 
     x: np.ndarray
     y: np.ndarray | None = None
 
 
 class Question(Protocol):
-    """A problem, as far as a solve, its callbacks and its result need to know it."""
+    """The part of a problem that a solve, its callbacks and its result use."""
 
     @property
     def words(self) -> Words:
-        """What messages call its parts."""
+        """The names of its parts in messages."""
 
     @property
     def n_samples(self) -> int: ...
@@ -40,13 +40,13 @@ class Question(Protocol):
     def n_features(self) -> int: ...
 
     def from_inner(self, inner: np.ndarray) -> tuple[np.ndarray, Any]:
-        """Coefficients and intercept as users hold them, from those of the core."""
+        """Coefficients and intercept in the shape that users see, from those of the core."""
 
     def dual_shape(self, y: np.ndarray) -> np.ndarray:
-        """A dual point as users hold it, from that of the core."""
+        """A dual point in the shape that users see, from that of the core."""
 
     def remarks(self, result: Result) -> list[str]:
-        """What a user should be warned of, beside a gap that is too large."""
+        """Warnings about a result, other than that its gap is too large."""
 
     def prove(self, x: Any, y: Any = None, intercept: Any = 0.0, *, feasible: bool = False) -> Proof:
-        """Bounds that hold in exact arithmetic, or a ValueError if they cannot be had."""
+        """Bounds that hold in exact arithmetic; a ValueError if there are none."""

@@ -100,7 +100,7 @@ class Problem:
 
     @property
     def width(self) -> int:
-        """Coefficients a feature has."""
+        """The number of coefficients of a feature."""
         return 1
 
     def _checked_penalty(self, penalty: Penalty | None) -> ElasticNet:
@@ -160,7 +160,7 @@ class Problem:
         return np.asarray(self.loss.derivative(self.ready_layout().apply(inner), self.targets))
 
     def null_model(self) -> np.ndarray:
-        """No coefficients, and the best intercept."""
+        """All coefficients zero, and the best intercept."""
         return np.append(np.zeros(self.n_features), _core.null_intercept(self.core()))
 
     def coefficients(self, x: Given, name: str) -> np.ndarray:
@@ -168,7 +168,7 @@ class Problem:
         return _data.vector(x, name, self.n_features)
 
     def _from_rows(self, rows: np.ndarray) -> np.ndarray:
-        """Coefficients as users hold them, from a row for each target or class, as estimators have them."""
+        """Coefficients in the shape that users see, from a row for each target or class, as estimators have them."""
         return rows.ravel()
 
     @staticmethod
@@ -180,7 +180,7 @@ class Problem:
         return y
 
     def start(self, given: Given) -> Start:
-        """Where to begin; at zero, if the zero model has a smaller loss than what is given."""
+        """The starting point; zero, if the zero model has a smaller loss than the given point."""
         zero = Start(np.zeros(self.inner_size))
         if given is None:
             return zero
@@ -190,7 +190,7 @@ class Problem:
     def _given_start(self, given: Given) -> Start:
         if isinstance(given, Result):
             x = given.x
-            if sp.issparse(x):  # of estimators of many classes, who keep rows, and no y
+            if sp.issparse(x):  # from estimators with sparse_coef, which keep rows and no y
                 x = self._from_rows(_sparse.sound_array(x, "warm_start.x").toarray())
             y = np.ravel(given.y) if given.y is not None and np.size(given.y) == self.dual_size else None
             return Start(self.to_inner(self.coefficients(x, "warm_start.x"), given.intercept), y)
@@ -200,14 +200,15 @@ class Problem:
         return Start(self.to_inner(self.coefficients(x, "warm_start"), intercept))
 
     def remarks(self, result: Result) -> list[str]:
-        """Without a penalty, a logistic model that puts every sample on its side is the better the larger it is."""
+        """A warning if no minimiser exists: an unpenalised logistic model that separates the classes improves with its
+        size."""
         if self.loss.name != "logistic" or not self.penalty.absent:
             return []
         margins = self.ready_layout().apply(self.to_inner(result.x, result.intercept))
         if not (margins * self.targets)[self.weights > 0].min() > 0:
             return []
         return [
-            "There is no finite minimiser: the classes are separable and nothing holds the coefficients, so larger "
+            "There is no finite minimiser: the classes are separable and the coefficients are not penalised, so larger "
             f"ones are always better. These come within {result.gap:.3g} of the infimum. Add a penalty, say l2=1e-6."
         ]
 
@@ -362,7 +363,7 @@ class Problem:
         x = inner[:-1].copy()
         return x, float(inner[-1] - (0.0 if self._offset is None else self._offset @ x))
 
-    def __getstate__(self) -> dict[str, Any]:  # compiled parts stay behind and are made again
+    def __getstate__(self) -> dict[str, Any]:  # compiled parts are not pickled; they are made again
         return {k: v for k, v in self.__dict__.items() if k != "core_penalty"} | {"_kept": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Progress(NamedTuple):
-    """What a callback is told at each certificate: a row of the history, the best point, and the unit of the gap."""
+    """The argument of a callback at each certificate: a row of the history, the best point, and the unit of the gap."""
 
     epoch: int
     seconds: float

@@ -34,7 +34,7 @@ class Rule:
 
     @property
     def follows(self) -> bool:
-        """Must every score be true at every move?"""
+        """Whether all scores must be updated at every move."""
         return False
 
     def core(self, problem: Problem, side: str, seed: int) -> tuple[_core.Rule, dict[str, float]]:

@@ -337,13 +337,13 @@ def raise_with(error: BaseException, result: Any) -> None:
 
 
 def shortcomings(result: Result) -> list[str]:
-    """What its user should be warned of."""
+    """Warnings about a result."""
     problem = result.problem
     if problem is None:
         return []
     words = problem.words
     advice = words.advice.get(result.status)
-    # Where the zero model is optimal but for rounding, no tolerance can be met, and none needs to be.
+    # If the zero model is optimal up to rounding, no tolerance can be reached, and none needs to be.
     if advice is None or (result.status is Status.PRECISION and result.scale == 0):
         return problem.remarks(result)
     short = (

@@ -190,7 +190,7 @@ def solve_each(
     begun: float, callback: CallbackOfMany | None = None, keep: Callable[[Result], Result] = lambda result: result,
 ) -> tuple[list[Result], BaseException | None]:  # fmt: skip
     """Solve problems that share their data; ``keep`` converts each result to what is kept. Also returns the exception
-    work, if one did; then results that had not begun are None."""
+    that ended the work, if any; then results that had not begun are None."""
     for k in range(number):  # check all problems before the first solve; they are made again later
         try:
             first = problem(k)
@@ -222,7 +222,7 @@ def solve_each(
     if number == 1:
         result, error = one(0)
         return [result], error
-    method.prepare(first, first.start(None), settings.seed).close()  # what all share is built here, once
+    method.prepare(first, first.start(None), settings.seed).close()  # builds the layouts that all share
     return run_all(one, number, threads, cancelled)
 
 

@@ -1,12 +1,12 @@
-"""The Huber problem whose scale is found with its coefficients.
+"""The Huber problem with a scale that is estimated together with the coefficients.
 
     min over w, c and s >= least of   sum_i w_i s (1 + H(r_i / s)) + alpha ||w||^2,      r_i = x_i'w + c - y_i,
 
-with ``H(z) = z^2`` up to epsilon and ``2 epsilon |z| - epsilon^2`` beyond. At one scale s the rest is a Huber problem
-in units of s, which the solver does; given the rest, the best scale is a formula. So every scale leads to another one;
-the scale that leads to itself is found by the secant method.
+with ``H(z) = z^2`` up to epsilon and ``2 epsilon |z| - epsilon^2`` beyond. At a fixed scale s the rest is a Huber
+problem in units of s; given its residuals, the best scale has a formula. The scale that equals the best one for its
+residuals is found by the secant method.
 
-Tolerances are relative to the objective, which is not known before. The loop is therefore given logarithms:
+Tolerances are relative to the objective, which is not known in advance. The loop therefore works on logarithms:
 log P - log D is at least 1 - D / P, the gap in units of the objective.
 """
 
@@ -60,7 +60,7 @@ class HuberWithScale:
         return self.at_one.with_targets(self.y / scale).with_penalty(net)
 
     def best_scale(self, errors: np.ndarray) -> float:
-        """Solves ``sum_i w_i min(r_i^2 / s^2, epsilon^2) = sum_i w_i``: of the errors in order the first are small."""
+        """Solves ``sum_i w_i min(r_i^2 / s^2, epsilon^2) = sum_i w_i`` for s; only small errors enter as squares."""
         sizes = np.abs(errors)
         order = np.argsort(sizes)
         sizes, w = sizes[order], self.weights[order]
@@ -79,9 +79,9 @@ class HuberWithScale:
     def bound(self, y: np.ndarray, coef: np.ndarray, intercept: float) -> tuple[float, float]:
         """A lower bound of the optimum, above zero, and the size of the numbers that cancel in it.
 
-        With ``s (1 + H(r / s)) = max over |t| <= 2 epsilon of t r + s (1 - t^2 / 4)`` the scale leaves
-        ``sum_i w_i t_i^2 <= 4 sum_i w_i`` and what the least scale is worth, and w and c leave the dual of a ridge.
-        What ought to be zero there but for rounding is subtracted."""
+        With ``s (1 + H(r / s)) = max over |t| <= 2 epsilon of t r + s (1 - t^2 / 4)`` minimising over the scale gives
+        ``sum_i w_i t_i^2 <= 4 sum_i w_i``, up to a term for the smallest scale, and minimising over w and c gives the
+        dual of a ridge. What should be zero there, but is not because of rounding, is subtracted from the bound."""
         w, t = self.weights, 2.0 * y
         size = w @ t**2
         t = t * min(1.0, float(np.sqrt(4 * self.total / size))) if size > 0 else t
@@ -98,7 +98,7 @@ class HuberWithScale:
         value -= debt
         return (value, float(w @ np.abs(t * self.y)) + debt) if value > trivial else (trivial, 0.0)
 
-    # What the loop and its result ask
+    # The interface ``Question``
 
     def from_inner(self, inner: np.ndarray) -> tuple[np.ndarray, float]:
         return np.append(inner[:-2], inner[-1]), float(inner[-2])
@@ -114,9 +114,9 @@ class HuberWithScale:
 
 
 class ScaleSearch(SelfCertified):
-    """An epoch sets the scale anew and solves the problem at that scale."""
+    """The search for the scale. An epoch takes the next scale and solves the problem at it."""
 
-    PATIENCE = 20  # epochs without progress after which the gap is taken to be all rounding
+    PATIENCE = 20  # epochs without progress after which the gap is taken to be a rounding error
 
     description = "secant method for the scale"
 
@@ -125,13 +125,13 @@ class ScaleSearch(SelfCertified):
         self.problem, self.method, self.settings = problem, method, settings
         self.tol = 0.1 * settings.tol  # of the problem at one scale
         self.dual_size = problem.n_samples
-        self.tried: list[tuple[float, float]] = []  # log of a scale, and of the one it leads to
+        self.tried: list[tuple[float, float]] = []  # logarithms of a scale and of the best scale for its residuals
         self.best: tuple[Located, Result] | None = None
         self.smallest_gap, self.stalled = np.inf, 0
         self.leads = self._solve(scale, start)
 
     def _solve(self, scale: float, start: Result | None) -> float:
-        """The problem at one scale. Returns the scale that its answer leads to."""
+        """Solve at a scale. Returns the best scale for its residuals."""
         problem = self.problem.at(scale)
         settings = replace(self.settings, tol=self.tol, max_epochs=1000)
         result, error = run(problem, self.method, problem.start(start), settings, time.perf_counter())
@@ -152,22 +152,22 @@ class ScaleSearch(SelfCertified):
         return 1.0, 0.0
 
     def epoch(self, beat: Beat) -> None:
-        if self.stalled:  # what is asked of the problem at one scale is in other units
+        if self.stalled:  # the tolerance of the problem at one scale is in other units
             self.tol = max(0.1 * self.tol, 1e-15)
         self.leads = self._solve(self._next_scale(), self.result)
         beat(int(self.result.history["entries"][-1]))
 
     def locate(self) -> Located:
-        """Here, or where the objective was least: there, once rounding is all that is left of the gap."""
+        """The current point; the one with the smallest objective, once only rounding errors are left of the gap."""
         coef, intercept = self.x[:-2], float(self.x[-2])
-        with np.errstate(all="ignore"):  # a gap that is no number proves nothing
+        with np.errstate(all="ignore"):  # a NaN gap proves nothing
             objective = self.problem.objective(self.scale, self.errors, coef)
             bound, terms = self.problem.bound(self.y, coef, intercept)
             primal, dual = float(np.log(objective)), float(np.log(bound))
             terms = 1.0 + terms / objective
         x = self.x if np.isfinite(primal) else np.full_like(self.x, np.nan)
         here = Located(x, self.y, primal, dual, terms, int(np.count_nonzero(coef)))
-        # The loop too prefers the newest of points that rounding cannot tell apart.
+        # Of points whose objectives differ by rounding errors only, the loop too prefers the newest.
         if self.best is None or primal - self.best[0].primal <= 1e-15 * abs(primal):
             self.best = here, self.result
         gap = primal - dual
@@ -179,14 +179,14 @@ class ScaleSearch(SelfCertified):
         """All products are fresh."""
 
     def answer(self) -> tuple[np.ndarray, Result]:
-        """The coefficients, the intercept and the scale with the least objective, and the solve they are from."""
+        """The coefficients, the intercept and the scale with the smallest objective, and the result they are from."""
         if self.best is None or not np.isfinite(self.best[0].x).all():
             return self.x, self.result
         return self.best[0].x, self.best[1]
 
     def _next_scale(self) -> float:
-        """Where the last two scales and what they lead to say that one leads to itself: the secant method, in a
-        bracket, since scales below that one lead up, and those above it down."""
+        """The next guess for the fixed point of the map from a scale to the best scale for its residuals: the secant
+        method, safeguarded by an interval, since scales below the fixed point are mapped up, those above it down."""
         if len(self.tried) < 2:
             return self.leads
         here, there = self.tried[-1]
@@ -202,7 +202,7 @@ class ScaleSearch(SelfCertified):
 
 
 def in_own_units(result: Result) -> Result:
-    """A result of ``drive`` without logarithms; its gap is in units of the objective."""
+    """A result of ``drive``, without logarithms; the objective is its scale."""
     with np.errstate(over="ignore"):
         primal, dual = float(np.exp(result.primal)), float(np.exp(result.dual))
     gap = primal * float(-np.expm1(-result.gap))  # primal - dual, without cancellation
@@ -210,7 +210,7 @@ def in_own_units(result: Result) -> Result:
 
 
 def _median(values: np.ndarray, weights: np.ndarray) -> float:
-    """With weights: half of them are below, half above."""
+    """The weighted median: half of the weight is below, half above."""
     order = np.argsort(values)
     upto = np.cumsum(weights[order])
     return float(values[order][np.searchsorted(upto, upto[-1] / 2)])

@@ -112,5 +112,5 @@ class HuberRegressor(LinearRegressor):
             warn(words)
 
     def _attributes(self, x: np.ndarray, intercept: float, data: FitData) -> dict[str, Any]:
-        """What the model is, at these coefficients and, after them, this scale."""
+        """The attributes of the model; x are the coefficients and, last, the scale."""
         return self._shaped(x[None, :-1], np.array([intercept]), data) | {"scale_": float(x[-1])}

@@ -342,6 +342,5 @@ def _distributions(values: list[np.ndarray]) -> np.ndarray:
         return np.column_stack([1.0 - values[0], values[0]])
     F = np.column_stack(values)
     total = F.sum(axis=1, keepdims=True)
-    return np.asarray(
-        np.divide(F, total, out=np.full_like(F, 1.0 / len(values)), where=total > 0)
-    )  # nothing known yet: all alike
+    unknown = np.full_like(F, 1.0 / len(values))  # equal probabilities
+    return np.asarray(np.divide(F, total, out=unknown, where=total > 0))

@@ -16,9 +16,10 @@ __all__ = ["Method", "Prepared", "Start"]
 
 @dataclass(frozen=True)
 class Prepared:
-    """An algorithm at its start, a description of what was chosen, and the seconds that went into parts.
+    """A compiled algorithm at its start, a description of the choices made, and the seconds spent on set-up by part.
 
-    ``remark`` is added to the description when the work is over; ``close`` is called then, however it ended."""
+    ``remark`` is called when the solve has ended, and added to the description; ``close`` is called then, also after an
+    error."""
 
     algorithm: _core.Algorithm
     description: str

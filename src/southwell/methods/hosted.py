@@ -1,4 +1,4 @@
-"""Algorithms that are written in Python: the one loop of the core drives them too.
+"""Algorithms that are written in Python. The loop of the core drives them, as it drives compiled ones.
 
 An algorithm moves in ``epoch(beat)`` and calls ``beat(entries)`` after each move, with the entries of the data that the
 move touched; when that returns True it leaves the epoch, because time is up or Ctrl-C was pressed. It has no loop that
@@ -20,7 +20,7 @@ Beat = Callable[[int], bool]
 
 
 class Hosted(ABC):
-    """Base of all algorithms in Python. ``x`` is where one stands, ``description`` what it is."""
+    """Base of all algorithms in Python. ``x`` is the current point, ``description`` is shown in results."""
 
     x: np.ndarray
     description: str
@@ -31,25 +31,25 @@ class Hosted(ABC):
 
     @abstractmethod
     def epoch(self, beat: Beat) -> None:
-        """Move."""
+        """Perform the moves of an epoch."""
 
     def remark(self) -> str:
-        """What the work consisted of, told when it is over."""
+        """A summary of the work, added to the description when the solve has ended."""
         return ""
 
     def close(self) -> None:  # noqa: B027
-        """Called when the work is over, however it ended."""
+        """Called when the solve has ended, also after an error."""
 
     def prepared(self) -> Prepared:
         return Prepared(self._hosted(), self.description, close=self.close, remark=self.remark)
 
     @abstractmethod
     def _hosted(self) -> _core.Algorithm:
-        """This algorithm, as the core holds it."""
+        """The compiled object that calls this algorithm."""
 
 
 class CertifiedByCore(Hosted):
-    """An algorithm for a compiled ``problem``, which proves how good ``x`` is."""
+    """An algorithm for a compiled ``problem``, which computes the certificates of ``x``."""
 
     problem: _core.Question
 
@@ -57,7 +57,7 @@ class CertifiedByCore(Hosted):
         return _core.in_python(self.problem, self, self.x)
 
     def advance(self) -> tuple[np.ndarray, int]:
-        """What the core calls: an epoch. Where it ends, and the products with the data that it took."""
+        """Called by the core: an epoch. Returns the new point and the number of products with the data."""
         entries: list[int] = []
 
         def beat(more: int) -> bool:
@@ -69,7 +69,7 @@ class CertifiedByCore(Hosted):
 
 
 class Located(NamedTuple):
-    """A point and its proof. ``terms`` is the size of the numbers that cancel in the gap: it bounds rounding errors."""
+    """A point and its certificate. ``terms`` bounds rounding errors: the size of the numbers that cancel in the gap."""
 
     x: np.ndarray
     y: np.ndarray
@@ -80,7 +80,7 @@ class Located(NamedTuple):
 
 
 class SelfCertified(Hosted):
-    """An algorithm whose problem lives in Python too, and which therefore tells P and D itself."""
+    """An algorithm whose problem is in Python too, and which therefore computes P and D itself."""
 
     dual_size: int
 
@@ -89,12 +89,12 @@ class SelfCertified(Hosted):
 
     @abstractmethod
     def unit(self) -> tuple[float, float]:
-        """The unit of the gap, and below which gap rounding decides."""
+        """The unit of the gap, and the gap below which rounding errors dominate."""
 
     @abstractmethod
     def locate(self) -> Located:
-        """The best point that can be told from here, with fresh products."""
+        """The best point that can be computed from the current one, with fresh products."""
 
     @abstractmethod
     def resync(self) -> None:
-        """Take over the products of the last point located, so that rounding errors do not grow."""
+        """Adopt the products of the last located point, so that rounding errors do not grow."""

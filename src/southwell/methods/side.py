@@ -100,7 +100,7 @@ def dual_start(problem: Problem, start: Start) -> np.ndarray:
 
 def gram(problem: Problem, side: str, intercept_firmness: float) -> np.ndarray:
     """The inner products of the coordinates: A'SA on the primal side, -A L^-1 A' on the dual, for A with its frame."""
-    dense = None if problem.matrix.sparse else problem.shifts  # added as the slabs are read
+    dense = None if problem.matrix.sparse else problem.shifts  # added while the data are read
     shifts = np.zeros(problem.n_features) if problem.shifts is None or dense is not None else problem.shifts
     if side == "primal":
         products = problem.matrix.weighted_gram(problem.weights, True, dense)

@@ -55,7 +55,7 @@ class Dense:
 
         parts = workers.map(product, _indices(blocks, self.n_blocks))
         stack = np.array(parts, dtype=np.float64).reshape(-1, self.size, self.size)
-        return np.asarray((stack + stack.swapaxes(1, 2)) / 2)  # apply sees the symmetric part of D alone
+        return np.asarray((stack + stack.swapaxes(1, 2)) / 2)  # only the symmetric part of D matters
 
     def _parts(self, block: int, rows: np.ndarray | None, exact: bool) -> Iterable[tuple[slice, np.ndarray]]:
         """The rows of one block in slabs; a single slab if nothing has to be converted."""
