@@ -82,6 +82,8 @@ def test_a_callback_can_end_a_fit(callbacks):
     X, y = load_breast_cancer(return_X_y=True)
     model = sw.LogisticRegression("l1", C=10.0).set_callbacks(Diary(enough=2)).fit(scale(X), y)
     assert model.status_ is sw.Status.STOPPED
+    robust = sw.HuberRegressor(alpha=1.0).set_callbacks(Diary(enough=2)).fit(*load_diabetes(return_X_y=True))
+    assert robust.status_ is sw.Status.STOPPED and robust.n_iter_ == 2
     digits = sw.LinearSVC(C=0.01).set_callbacks(diary := Diary()).fit(*load_digits(return_X_y=True))
     assert sum(c.task_name == "problem" for c in diary.ended) == 10 and digits.coef_.shape == (10, 64)
 

@@ -384,6 +384,33 @@ def test_a_huber_fit_reaches_loose_tolerances(tol):
     assert model.status_ is sw.Status.CONVERGED and model.gap_ <= tol
 
 
+def test_a_huber_fit_ends_where_rounding_decides():
+    X, y = numbers()
+    with pytest.warns(estimators.ConvergenceWarning, match="rounding allows no more"):
+        model = sw.HuberRegressor(tol=0.0, max_iter=10**6).fit(X, y)
+    assert model.status_ is sw.Status.PRECISION and model.gap_ <= 1e-13
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_a_huber_fit_sets_its_scale_so_often(rounds):
+    X, y = numbers()
+    with pytest.warns(estimators.ConvergenceWarning, match="raise max_iter; or fit again with warm_start=True"):
+        model = sw.HuberRegressor(max_iter=rounds).fit(X, y)
+    assert model.status_ is sw.Status.MAX_EPOCHS and model.n_iter_ == rounds
+    w = np.ones(len(y))
+    assert objective(model, model, X, y, w) == pytest.approx(model.dual_gap_ / model.gap_, rel=1e-12)
+    best = objective(sw.HuberRegressor(tol=1e-12).fit(X, y), model, X, y, w)
+    assert objective(model, model, X, y, w) - model.dual_gap_ <= best * (1 + 1e-12)
+
+
+def test_warnings_are_in_the_words_of_estimators():
+    X, y = numbers()
+    with pytest.warns(estimators.ConvergenceWarning, match="raise max_iter, .* columns of X .*with warm_start=True"):
+        sw.Lasso(alpha=1e-6, tol=0.0, max_iter=1, method="coordinate_descent").fit(X, y)
+    with pytest.warns(estimators.ConvergenceWarning, match="scale of X and y"):
+        sw.Ridge(method=sw.methods.DSPDC(tau=1e4, sigma=1e8), max_iter=10**5, tol=1e-12).fit(X, y)
+
+
 def test_a_failed_fit_finds_nothing():
     X, y = numbers()
     bad = X[:, :3].copy()

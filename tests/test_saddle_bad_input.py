@@ -201,11 +201,11 @@ def test_factors_that_do_not_fit():
     U, V = factors()
     refuses(ValueError, f"inner sizes .*U is {N} x 4, V is 3 x {D}", sw.Factorised(U, V[:3]), np.ones(N), l2=0.1)
     refuses(ValueError, f"b must have {N} entries", sw.Factorised(U, V), np.ones(N + 1), l2=0.1)
-    refuses(ValueError, "Factor U: A must be 2-d", sw.Factorised(U[0], V), np.ones(N), l2=0.1)
-    refuses(ValueError, "Factor V: A must be 2-d", sw.Factorised(U, V[0]), np.ones(N), l2=0.1)
-    refuses(ValueError, "Factor V: A is empty", sw.Factorised(U, V[:, :0]), np.ones(N), l2=0.1)
-    refuses(TypeError, "Factor U.*real numbers", sw.Factorised(U.astype(complex), V), np.ones(N), l2=0.1)
-    refuses(TypeError, "Factor V.*real numbers", sw.Factorised(U, V.astype(str)), np.ones(N), l2=0.1)
+    refuses(ValueError, "^U must be 2-d", sw.Factorised(U[0], V), np.ones(N), l2=0.1)
+    refuses(ValueError, "^V must be 2-d", sw.Factorised(U, V[0]), np.ones(N), l2=0.1)
+    refuses(ValueError, "^V is empty", sw.Factorised(U, V[:, :0]), np.ones(N), l2=0.1)
+    refuses(TypeError, "^U must hold real numbers.*U.astype", sw.Factorised(U.astype(complex), V), np.ones(N), l2=0.1)
+    refuses(TypeError, "^V must hold real numbers.*V.astype", sw.Factorised(U, V.astype(str)), np.ones(N), l2=0.1)
 
 
 @pytest.mark.parametrize("value", [NAN, INF, -INF])
@@ -214,7 +214,7 @@ def test_factors_with_holes(value, form):
     for k, name in enumerate("UV"):
         parts = list(factors())
         parts[k][1, 2] = value
-        refuses(ValueError, f"Factor {name}: .*NaN or infinity", sw.Factorised(*map(form, parts)), np.ones(N), l2=0.1)
+        refuses(ValueError, f"^{name} contains NaN or infinity", sw.Factorised(*map(form, parts)), np.ones(N), l2=0.1)
 
 
 def test_broken_sparse_factors():
@@ -222,7 +222,7 @@ def test_broken_sparse_factors():
     broken = sp.csr_array(U)
     broken.indices = broken.indices.copy()
     broken.indices[0] = 99
-    refuses(ValueError, "Factor U: A is broken", sw.Factorised(broken, V), np.ones(N), l2=0.1)
+    refuses(ValueError, "^U is broken", sw.Factorised(broken, V), np.ones(N), l2=0.1)
 
 
 def test_centred_factors():

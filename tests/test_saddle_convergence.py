@@ -438,15 +438,15 @@ def test_lbfgs_leaves_no_thread_after_an_error(no_threads_left):
 
 
 def test_lbfgs_leaves_no_thread_after_ctrl_c_while_scipy_works(no_threads_left, monkeypatch):
-    """The signal may come while the solve waits for SciPy: then advance() raises."""
-    advance = sw.methods.full_gradient._Quasi.advance
+    """The signal may come while the solve waits for SciPy: then the epoch raises."""
+    epoch = sw.methods.full_gradient._Quasi.epoch
 
-    def pressed(self):
+    def pressed(self, beat):
         if self.thread is not None:
             raise KeyboardInterrupt
-        return advance(self)
+        return epoch(self, beat)
 
-    monkeypatch.setattr(sw.methods.full_gradient._Quasi, "advance", pressed)
+    monkeypatch.setattr(sw.methods.full_gradient._Quasi, "epoch", pressed)
     A, b = hard(200, 100)
     with contextlib.suppress(sw.Interrupted):
         quietly(A, b, l2=1e-9, method="lbfgs", tol=0.0)
@@ -465,7 +465,7 @@ def test_an_error_within_lbfgs_reaches_the_caller(no_threads_left, monkeypatch):
         return inner(*args)
 
     class Core:
-        in_python, loss_and_slopes = staticmethod(sw.methods.full_gradient._core.in_python), staticmethod(broken)
+        loss_and_slopes = staticmethod(broken)
 
     A, b = hard(200, 100)
     monkeypatch.setattr(sw.methods.full_gradient, "_core", Core)

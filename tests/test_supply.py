@@ -70,6 +70,18 @@ def test_the_search_lets_pass_what_is_safe():
     assert dangers("import json\nnp.load(p, allow_pickle=False)\nmodel.eval(x)\nfrom . import code") == []
 
 
+@pytest.mark.parametrize(
+    "path",
+    [path for path in SOURCES if "reference" not in path.parent.parts],
+    ids=lambda path: str(path.relative_to(ROOT / "src")),
+)
+def test_only_tests_use_the_reference(path):
+    """It is slow, and it is what the rest is compared with."""
+    imported = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.ImportFrom)]
+    named = [name for node in imported for name in (*(node.module or "").split("."), *(one.name for one in node.names))]
+    assert "reference" not in named
+
+
 def pinned(name: str) -> dict[str, tuple[str, int]]:
     """Of each requirement in a file of .ci its version, and the number of its hashes."""
     text = (ROOT / ".ci" / name).read_text(encoding="utf-8").replace("\\\n", " ")

@@ -1,6 +1,7 @@
 """southwell: large sparse linear models by coordinate methods, with a proof of optimality for every answer."""
 
 from importlib import import_module
+from typing import Any
 
 from . import _blas as _blas
 from . import losses, methods, penalties, plots, rules
@@ -11,9 +12,9 @@ from .lambda_max import lambda_max
 from .path import Path, path
 from .problem import Problem
 from .proof import Proof
-from .result import Result
+from .result import Progress, Result
 from .sketch import sketch_features, sketch_instances
-from .solve import ConvergenceWarning, Interrupted, Progress, solve
+from .solve import ConvergenceWarning, Interrupted, solve
 from .solve_many import Results, solve_many
 from .status import Status
 
@@ -80,7 +81,7 @@ _ESTIMATORS = (
 __all__ += _ESTIMATORS
 
 
-def __getattr__(name: str):  # imported when asked for: scikit-learn takes a while
+def __getattr__(name: str) -> Any:  # imported when asked for: scikit-learn takes a while
     if name in ("check", "estimators", "features", "graph", "metric", "model_files"):
         return import_module(f".{name}", __name__)
     if name == "load":

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from . import _core, _sparse
 from ._dense import refuse_unreadable
+from ._typing import AnyMatrix, Given
+from ._words import OF_SOLVE, Words
 
 MOST = 2**31 - 1  # the largest number of rows or columns
 
@@ -26,8 +29,8 @@ def _as_float(array: np.ndarray, what: str) -> np.ndarray:
         return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
 
 
-def vector(given, what: str, size: int | None = None) -> np.ndarray:
-    """A finite, contiguous float64 vector."""
+def vector(given: Given, what: str, size: int | None = None, data: str = "A") -> np.ndarray:
+    """A finite, contiguous float64 vector, as long as ``data`` asks for."""
     if sp.issparse(given):
         raise TypeError(f"{what} must be one-dimensional numbers; got a sparse matrix. Give {what}.toarray().")
     refuse_unreadable(given, what)
@@ -42,8 +45,8 @@ def vector(given, what: str, size: int | None = None) -> np.ndarray:
     if values.ndim != 1:
         raise ValueError(f"{what} must be one-dimensional; got shape {values.shape}.")
     if size is not None and values.size != size:
-        raise ValueError(f"{what} must have {size} entries to agree with A; got {values.size}.")
-    values = np.require(_as_float(values, what), np.float64, "CA")
+        raise ValueError(f"{what} must have {size} entries to agree with {data}; got {values.size}.")
+    values = np.require(_as_float(values, what), np.float64, ["C", "A"])
     if not _core.all_finite(values):
         raise ValueError(f"{what} contains NaN or infinity. Remove or impute those entries first.")
     return values
@@ -100,47 +103,42 @@ class Matrix:
     ``columns`` reads CSC and Fortran order as they are, ``rows`` CSR and C order; the other pair is built once.
     """
 
-    def __init__(self, A):
-        if sp.issparse(A):
-            self._given = self._check_sparse(A)
-        else:
-            self._given = self._check_dense(A)
+    def __init__(self, A: Given, name: str = "A") -> None:
+        self.sparse: bool = sp.issparse(A)
+        self._given: AnyMatrix = self._check_sparse(A, name) if self.sparse else self._check_dense(A, name)
         self.shape: tuple[int, int] = self._given.shape
-        self._by_columns = self._by_rows = None
+        self._by_columns: AnyMatrix | None = None
+        self._by_rows: AnyMatrix | None = None
 
     @staticmethod
-    def _check_dense(A) -> np.ndarray:
-        refuse_unreadable(A, "A")
+    def _check_dense(A: Given, name: str) -> np.ndarray:
+        refuse_unreadable(A, name)
         try:
             array = np.asarray(A)
         except (TypeError, ValueError) as error:
-            raise TypeError(f"A must be a 2-d array or a SciPy sparse matrix; got {type(A).__name__}.") from error
+            raise TypeError(f"{name} must be a 2-d array or a SciPy sparse matrix; got {type(A).__name__}.") from error
         if array.ndim != 2:
             raise ValueError(
-                f"A must be 2-d, samples by features; got shape {array.shape}. "
-                "One feature: A.reshape(-1, 1); one sample: A.reshape(1, -1)."
+                f"{name} must be 2-d, samples by features; got shape {array.shape}. "
+                f"One feature: {name}.reshape(-1, 1); one sample: {name}.reshape(1, -1)."
             )
-        _refuse_size(array.shape)
-        array = _as_float(array, "A")
+        _refuse_size(array.shape, name)
+        array = _as_float(array, name)
         if not (array.flags.c_contiguous or array.flags.f_contiguous):
             array = np.ascontiguousarray(array)
-        _refuse_infinite(array.ravel(order="K"))
+        _refuse_infinite(array.ravel(order="K"), name)
         return array
 
     @staticmethod
-    def _check_sparse(A):
-        matrix = _sparse.sound_array(A)
-        _refuse_size(matrix.shape)
-        matrix.data = np.ascontiguousarray(_as_float(matrix.data, "A"))
+    def _check_sparse(A: Given, name: str) -> AnyMatrix:
+        matrix = _sparse.sound_array(A, name)
+        _refuse_size(matrix.shape, name)
+        matrix.data = np.ascontiguousarray(_as_float(matrix.data, name))
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
             matrix.sum_duplicates()
-        _refuse_infinite(matrix.data)
+        _refuse_infinite(matrix.data, name)
         return matrix
-
-    @property
-    def sparse(self) -> bool:
-        return sp.issparse(self._given)
 
     @property
     def shifts_are_free(self) -> bool:
@@ -170,18 +168,18 @@ class Matrix:
         )
 
     @property
-    def columns(self):
+    def columns(self) -> AnyMatrix:
         if self._by_columns is None:
             self._by_columns = self._given.tocsc() if self.sparse else np.asfortranarray(self._given)
         return self._by_columns
 
     @property
-    def rows(self):
+    def rows(self) -> AnyMatrix:
         if self._by_rows is None:
             self._by_rows = self._given.tocsr() if self.sparse else np.ascontiguousarray(self._given)
         return self._by_rows
 
-    def fibers(self, by_columns: bool):
+    def fibers(self, by_columns: bool) -> AnyMatrix:
         """The columns, or the rows, as the rows of a CSR or C-ordered matrix."""
         return self.columns.T if by_columns else self.rows
 
@@ -253,8 +251,8 @@ class Product:
 
     shifts_are_free = False
 
-    def __init__(self, given: Factorised):
-        self.U, self.V = _factor(given.U, "U"), _factor(given.V, "V")
+    def __init__(self, given: Factorised) -> None:
+        self.U, self.V = Matrix(given.U, "U"), Matrix(given.V, "V")
         if self.U.shape[1] != self.V.shape[0]:
             raise ValueError(
                 f"The inner sizes of the factors must agree: U is {self.U.shape[0]} x {self.U.shape[1]}, "
@@ -311,24 +309,17 @@ class Product:
         return Matrix(bordered)
 
 
-def _factor(given, name: str) -> Matrix:
-    try:
-        return Matrix(given)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"Factor {name}: {error}") from None
-
-
-def _refuse_size(shape: tuple[int, ...]) -> None:
+def _refuse_size(shape: tuple[int, ...], name: str) -> None:
     if 0 in shape:
-        raise ValueError(f"A is empty: its shape is {shape}. At least one sample and one feature are needed.")
+        raise ValueError(f"{name} is empty: its shape is {shape}. At least one sample and one feature are needed.")
     if max(shape) > MOST:
         raise ValueError(
-            f"A is too large: its shape is {shape}, and the core numbers rows and columns with 32 bits, up to {MOST}. "
-            "Drop empty rows and columns, or fit a sample of the rows. (The number of entries is not limited.)"
+            f"{name} is too large: its shape is {shape}, and the core numbers rows and columns with 32 bits, up to "
+            f"{MOST}. Drop empty rows and columns, or fit a sample of the rows. (The number of entries is not limited.)"
         )
 
 
-def readable(given, what: str):
+def readable(given: Given, what: str) -> Any:
     """``given``, checked so that scikit-learn can read it: sparse matrices are valid, arrays are readable."""
     if sp.issparse(given):
         return _sparse.sound(given, what)
@@ -336,40 +327,41 @@ def readable(given, what: str):
     return given
 
 
-def margins(A, x: sp.csr_array, intercepts: np.ndarray) -> np.ndarray:
+def margins(A: Given, x: sp.csr_array, intercepts: np.ndarray) -> np.ndarray:
     """A x + c, a column for each row of the coefficients ``x``."""
     product = readable(A, "A") @ x.T
-    return (product.toarray() if sp.issparse(product) else np.asarray(product)) + intercepts
+    return np.asarray((product.toarray() if sp.issparse(product) else np.asarray(product)) + intercepts)
 
 
-def _refuse_infinite(values: np.ndarray) -> None:
+def _refuse_infinite(values: np.ndarray, name: str) -> None:
     if not _core.all_finite(values):
-        raise ValueError("A contains NaN or infinity. Impute or drop those entries first.")
+        raise ValueError(f"{name} contains NaN or infinity. Impute or drop those entries first.")
 
 
-def weights(given, size: int) -> np.ndarray:
+def weights(given: Given, size: int, data: str = "A") -> np.ndarray:
     """Sample weights that sum to one."""
     if given is None:
         return np.full(size, 1.0 / size)
-    values = vector(given, "sample_weight", size)
+    values = vector(given, "sample_weight", size, data)
     if values.min() < 0:
         raise ValueError(f"sample_weight must be >= 0; the smallest is {values.min()}.")
     if values.max() == 0:
         raise ValueError("sample_weight must have a positive, finite sum; all weights are zero.")
     values = values / values.max()  # so that the sum cannot overflow
-    return values / values.sum()
+    return np.asarray(values / values.sum())
 
 
-def targets(given, kind: str, size: int, sample_weights: np.ndarray, loss: str) -> np.ndarray:
+def targets(given: Given, kind: str, size: int, sample_weights: np.ndarray, loss: str,
+            words: Words = OF_SOLVE) -> np.ndarray:  # fmt: skip
     """Checked targets of a loss: real numbers, signs (-1 and +1, both present) or counts."""
-    values = vector(given, "b", size).copy()  # a copy, so that the checked values cannot change
+    values = vector(given, words.targets, size, words.data).copy()  # a copy, so that the checked values cannot change
     if kind == "signs":
         seen = np.unique(values)
         if not np.isin(seen, (-1.0, 1.0)).all():
             shown = ", ".join(f"{v:g}" for v in seen[:5]) + (", ..." if seen.size > 5 else "")
             raise ValueError(
                 f"The {loss} loss takes targets -1 and +1; got {shown}. "
-                "Map two classes with b = np.where(labels == positive_class, 1.0, -1.0)."
+                f"Map two classes with {words.targets} = np.where(labels == positive_class, 1.0, -1.0)."
             )
         used = np.unique(values[sample_weights > 0])
         if used.size < 2:

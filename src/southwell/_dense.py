@@ -9,9 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._names import shown
+from ._typing import Given
 
 
-def refuse_unreadable(array, what: str) -> None:
+def refuse_unreadable(array: Given, what: str) -> None:
     """Refuse an array that cannot be read safely, or whose numbers are not meant as they are.
 
     Reading a memory map beyond the end of its file ends the process. The mask of a masked array would be lost. An array
@@ -21,8 +22,8 @@ def refuse_unreadable(array, what: str) -> None:
         return
     if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
         raise ValueError(
-            f"{what} is a masked array with {np.ma.count_masked(array)} masked entries. Fill them, for example with "
-            f"{what}.filled(0.0), or leave out those rows."
+            f"{what} is a masked array with {np.count_nonzero(np.ma.getmaskarray(array))} masked entries. Fill them, "
+            f"for example with {what}.filled(0.0), or leave out those rows."
         )
     source = array
     while isinstance(source, np.ndarray) and source.base is not None:
@@ -39,7 +40,7 @@ def refuse_unreadable(array, what: str) -> None:
         )
 
 
-def numbers(name: str, given) -> np.ndarray:
+def numbers(name: str, given: Given) -> np.ndarray:
     """``given`` as a float64 array, without a copy if it is one; NaN and infinity are allowed. Raises otherwise."""
     refuse_unreadable(given, name)
     if isinstance(given, np.ndarray) and given.dtype == np.float64:
@@ -56,7 +57,7 @@ def numbers(name: str, given) -> np.ndarray:
         raise TypeError(f"{name} must be real numbers; got {shown(given)}.") from None
 
 
-def plain(name: str, given) -> np.ndarray:
+def plain(name: str, given: Given) -> np.ndarray:
     """``given`` as an array of any dtype. Raises if it is sparse or ragged."""
     refuse_unreadable(given, name)
     if sp.issparse(given):

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
+from typing import Any
 
 from . import _core
 
@@ -20,10 +22,11 @@ class Interrupts:
     Only the main thread receives signals; in other threads this does nothing.
     """
 
-    def __init__(self, flag: _core.Flag | None = None):
+    def __init__(self, flag: _core.Flag | None = None) -> None:
         self.flag = _core.Flag() if flag is None else flag
         self.lost: KeyboardInterrupt | None = None
-        self._hook = self._before = None
+        self._before: Callable[[sys.UnraisableHookArgs], Any] = sys.__unraisablehook__
+        self._hook: Callable[[sys.UnraisableHookArgs], Any] | None = None
 
     def __enter__(self) -> Interrupts:
         if threading.current_thread() is threading.main_thread():
@@ -31,14 +34,20 @@ class Interrupts:
             sys.unraisablehook = self._hook
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._hook is not None and sys.unraisablehook is self._hook:  # unless it was replaced meanwhile
             sys.unraisablehook = self._before
         self._hook = None
 
-    def _hear(self, unraisable) -> None:
+    def _hear(self, unraisable: sys.UnraisableHookArgs) -> None:
         if not issubclass(unraisable.exc_type, KeyboardInterrupt):
-            return self._before(unraisable)
-        self.lost = unraisable.exc_value or KeyboardInterrupt()
-        self.flag.raise_()
-        return None
+            self._before(unraisable)
+            return
+        told = unraisable.exc_value
+        self.lost = told if isinstance(told, KeyboardInterrupt) else KeyboardInterrupt()
+        cancel(self.flag)
+
+
+def cancel(flag: _core.Flag) -> None:
+    """End the solves that were given this flag."""
+    flag.raise_()  # type: ignore[attr-defined]  # stubs leave out names that end with an underscore

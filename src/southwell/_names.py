@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from typing import TypeVar
 
 import numpy as np
+
+T = TypeVar("T")
 
 
 def shown(given: object, most: int = 80) -> str:
@@ -37,7 +40,7 @@ def one_name(kind: str, given: object, known: Iterable[str]) -> str:
     return given
 
 
-def resolve(kind: str, given: object, known: dict[str, type], base: type):
+def resolve(kind: str, given: object, known: Mapping[str, type[T]], base: type[T]) -> T:
     """An instance of ``base`` from an instance, a class or a name."""
     if isinstance(given, base):
         return given
@@ -103,7 +106,8 @@ def at_most(name: str, size: int, most: int, what: str) -> int:
 
 def count(name: str, given: object, least: int, bits: int = 63) -> int:
     """``given`` as an integer >= ``least`` and below ``2**bits``, or an error."""
-    whole = isinstance(given, int | np.integer) and not isinstance(given, bool | np.timedelta64)
-    if not whole or not least <= int(given) < 2**bits:  # type: ignore[call-overload]
-        raise ValueError(f"{name} must be an integer >= {least} (and below 2**{bits}); got {shown(given)}.")
-    return int(given)  # type: ignore[call-overload]
+    if isinstance(given, int | np.integer) and not isinstance(given, bool | np.timedelta64):
+        number = int(given)
+        if least <= number < 2**bits:
+            return number
+    raise ValueError(f"{name} must be an integer >= {least} (and below 2**{bits}); got {shown(given)}.")

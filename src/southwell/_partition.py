@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
+from ._typing import Given
+
 if TYPE_CHECKING:
     from .problem import Problem
 
 CLUSTERINGS = ("kmeans", "minibatch-kmeans", "spectral")
 
 
-def blocks(problem: Problem, side: str, number: int | None, partition, seed: int) -> np.ndarray:
+def blocks(problem: Problem, side: str, number: int | None, partition: Given, seed: int) -> np.ndarray:
     """The block of each coordinate; the intercept, last on the primal side, gets one of its own."""
     what, size = ("features", problem.n_features) if side == "primal" else ("samples", problem.n_samples)
     if number is not None and number > size:
@@ -38,11 +40,11 @@ def blocks(problem: Problem, side: str, number: int | None, partition, seed: int
 def _cluster(problem: Problem, side: str, number: int, clustering: str, seed: int) -> np.ndarray:
     from sklearn.cluster import KMeans, MiniBatchKMeans, SpectralClustering
 
-    points = problem.data.fibers(side == "primal")
+    points = problem.matrix.fibers(side == "primal")
     size = points.shape[0]
     if number == 1 or number == size:
         return np.arange(size) % number
-    if problem.shifts is not None and not problem.data.sparse:
+    if problem.shifts is not None and not problem.matrix.sparse:
         points = points + (problem.shifts[:, None] if side == "primal" else problem.shifts)
     if sp.issparse(points) and points.indices.dtype != np.int32:  # scikit-learn needs 32-bit indices
         points = sp.csr_matrix(
@@ -62,7 +64,7 @@ def _cluster(problem: Problem, side: str, number: int, clustering: str, seed: in
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
-def frozen(partition):
+def frozen(partition: Given) -> Given:
     """Arrays, lists and other collections as nested tuples, so that rules can be compared; other values unchanged."""
     if isinstance(partition, np.ndarray):
         partition = partition.tolist()
@@ -74,7 +76,7 @@ def frozen(partition):
         raise TypeError("partition must be labels, or lists of members; got lists in lists without end.") from None
 
 
-def _given(partition, size: int, what: str) -> np.ndarray:
+def _given(partition: Given, size: int, what: str) -> np.ndarray:
     """The block of each coordinate, from labels or from lists of members; each coordinate must occur once."""
     if not isinstance(partition, tuple):
         raise TypeError(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
+
+from ._typing import AnyMatrix
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -22,7 +24,7 @@ def index(problem: Problem, side: str, seed: int, breadth: int, links: int) -> C
         raise ImportError(
             "MaxInnerProduct needs hnswlib. Install it with: python -m pip install 'southwell[search]'"
         ) from error
-    points = problem.data.fibers(side == "primal")
+    points = problem.matrix.fibers(side == "primal")
     size, length = points.shape
     if 4 * size * length > MEMORY_LIMIT:
         raise ValueError(
@@ -30,7 +32,7 @@ def index(problem: Problem, side: str, seed: int, breadth: int, links: int) -> C
             f"{4 * size * length / 2**30:.1f} GiB; the limit is {MEMORY_LIMIT / 2**30:.0f}. Use Hybrid or Greedy."
         )
 
-    def build():
+    def build() -> Any:
         dense = _dense(points, problem.shifts, by_fiber=side == "primal")
         found = hnswlib.Index(space="ip", dim=length)
         found.init_index(max_elements=size, ef_construction=200, M=links, random_seed=seed % 2**31)
@@ -44,12 +46,12 @@ def index(problem: Problem, side: str, seed: int, breadth: int, links: int) -> C
         searcher.set_ef(max(breadth, number))
         labels, distances = searcher.knn_query(np.stack([query, -query]), k=min(number, size), num_threads=1)
         order = np.argsort(distances, axis=None, kind="stable")[:number]  # distance = 1 - product
-        return labels.ravel()[order].astype(np.int64)
+        return np.asarray(labels.ravel()[order].astype(np.int64))
 
     return find
 
 
-def _dense(points, shifts: np.ndarray | None, by_fiber: bool) -> np.ndarray:
+def _dense(points: AnyMatrix, shifts: np.ndarray | None, by_fiber: bool) -> np.ndarray:
     """The vectors with their shifts, in single precision, some at a time, scaled to entries of at most one."""
     size, length = points.shape
     dense = np.empty((size, length), dtype=np.float32)

@@ -6,19 +6,22 @@ therefore passes what it was given through ``sound``, before SciPy or scikit-lea
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import chain
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from . import _core
 from ._dense import refuse_unreadable
+from ._typing import AnyMatrix, Given
 
 AGAIN = "Build it again, for example from its COO form."
 
 
-def sound(A, what: str = "A"):
+def sound(A: Given, what: str = "A") -> AnyMatrix:
     """Like ``sound_array``, but a sparse matrix (``spmatrix``) stays one."""
     array = sound_array(A, what)
     if not isinstance(A, sp.spmatrix):
@@ -29,7 +32,7 @@ def sound(A, what: str = "A"):
     return matrix
 
 
-def sound_array(A, what: str = "A"):
+def sound_array(A: Given, what: str = "A") -> AnyMatrix:
     """A CSR or CSC array equal to the sparse matrix ``A``, whose arrays are safe to read.
 
     Arrays are shared with ``A`` if they can be used without changes. CSC stays CSC, all other formats become CSR.
@@ -43,7 +46,7 @@ def sound_array(A, what: str = "A"):
         If what should be an array of numbers or of integers is something else.
     """
     shape = _attribute(A, "shape", what)
-    if not isinstance(shape, tuple) or not all(isinstance(size, Integral) and 0 <= size < 2**63 for size in shape):
+    if not isinstance(shape, tuple) or not all(isinstance(size, Integral) and 0 <= int(size) < 2**63 for size in shape):
         raise ValueError(f"{what} is broken: its shape is {str(shape)[:80]}; two sizes >= 0 are needed. {AGAIN}")
     if len(shape) != 2:
         raise ValueError(f"{what} must be 2-d, samples by features; got shape {shape}.")
@@ -54,7 +57,7 @@ def sound_array(A, what: str = "A"):
     return _READERS[kind](A, shape, what)
 
 
-def compressed(kind: str, parts: tuple, shape: tuple[int, int], what: str):
+def compressed(kind: str, parts: tuple[Any, ...], shape: tuple[int, int], what: str) -> AnyMatrix:
     """A checked CSR or CSC array from ``data, indices, indptr``, or an error."""
     values, indices, indptr = _values(parts[0], what), *_positions(parts[1:], ("indices", "indptr"), what)
     major, minor = shape if kind == "csr" else shape[::-1]
@@ -68,12 +71,12 @@ def compressed(kind: str, parts: tuple, shape: tuple[int, int], what: str):
     return matrix
 
 
-def _of_compressed(A, shape, what: str):
+def _of_compressed(A: Given, shape: tuple[int, int], what: str) -> AnyMatrix:
     kind = _attribute(A, "format", what)
     return compressed(kind, tuple(_attribute(A, name, what) for name in ("data", "indices", "indptr")), shape, what)
 
 
-def _of_blocks(A, shape, what: str):
+def _of_blocks(A: Given, shape: tuple[int, int], what: str) -> AnyMatrix:
     names = ("data", "indices", "indptr")
     values, *rest = (_attribute(A, name, what) for name in names)
     values, (indices, indptr) = _values(values, what), _positions(rest, names[1:], what)
@@ -95,13 +98,13 @@ def _of_blocks(A, shape, what: str):
     return _of_compressed(matrix.tocsr(), shape, what)
 
 
-def _of_coordinates(A, shape, what: str):
+def _of_coordinates(A: Given, shape: tuple[int, int], what: str) -> AnyMatrix:
     values = _values(_attribute(A, "data", what), what)
     rows, columns = _positions((_attribute(A, "row", what), _attribute(A, "col", what)), ("row", "col"), what)
     return _gathered(values, rows, columns, shape, what)
 
 
-def _of_keys(A, shape, what: str):
+def _of_keys(A: Given, shape: tuple[int, int], what: str) -> AnyMatrix:
     """DOK: a dictionary from (row, column) to a value."""
     try:
         pairs = dict(A.items())
@@ -115,7 +118,7 @@ def _of_keys(A, shape, what: str):
     return _gathered(values, rows, columns, shape, what)
 
 
-def _of_lists(A, shape, what: str):
+def _of_lists(A: Given, shape: tuple[int, int], what: str) -> AnyMatrix:
     """LIL: for each row a list of columns and one of values."""
     places, values = _attribute(A, "rows", what), _attribute(A, "data", what)
     for name, lists in (("rows", places), ("data", values)):
@@ -136,7 +139,7 @@ def _of_lists(A, shape, what: str):
     return compressed("csr", (numbers, columns, indptr), shape, what)
 
 
-def _of_diagonals(A, shape, what: str):
+def _of_diagonals(A: Given, shape: tuple[int, int], what: str) -> AnyMatrix:
     values = _values(_attribute(A, "data", what), what)
     (offsets,) = _positions((_attribute(A, "offsets", what),), ("offsets",), what)
     if values.ndim != 2 or offsets.ndim != 1 or values.shape[0] != offsets.size:
@@ -157,7 +160,8 @@ _READERS = {
 }  # fmt: skip
 
 
-def _gathered(values: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int], what: str):
+def _gathered(values: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int],
+              what: str) -> AnyMatrix:  # fmt: skip
     """CSR from coordinates."""
     if values.ndim != 1:
         raise ValueError(f"{what} is broken: its data must be one-dimensional; got shape {values.shape}. {AGAIN}")
@@ -169,7 +173,7 @@ def _gathered(values: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: 
     return _of_compressed(sp.coo_array((values, (rows, columns)), shape=shape).tocsr(), shape, what)
 
 
-def _attribute(A, name: str, what: str):
+def _attribute(A: Given, name: str, what: str) -> Any:
     """An attribute of a sparse matrix. It may be computed from others, which may be damaged."""
     try:
         return getattr(A, name)
@@ -177,7 +181,7 @@ def _attribute(A, name: str, what: str):
         raise ValueError(f"{what} is broken: its {name} cannot be read ({error}). {AGAIN}") from None
 
 
-def _values(given, what: str) -> np.ndarray:
+def _values(given: Given, what: str) -> np.ndarray:
     """The stored numbers, of a type that compiled code can read."""
     if not isinstance(given, np.ndarray):
         raise TypeError(
@@ -191,10 +195,10 @@ def _values(given, what: str) -> np.ndarray:
             f"{what}.astype(float)."
         )
     dtype = np.dtype(np.float32) if values.dtype == np.float16 else values.dtype.newbyteorder("=")
-    return np.require(values, dtype, "CA")
+    return np.require(values, dtype, ["C", "A"])
 
 
-def _listed(given, A, what: str) -> np.ndarray:
+def _listed(given: Given, A: Given, what: str) -> np.ndarray:
     """Numbers from Python objects, in the dtype of ``A``."""
     values = np.array(list(given))
     claimed = np.dtype(_attribute(A, "dtype", what))
@@ -202,7 +206,7 @@ def _listed(given, A, what: str) -> np.ndarray:
     return _values(values.astype(claimed) if fits else values, what)
 
 
-def _positions(given, names, what: str) -> list[np.ndarray]:
+def _positions(given: Given, names: Sequence[str], what: str) -> list[np.ndarray]:
     """Arrays of integers, all int32 if every one of them fits, else all int64."""
     for part, name in zip(given, names, strict=True):
         if not isinstance(part, np.ndarray):
@@ -215,10 +219,10 @@ def _positions(given, names, what: str) -> list[np.ndarray]:
         if part.dtype.kind == "u" and part.dtype.itemsize == 8 and part.size and part.max() >= 2**63:
             raise ValueError(f"{what} is broken: its {name} holds {part.max()}, outside of its shape. {AGAIN}")
     narrow = all(np.can_cast(part.dtype, np.int32) for part in given)
-    return [np.require(np.asarray(part), np.int32 if narrow else np.int64, "CA") for part in given]
+    return [np.require(np.asarray(part), np.int32 if narrow else np.int64, ["C", "A"]) for part in given]
 
 
-def _check(indices, indptr, major: int, minor: int, stored: int, of: str, what: str) -> bool:
+def _check(indices: np.ndarray, indptr: np.ndarray, major: int, minor: int, stored: int, of: str, what: str) -> bool:
     """Whether indices strictly increase along each row or column. Raises if one is out of range."""
     if indptr.size != major + 1:
         raise ValueError(f"{what} is broken: indptr has {indptr.size} entries; its shape needs {major + 1}. {AGAIN}")

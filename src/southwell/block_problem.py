@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar, Self
+
 import numpy as np
 import scipy.sparse as sp
 
-from . import _core, _data, losses
+from . import _core, losses
 from ._dense import numbers, refuse_unreadable
 from ._names import shown
+from ._typing import Given
+from ._words import OF_SOLVE, Words
 from .losses import ClassLoss, Loss
-from .penalties import ElasticNet, Groups
+from .penalties import ElasticNet, Groups, Penalty
 from .problem import Problem
 
 
@@ -29,6 +33,7 @@ class BlockProblem(Problem):
     intercept : bool
         Adds c, a number for each column of X, never penalised.
     sample_weight : array of shape (n_samples,), optional
+    words : as for ``Problem``
 
     Examples
     --------
@@ -41,56 +46,57 @@ class BlockProblem(Problem):
     ((4, 3), Status.CONVERGED)
     """
 
-    blocks = True
+    blocks: ClassVar[bool] = True
+    penalty: Groups | ElasticNet  # type: ignore[assignment]  # methods of blocks ask for what both have
 
-    def __init__(self, A, b, loss: str | Loss = "squared", penalty: Groups | ElasticNet | None = None, *,
-                 intercept: bool = False, sample_weight=None):  # fmt: skip
-        super().__init__(A, b, loss, penalty, intercept=intercept, sample_weight=sample_weight)
+    def __init__(self, A: Given, b: Given, loss: str | Loss = "squared", penalty: Penalty | None = None, *,
+                 intercept: bool = False, sample_weight: Given = None, words: Words = OF_SOLVE) -> None:  # fmt: skip
+        super().__init__(A, b, loss, penalty, intercept=intercept, sample_weight=sample_weight, words=words)
         if self.shifts is not None and not self.data.shifts_are_free:
             raise ValueError(
                 "Problems of blocks do not take Centred sparse data. Pass A itself with intercept=True, which gives "
                 "the same coefficients."
             )
 
-    def _checked_penalty(self, penalty):
+    def _checked_penalty(self, penalty: Penalty | None) -> Any:
         if penalty is not None and not isinstance(penalty, ElasticNet | Groups):
             raise TypeError(f"penalty must be a southwell penalty, Groups or ElasticNet; got {type(penalty).__name__}.")
         if penalty is None or penalty.absent:
             raise ValueError("Problems of blocks need a penalty: give l1 or l2 > 0, or Groups with a strength.")
         return penalty
 
-    def _compile_penalty(self, penalty):
+    def _compile_penalty(self, penalty: Given) -> Any:
         return penalty.over_blocks(self.n_features, self.width)
 
-    def with_targets(self, b) -> BlockProblem:
+    def with_targets(self, b: Given) -> Self:
         other = super().with_targets(b)
         # The number of targets, and so of coefficients, may differ.
         return other._alike(core_penalty=other._compile_penalty(other.penalty))
 
-    def _checked_targets(self, b) -> np.ndarray:
+    def _checked_targets(self, b: Given) -> np.ndarray:
+        name = self.words.targets
         if isinstance(self.loss, ClassLoss):
-            return _class_numbers(b, self.n_samples, self.weights, self.loss.name)
+            return _class_numbers(b, name, self.n_samples, self.weights, self.loss.name)
         if sp.issparse(b):
-            raise TypeError("b is a sparse matrix; give an array, b.toarray().")
-        refuse_unreadable(b, "b")
+            raise TypeError(f"{name} is a sparse matrix; give an array, {name}.toarray().")
+        refuse_unreadable(b, name)
         try:
             table = np.asarray(b)
         except ValueError:
             table = np.empty(0)  # mixed shapes: refused below, with the usual message
         if table.ndim > 2:
             raise ValueError(
-                f"b must have shape (n_samples,) or (n_samples, n_tasks), {self.n_samples} rows; got {table.shape}."
-            )
-        if table.ndim != 2:
-            return _data.targets(b, self.loss.targets, self.n_samples, self.weights, self.loss.name)
-        if table.shape[0] != self.n_samples or table.shape[1] == 0:
-            raise ValueError(
-                f"b must have a row for each of the {self.n_samples} samples and a column for each task; got shape "
+                f"{name} must have shape (n_samples,) or (n_samples, n_tasks), {self.n_samples} rows; got "
                 f"{table.shape}."
             )
-        columns = [
-            _data.targets(column, self.loss.targets, self.n_samples, self.weights, self.loss.name) for column in table.T
-        ]
+        if table.ndim != 2:
+            return super()._checked_targets(b)
+        if table.shape[0] != self.n_samples or table.shape[1] == 0:
+            raise ValueError(
+                f"{name} must have a row for each of the {self.n_samples} samples and a column for each task; got "
+                f"shape {table.shape}."
+            )
+        columns = [super(BlockProblem, self)._checked_targets(column) for column in table.T]
         return np.ascontiguousarray(np.stack(columns, axis=1))
 
     def _centres(self) -> bool:
@@ -123,7 +129,7 @@ class BlockProblem(Problem):
             return self.loss.over(self.targets, self.width, self.weights)
         return _core.task_loss(self.loss.core, self.width, self.targets.ravel(), self.weights)
 
-    def core(self, by_columns: bool | None = None) -> _core.BlockProblem:
+    def core(self, by_columns: bool | None = None) -> _core.Question:
         layout = self.ready_layout() if by_columns is None else self.layout(by_columns)
         return _core.BlockProblem(layout, self.wide_loss(), self.core_penalty)
 
@@ -152,16 +158,29 @@ class BlockProblem(Problem):
     def loss_at(self, inner: np.ndarray) -> float:
         return self.wide_loss().value(self.ready_layout().apply_wide(inner, self.width))
 
-    def _checked_dual(self, y) -> np.ndarray:
+    def loss_slopes(self, inner: np.ndarray) -> np.ndarray:
+        return self.wide_loss().derivative(self.ready_layout().apply_wide(inner, self.width))
+
+    def null_model(self) -> np.ndarray:
+        return np.asarray(_core.null_model(self.core())[1])
+
+    def _from_rows(self, rows: np.ndarray) -> np.ndarray:
+        return rows.T if self.table else rows.ravel()
+
+    @staticmethod
+    def _warm_intercept(given: Given) -> Any:
+        return given  # checked with its shape, by to_inner
+
+    def _checked_dual(self, y: Given) -> np.ndarray:
         return _numbers(y, "y", (self.n_samples, self.width), self.table).ravel()
 
-    def coefficients(self, x, name: str) -> np.ndarray:
+    def coefficients(self, x: Given, name: str) -> np.ndarray:
         return _numbers(x, name, (self.n_features, self.width), self.table)
 
     def dual_shape(self, y: np.ndarray) -> np.ndarray:
         return y.reshape(self.n_samples, self.width) if self.table else y
 
-    def to_inner(self, x: np.ndarray, intercept) -> np.ndarray:
+    def to_inner(self, x: np.ndarray, intercept: Given) -> np.ndarray:
         table = x.reshape(self.n_features, self.width)
         if not self.intercept:
             if np.any(np.asarray(intercept) != 0):
@@ -171,7 +190,7 @@ class BlockProblem(Problem):
         own = own if self._offset is None else own + self._offset @ table
         return np.concatenate([table.ravel(), own])
 
-    def _intercepts(self, given) -> np.ndarray:
+    def _intercepts(self, given: Given) -> np.ndarray:
         try:
             own = np.asarray(given)
         except ValueError:
@@ -183,7 +202,7 @@ class BlockProblem(Problem):
             raise ValueError(f"intercept must be finite; got {shown(given)}.")
         return own
 
-    def from_inner(self, inner: np.ndarray):
+    def from_inner(self, inner: np.ndarray) -> tuple[np.ndarray, Any]:
         size = self.n_features * self.width
         table = inner[:size].reshape(self.n_features, self.width).copy()
         own = inner[size:].copy() if self.intercept else np.zeros(self.width)
@@ -195,12 +214,12 @@ class BlockProblem(Problem):
             return table, own
         return table.ravel(), float(own[0])
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.__dict__["core_penalty"] = self._compile_penalty(self.penalty)
 
 
-def is_block_problem(b, loss: str | Loss, penalty) -> bool:
+def is_block_problem(b: Given, loss: str | Loss, penalty: Given) -> bool:
     """Whether these arguments state a problem of blocks."""
     if sp.issparse(b):
         raise TypeError("b must be an array of targets; got a sparse matrix. Give b.toarray().")
@@ -212,8 +231,8 @@ def is_block_problem(b, loss: str | Loss, penalty) -> bool:
     return isinstance(losses.get(loss), ClassLoss) or isinstance(penalty, Groups) or several
 
 
-def _class_numbers(b, size: int, weights: np.ndarray, loss: str) -> np.ndarray:
-    refuse_unreadable(b, "b")
+def _class_numbers(b: Given, name: str, size: int, weights: np.ndarray, loss: str) -> np.ndarray:
+    refuse_unreadable(b, name)
     try:
         given = np.asarray(b)
     except ValueError:
@@ -240,7 +259,7 @@ def _class_numbers(b, size: int, weights: np.ndarray, loss: str) -> np.ndarray:
     return labels
 
 
-def _numbers(given, name: str, shape: tuple[int, int], table: bool) -> np.ndarray:
+def _numbers(given: Given, name: str, shape: tuple[int, int], table: bool) -> np.ndarray:
     wanted = shape if table else shape[:1]
     values = numbers(name, given)
     if values.shape != wanted:

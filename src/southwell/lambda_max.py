@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 
 from . import _core
+from ._typing import Given
 from .block_problem import BlockProblem
 from .losses import Loss
 from .penalties import ElasticNet
@@ -15,7 +16,13 @@ from .solve import solve
 
 
 def lambda_max(
-    A, b=None, *, loss: str | Loss = "squared", weights=None, intercept: bool = False, sample_weight=None
+    A: Given,
+    b: Given = None,
+    *,
+    loss: str | Loss = "squared",
+    weights: Given = None,
+    intercept: bool = False,
+    sample_weight: Given = None,
 ) -> float:
     """The smallest l1 at which every penalised coefficient is zero; of groups, the smallest strength.
 
@@ -65,7 +72,7 @@ def lambda_max(
     return penalty.vanishing(null.ready_layout().adjoint(null.weights * y)[: null.n_features, None])
 
 
-def _of_blocks(problem: BlockProblem, weights) -> float:
+def _of_blocks(problem: BlockProblem, weights: Given) -> float:
     if weights is not None:
         raise TypeError("The penalty of a BlockProblem has its own weights.")
     slopes = _core.null_model(problem.core())[2][: problem.n_features * problem.width]

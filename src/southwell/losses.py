@@ -10,17 +10,20 @@ array([0.5, 0. ])
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from . import _core
 from ._dense import numbers, refuse_unreadable
 from ._names import positive, resolve, shown
+from ._typing import Given, Numbers
 
 
+@dataclass(frozen=True)
 class Loss:
     """Base of all losses. ``name`` is its name as a string; ``targets`` is "real", "signs" or "counts"."""
 
@@ -29,11 +32,11 @@ class Loss:
     @cached_property
     def core(self) -> _core.Loss:
         """The compiled loss."""
-        parameters = [getattr(self, f.name) for f in fields(self)]  # type: ignore[arg-type]
+        parameters = [getattr(self, f.name) for f in fields(self)]
         return _core.Loss(self.name, parameters[0] if parameters else 0.0)
 
-    def __getstate__(self):
-        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     @property
     def targets(self) -> str:
@@ -50,49 +53,49 @@ class Loss:
         """A bound on the second derivative, 1/gamma; infinity if there is none."""
         return self.core.smoothness
 
-    def value(self, m, b):
+    def value(self, m: Numbers, b: Numbers) -> Numbers:
         """phi(m; b)."""
         return self._map(self.core.value, m=m, b=b)
 
-    def derivative(self, m, b):
+    def derivative(self, m: Numbers, b: Numbers) -> Numbers:
         """phi'(m; b); at a kink, one of the subgradients."""
         return self._map(self.core.derivative, m=m, b=b)
 
-    def second_derivative(self, m, b):
+    def second_derivative(self, m: Numbers, b: Numbers) -> Numbers:
         """phi''(m; b), 0 where the loss is linear."""
         return self._map(self.core.second_derivative, m=m, b=b)
 
-    def conjugate(self, y, b):
+    def conjugate(self, y: Numbers, b: Numbers) -> Numbers:
         """phi*(y; b) = sup over m of y m - phi(m; b); infinity outside its domain."""
         return self._map(self.core.conjugate, y=y, b=b)
 
-    def prox_conjugate(self, v, step, b):
+    def prox_conjugate(self, v: Numbers, step: Numbers, b: Numbers) -> Numbers:
         """argmin over y of phi*(y; b) + (y - v)^2 / (2 step)."""
         return self._map(self.core.maximise, m=0.0, v=v, step=_inverse(step), b=b)
 
-    def maximise(self, m, y0, q, b):
+    def maximise(self, m: Numbers, y0: Numbers, q: Numbers, b: Numbers) -> Numbers:
         """argmax over y of y m - phi*(y; b) - (q/2) (y - y0)^2: one dual coordinate step."""
         return self._map(self.core.maximise, m=m, y0=y0, q=_curvature(q), b=b)
 
     @staticmethod
-    def _map(function, **arguments):
+    def _map(function: Callable[..., Any], **arguments: Numbers) -> Numbers:
         given = [numbers(name, argument) for name, argument in arguments.items()]
         try:
             arrays = np.broadcast_arrays(*given)
         except ValueError:
             shapes = ", ".join(f"{name} {a.shape}" for name, a in zip(arguments, given, strict=True))
             raise ValueError(f"{', '.join(arguments)} must have shapes that broadcast; got {shapes}.") from None
-        return function(*(np.require(a, requirements="CA").ravel() for a in arrays)).reshape(arrays[0].shape)
+        return function(*(np.require(a, requirements=["C", "A"]).ravel() for a in arrays)).reshape(arrays[0].shape)
 
 
-def _curvature(q) -> np.ndarray:
+def _curvature(q: Numbers) -> np.ndarray:
     values = numbers("q", q)
     if (values < 0).any():
         raise ValueError(f"q must be >= 0, or there may be no maximum; got {shown(q)}.")
     return values
 
 
-def _inverse(step) -> np.ndarray:
+def _inverse(step: Numbers) -> np.ndarray:
     """1 / step, which must be finite, because the core would return NaN for an infinite curvature."""
     steps = numbers("step", step)
     if (steps < np.finfo(np.float64).tiny).any():
@@ -135,7 +138,7 @@ class SmoothHinge(Loss):
     corner: float = 1.0
     name: ClassVar[str] = "smooth_hinge"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "corner", positive("corner", self.corner))
 
 
@@ -146,7 +149,7 @@ class Huber(Loss):
     delta: float = 1.0
     name: ClassVar[str] = "huber"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "delta", positive("delta", self.delta))
 
 
@@ -157,7 +160,7 @@ class Quantile(Loss):
     q: float = 0.5
     name: ClassVar[str] = "quantile"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "q", positive("q", self.q, below=1.0))
 
 
@@ -168,7 +171,7 @@ class EpsilonInsensitive(Loss):
     epsilon: float = 0.1
     name: ClassVar[str] = "epsilon_insensitive"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive("epsilon", self.epsilon, zero=True))
 
 
@@ -179,7 +182,7 @@ class SquaredEpsilonInsensitive(Loss):
     epsilon: float = 0.1
     name: ClassVar[str] = "squared_epsilon_insensitive"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive("epsilon", self.epsilon, zero=True))
 
 
@@ -195,13 +198,13 @@ class ClassLoss(Loss):
 
     Tables of margins have shape (n_samples, n_classes)."""
 
-    targets = "classes"  # type: ignore[assignment]
-    smooth = True  # type: ignore[assignment]
+    targets = "classes"
+    smooth = True
     core = None  # type: ignore[assignment]
 
     @property
     def _parameter(self) -> float:
-        return next((getattr(self, f.name) for f in fields(self)), 0.0)  # type: ignore[arg-type]
+        return next((getattr(self, f.name) for f in fields(self)), 0.0)
 
     def over(self, labels: np.ndarray, width: int, weights: np.ndarray) -> _core.LossSum:
         """The compiled loss over all samples."""
@@ -212,17 +215,17 @@ class ClassLoss(Loss):
         """A bound on the second derivative, 1/gamma."""
         return self.over(np.zeros(1, np.int64), 2, np.ones(1)).smoothness
 
-    def value(self, m, b):
+    def value(self, m: Numbers, b: Numbers) -> Numbers:
         """phi(m; b), a number for each sample."""
         table, labels = self._table("m", m, b)
         return _core.over_classes(self.name, self._parameter, table.shape[1], labels, table.ravel(), False)
 
-    def derivative(self, m, b):
+    def derivative(self, m: Numbers, b: Numbers) -> Numbers:
         """phi'(m; b), a row for each sample."""
         table, labels = self._table("m", m, b)
         return self.over(labels, table.shape[1], np.ones(labels.size)).derivative(table.ravel()).reshape(table.shape)
 
-    def second_derivative(self, m, b):
+    def second_derivative(self, m: Numbers, b: Numbers) -> Numbers:
         """phi''(m; b), a matrix for each sample."""
         table, labels = self._table("m", m, b)
         loss, k = self.over(labels, table.shape[1], np.ones(labels.size)), table.shape[1]
@@ -230,17 +233,17 @@ class ClassLoss(Loss):
         columns = [loss.bend(y, np.tile(unit, labels.size)).reshape(table.shape) for unit in np.eye(k)]
         return np.stack(columns, axis=2)
 
-    def conjugate(self, y, b):
+    def conjugate(self, y: Numbers, b: Numbers) -> Numbers:
         """phi*(y; b), a number for each sample; infinity outside its domain."""
         table, labels = self._table("y", y, b)
         return _core.over_classes(self.name, self._parameter, table.shape[1], labels, table.ravel(), True)
 
-    def prox_conjugate(self, v, step, b):
+    def prox_conjugate(self, v: Numbers, step: Numbers, b: Numbers) -> Numbers:
         """argmin over y of phi*(y; b) + ||y - v||^2 / (2 step), a row for each sample."""
         (centre, labels), q = self._table("v", v, b), _inverse(_one("step", step))
         return self._step(np.zeros_like(centre), centre, q, labels)
 
-    def maximise(self, m, y0, q, b):
+    def maximise(self, m: Numbers, y0: Numbers, q: Numbers, b: Numbers) -> Numbers:
         """argmax over y of <y, m> - phi*(y; b) - (q/2) ||y - y0||^2: one dual block step for each sample."""
         (table, labels), centre = self._table("m", m, b), _rows("y0", y0)
         if centre.shape != table.shape:
@@ -252,7 +255,7 @@ class ClassLoss(Loss):
         return loss.maximise(table.ravel(), centre.ravel(), q.item()).reshape(table.shape)
 
     @staticmethod
-    def _table(name: str, given, b) -> tuple[np.ndarray, np.ndarray]:
+    def _table(name: str, given: Given, b: Numbers) -> tuple[np.ndarray, np.ndarray]:
         table, labels = _rows(name, given), _class_numbers(b)
         if table.ndim != 2 or labels.shape != (table.shape[0],):
             raise ValueError(f"{name} needs a row for each class number in b; got {table.shape} and {labels.shape}.")
@@ -263,24 +266,24 @@ class ClassLoss(Loss):
         return table, labels
 
 
-def _rows(name: str, given) -> np.ndarray:
-    return np.require(np.atleast_2d(numbers(name, given)), requirements="CA")
+def _rows(name: str, given: Given) -> np.ndarray:
+    return np.require(np.atleast_2d(numbers(name, given)), requirements=["C", "A"])
 
 
-def _one(name: str, given) -> np.ndarray:
+def _one(name: str, given: Given) -> np.ndarray:
     number = numbers(name, given)
     if number.size != 1:
         raise ValueError(f"{name} must be one number, the same for all samples; got shape {number.shape}.")
     return number
 
 
-def _class_numbers(b) -> np.ndarray:
+def _class_numbers(b: Numbers) -> np.ndarray:
     given = b if isinstance(b, np.ndarray) and b.dtype.kind in "iub" else numbers("b", b)
     refuse_unreadable(given, "b")
     small = given.dtype.kind in "iub" or (np.abs(given) < 2**31).all()  # False for NaN
     if not small or not (given % 1 == 0).all():
         raise ValueError(f"b must be class numbers 0, 1, ...; got {shown(b)}.")
-    return np.require(np.atleast_1d(np.asarray(given)), np.int64, "CA")
+    return np.require(np.atleast_1d(np.asarray(given)), np.int64, ["C", "A"])
 
 
 @dataclass(frozen=True)
@@ -311,7 +314,7 @@ class MulticlassHinge(ClassLoss):
     corner: float = 1.0
     name: ClassVar[str] = "multiclass_hinge"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "corner", positive("corner", self.corner))
 
 

@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,12 +15,13 @@ import scipy.sparse as sp
 from . import _core, _data, methods, plots
 from ._interrupts import Interrupts
 from ._names import count, positive, unknown
+from ._typing import Given
 from .lambda_max import lambda_max
 from .methods import Method, Prepared, Start
 from .penalties import Penalty
 from .problem import Problem
-from .result import Result
-from .solve import ConvergenceWarning, Progress, Settings, able, drive, raise_with, shortcoming_of_many
+from .result import Progress, Result
+from .solve import CallbackOfMany, ConvergenceWarning, Settings, able, drive, raise_with, shortcoming_of_many
 from .status import Status
 
 
@@ -72,8 +73,8 @@ class Path:
     statuses: list[Status]
     seconds: float
     tol: float
-    last: Result = field(repr=False)
-    problem: Problem = field(repr=False)
+    last: Result | None = field(repr=False)
+    problem: Problem | None = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.strengths)
@@ -88,7 +89,7 @@ class Path:
 
     def coefficients(self, k: int) -> np.ndarray:
         """Those of point k, as ``solve`` gives them: an array of shape (n_features,) or (n_features, n_columns)."""
-        return self.x[[k]].toarray().reshape(self.shape)
+        return np.asarray(self.x[[k]].toarray()).reshape(self.shape)
 
     def rows(self) -> sp.csr_array:
         """The coefficients with a row for each point and, within it, for each column of its table."""
@@ -98,7 +99,7 @@ class Path:
         places = entries.row * width + entries.col % width, entries.col // width
         return sp.csr_array((entries.data, places), shape=(len(self) * width, self.shape[0]))
 
-    def margins(self, A) -> np.ndarray:
+    def margins(self, A: Given) -> np.ndarray:
         """A x + c of shape (n_samples, n_points); of tables, (n_samples, n_points, n_columns)."""
         margins = _data.margins(A, self.rows(), self.intercepts.ravel())
         return margins.reshape(-1, *self.intercepts.shape)
@@ -113,7 +114,7 @@ class Path:
             f"  work       {self.epochs.sum()} rounds, {self.seconds:.3g} s"
         )
 
-    def plot(self, names=None, top: int = 10, ax=None):
+    def plot(self, names: Given = None, top: int = 10, ax: Any = None) -> Any:
         """The coefficients against the strength, those that come to most in colour; where a feature has several, their
         norm. Needs ``pip install southwell[plot]``.
 
@@ -134,8 +135,8 @@ class Path:
 
 def path(
     problem: Problem,
-    l1s="auto",
-    l2s=None,
+    l1s: Given = "auto",
+    l2s: Given = None,
     *,
     n_points: int = 100,
     ratio: float = 0.01,
@@ -144,7 +145,7 @@ def path(
     max_epochs: int = 1000,
     max_seconds: float | None = None,
     stop_at: float = 1.0,
-    callback: Callable[[int, Progress], bool | None] | None = None,
+    callback: CallbackOfMany | None = None,
     seed: int = 0,
     n_threads: int | None = None,
 ) -> Path:
@@ -211,14 +212,14 @@ def path(
     answer, error = follow(problem, chosen, penalties, settings, begun, callback, stop_at)
     if error is not None:
         raise_with(error, answer)
-    for words in shortcoming_of_many(answer.statuses, answer.gaps, answer.tol, "points"):
+    for words in shortcoming_of_many(problem.words, answer.statuses, answer.gaps, answer.tol, "points"):
         warnings.warn(words, ConvergenceWarning, stacklevel=2)
     return answer
 
 
 def follow(
     problem: Problem, method: Method, penalties: Iterable[Penalty], settings: Settings, begun: float,
-    callback=None, stop_at: float = 1.0, cancelled: _core.Flag | None = None,
+    callback: CallbackOfMany | None = None, stop_at: float = 1.0, cancelled: _core.Flag | None = None,
 ) -> tuple[Path, BaseException | None]:  # fmt: skip
     """The path along these penalties, and what ended it early, if anything did."""
     with Interrupts(cancelled) as interrupts:
@@ -249,9 +250,8 @@ def _walk_along(walk: _Walk, penalties: Iterable[Penalty], stop_at: float) -> Ba
 
 
 class _Point(NamedTuple):
-    """What is kept of a point: numbers, and coefficients that are not zero; the whole result of the last one only."""
+    """What is kept of a point: numbers, and coefficients that are not zero."""
 
-    result: Result | None
     penalty: Penalty
     support: np.ndarray
     values: np.ndarray
@@ -266,38 +266,38 @@ class _Point(NamedTuple):
 
 
 class _Walk:
-    """The points computed so far, and the algorithm that continues."""
+    """The points computed so far, and the algorithm that continues. Only of the last point is the whole result kept,
+    which is as long as all features and samples."""
 
-    def __init__(self, problem: Problem, method: Method, settings: Settings, begun: float, callback, cancelled):
+    last: Result
+
+    def __init__(self, problem: Problem, method: Method, settings: Settings, begun: float,
+                 callback: CallbackOfMany | None, cancelled: _core.Flag) -> None:  # fmt: skip
         self.problem, self.method, self.settings, self.begun = problem, method, settings, begun
         self.callback, self.cancelled = callback, cancelled
         self.points: list[_Point] = []
         self.stopped = False
         self.prepared: Prepared | None = None
-        self.null = None
+        self.null: tuple[float, float] | None = None
 
     def step(self, k: int, penalty: Penalty) -> BaseException | None:
         problem = self.problem.with_penalty(penalty)
         before = time.perf_counter()
-        if not self._goes_on(problem):
-            self.close()
-            self.prepared = self.method.prepare(problem, self._start(problem), self.settings.seed)
+        prepared = self._prepared_for(problem)
         left = replace(self.settings, max_seconds=max(self.settings.max_seconds - (before - self.begun), 1e-9))
-        result, error = drive(problem, self.prepared, left, before, self._reporter(k), self.cancelled)
+        result, error = drive(problem, prepared, left, before, self._reporter(k), self.cancelled)
         if isinstance(error, KeyboardInterrupt):
             result = replace(result, status=Status.INTERRUPTED)
         self.points.append(self._point(problem, result))
-        if k > 0:
-            self.points[-2] = self.points[-2]._replace(result=None)  # which is as long as all features and samples
+        self.last = result
         return error
 
-    def _goes_on(self, problem: Problem) -> bool:
-        """Can the algorithm at work take over the next penalty? Those of blocks cannot yet, and are prepared anew."""
-        return self.prepared is not None and not problem.blocks and self.prepared.algorithm.repenalise(problem.core())
-
-    @property
-    def last(self) -> Result:
-        return self.points[-1].result
+    def _prepared_for(self, problem: Problem) -> Prepared:
+        """The algorithm of the last point if it can take over the next penalty, else a new one."""
+        if self.prepared is None or not self.prepared.algorithm.repenalise(problem.core()):
+            self.close()
+            self.prepared = self.method.prepare(problem, self._start(problem), self.settings.seed)
+        return self.prepared
 
     def close(self) -> None:
         if self.prepared is not None:
@@ -305,16 +305,17 @@ class _Walk:
 
     def _start(self, problem: Problem) -> Start:
         if not self.points:
-            return Start(np.zeros(problem.inner_size))
+            return problem.start(None)
         last = self.last
-        return Start(problem.to_inner(last.x, last.intercept), np.ravel(last.y))
+        return Start(problem.to_inner(last.x, last.intercept), None if last.y is None else np.ravel(last.y))
 
-    def _reporter(self, k: int):
-        if self.callback is None:
+    def _reporter(self, k: int) -> Callable[[Progress], bool] | None:
+        callback = self.callback
+        if callback is None:
             return None
 
         def report(progress: Progress) -> bool:
-            self.stopped = self.stopped or bool(self.callback(k, progress))
+            self.stopped = self.stopped or bool(callback(k, progress))
             return self.stopped
 
         return report
@@ -323,7 +324,7 @@ class _Walk:
         flat = result.x.ravel()
         support = np.flatnonzero(flat != 0)
         return _Point(
-            result=result, penalty=problem.penalty, support=support, values=flat[support], intercept=result.intercept,
+            penalty=problem.penalty, support=support, values=flat[support], intercept=result.intercept,
             primal=result.primal, dual=result.dual, gap=result.relative_gap, epochs=result.epochs,
             screened=result.screened.n_features, explained=self._explained(problem, result), status=result.status,
         )  # fmt: skip
@@ -360,7 +361,7 @@ class _Walk:
         )  # fmt: skip
 
 
-def _strengths(problem: Problem, l1s, l2s, n_points: int, ratio) -> tuple[np.ndarray, np.ndarray]:
+def _strengths(problem: Problem, l1s: Given, l2s: Given, n_points: int, ratio: Given) -> tuple[np.ndarray, np.ndarray]:
     """The checked strengths, from strong to weak."""
     if isinstance(l1s, str):
         if l1s != "auto":

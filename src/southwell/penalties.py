@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from . import _core
 from ._dense import numbers, plain
 from ._names import positive, shown
+from ._typing import Given
 
 
 class Penalty:
@@ -64,7 +65,7 @@ class ElasticNet(Penalty):
     upper: float | np.ndarray | None = None
     leading = "l1"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("l1", "l2"):
             object.__setattr__(self, name, positive(name, getattr(self, name), zero=True))
 
@@ -89,6 +90,16 @@ class ElasticNet(Penalty):
             j = int(np.flatnonzero((lo > hi) | (lo == np.inf) | (hi == -np.inf))[0])
             raise ValueError(f"Bounds must leave room: coefficient {j} has lower={lo[j]}, upper={hi[j]}.")
         return _core.ElasticNet(self.l1, self.l2, weights, lower, upper, n_features)
+
+    def by_coefficient(self, n_features: int, intercept: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """l1, l2 and both bounds of each coefficient; an intercept, the last, has no penalty and no bounds."""
+
+        def each(given: Given, default: float, free: float) -> np.ndarray:
+            return np.append(np.broadcast_to(default if given is None else given, n_features), [free] * intercept)
+
+        weights = each(self.weights, 1.0, 0.0)
+        lower, upper = each(self.lower, -np.inf, -np.inf), each(self.upper, np.inf, np.inf)
+        return weights * self.l1, weights * self.l2, lower, upper
 
     @property
     def bounded(self) -> bool:
@@ -146,7 +157,7 @@ class ElasticNet(Penalty):
         return float((np.abs(slopes[held]) / weights[held, None]).max(initial=0.0))
 
     @staticmethod
-    def _array(name: str, given, size: int, finite: bool = False, each: str = "feature") -> np.ndarray:
+    def _array(name: str, given: Given, size: int, finite: bool = False, each: str = "feature") -> np.ndarray:
         if given is None:
             return np.empty(0)
         values = numbers(name, given)
@@ -195,7 +206,7 @@ class Groups(Penalty):
     weights: np.ndarray | str | None = None
     bounded = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("strength", "l1", "l2"):
             object.__setattr__(self, name, positive(name, getattr(self, name), zero=True))
 
@@ -285,7 +296,7 @@ class Groups(Penalty):
                 raise ValueError(
                     f"weights must be 'size' or {sizes.size} numbers, one a group; got {shown(self.weights)}."
                 )
-            return np.sqrt(sizes)
+            return np.asarray(np.sqrt(sizes))
         weights = ElasticNet._array("weights", self.weights, sizes.size, finite=True, each="group")
         weights = weights if weights.size else np.ones(sizes.size)
         if weights.min() <= 0:
@@ -303,7 +314,7 @@ class Groups(Penalty):
         return float(self.strength * by_group + self.l1 * np.abs(x).sum() + self.l2 / 2 * (x**2).sum())
 
 
-def _from_labels(given, n_features: int) -> np.ndarray:
+def _from_labels(given: Given, n_features: int) -> np.ndarray:
     words = [isinstance(label, str) for label in given] if isinstance(given, list) else [False]
     if any(words) and not all(words):
         raise TypeError("groups must be labels of one kind: make them all strings, or all numbers.")
@@ -326,7 +337,7 @@ def _from_labels(given, n_features: int) -> np.ndarray:
     return np.unique(labels, return_inverse=True)[1].reshape(-1)
 
 
-def _from_lists(given, n_features: int) -> np.ndarray:
+def _from_lists(given: Given, n_features: int) -> np.ndarray:
     group_of = np.full(n_features, -1)
     for g, members in enumerate(given):
         features = plain(f"Group {g}", members)
@@ -358,9 +369,9 @@ def _compiled(n_features: int, width: int, group_of: np.ndarray, weights: np.nda
     """The first three factors (strength, l1, l2) are multiplied by the weights; further ones are added to l1 and l2."""
     strength, l1, l2, more_l1, more_l2 = (*factors, 0.0, 0.0)[:5]
     with np.errstate(over="ignore"):
-        each = [weights * strength, weights * l1 + more_l1, weights * l2 + more_l2]
-    if not all(np.isfinite(values).all() for values in each):
+        strengths, l1s, l2s = weights * strength, weights * l1 + more_l1, weights * l2 + more_l2
+    if not all(np.isfinite(values).all() for values in (strengths, l1s, l2s)):
         raise ValueError(f"The strength times the weights overflows: the largest weight is {weights.max()}.")
     order = np.argsort(group_of, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(group_of))])
-    return _core.Groups(width, order.astype(np.int64), starts.astype(np.int64), *each, n_features)
+    return _core.Groups(width, order.astype(np.int64), starts.astype(np.int64), strengths, l1s, l2s, n_features)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ._names import count, shown
+from ._typing import AnyMatrix, Given
 
 if TYPE_CHECKING:
     from .path import Path
@@ -20,7 +21,7 @@ AGAINST = ("seconds", "epoch", "moves", "entries")
 LEAST = 1e-17  # the smallest gap that is drawn
 
 
-def _axes(ax=None):
+def _axes(ax: Any = None) -> Any:
     """The given Axes, or new ones; matplotlib is imported only then."""
     if ax is not None:
         return ax
@@ -31,7 +32,7 @@ def _axes(ax=None):
     return plt.subplots(layout="constrained")[1]
 
 
-def _named(names, number: int) -> list[str]:
+def _named(names: Given, number: int) -> list[str]:
     if names is None:
         return [str(j) for j in range(number)]
     if len(names) != number:
@@ -39,7 +40,7 @@ def _named(names, number: int) -> list[str]:
     return [str(name) for name in names]
 
 
-def convergence(results: Result | Mapping[str, Result] | list[Result], against: str = "seconds", ax=None):
+def convergence(results: Result | Mapping[str, Result] | list[Result], against: str = "seconds", ax: Any = None) -> Any:
     """The relative gaps of some results over time, on a log scale.
 
     Parameters
@@ -81,7 +82,7 @@ def convergence(results: Result | Mapping[str, Result] | list[Result], against: 
     return ax
 
 
-def path(path: Path, names=None, top: int = 10, ax=None):
+def path(path: Path, names: Given = None, top: int = 10, ax: Any = None) -> Any:
     """The coefficients along a path against its strengths, those that come to most in colour.
 
     Where a feature has several coefficients, one for each task or class, their norm is drawn.
@@ -120,7 +121,7 @@ def path(path: Path, names=None, top: int = 10, ax=None):
     return ax
 
 
-def _strong_to_weak(ax, against: np.ndarray, label: str) -> None:
+def _strong_to_weak(ax: Any, against: np.ndarray, label: str) -> None:
     if (against > 0).all():
         ax.set_xscale("log")
     ax.set_xlabel(label)
@@ -128,7 +129,7 @@ def _strong_to_weak(ax, against: np.ndarray, label: str) -> None:
         ax.invert_xaxis()
 
 
-def cross_validation(model, ax=None):
+def cross_validation(model: Any, ax: Any = None) -> Any:
     """The scores of a cross-validated estimator: their mean over folds, one standard error around it, and the choice.
 
     Parameters
@@ -168,7 +169,7 @@ def cross_validation(model, ax=None):
     return ax
 
 
-def coefficients(model, names=None, top: int = 20, target: int = 0, ax=None):
+def coefficients(model: Any, names: Given = None, top: int = 20, target: int = 0, ax: Any = None) -> Any:
     """The largest coefficients of a fitted estimator, by name.
 
     Parameters
@@ -198,7 +199,7 @@ def coefficients(model, names=None, top: int = 20, target: int = 0, ax=None):
     """
     if not hasattr(model, "coef_"):
         raise TypeError(f"Only a fitted model has coefficients; got {model!r}. Call fit first.")
-    rows = model.coef_ if sp.issparse(model.coef_) else np.atleast_2d(model.coef_)
+    rows: AnyMatrix = model.coef_ if sp.issparse(model.coef_) else np.atleast_2d(model.coef_)
     if not -rows.shape[0] <= target < rows.shape[0]:
         raise ValueError(f"target must be below {rows.shape[0]}, the number of classes or targets; got {target}.")
     names = _named(names if names is not None else getattr(model, "feature_names_in_", None), rows.shape[1])

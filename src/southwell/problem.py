@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 
-from . import _core, _data, losses
+from . import _core, _data, _sparse, losses
 from ._names import finite, flag
+from ._question import Start
+from ._typing import Given
+from ._words import OF_SOLVE, Words
 from .losses import Loss
-from .penalties import ElasticNet, Groups
+from .penalties import ElasticNet, Groups, Penalty
 from .proof import Proof
+from .result import Result
+
+T = TypeVar("T")
 
 
 class Certificate(NamedTuple):
@@ -41,6 +49,8 @@ class Problem:
         Adds c, which is never penalised.
     sample_weight : array of shape (n_samples,), optional
         Only ratios matter: a weight of 2 equals the row twice.
+    words : Words
+        What messages call A and b; estimators call them X and y.
 
     Examples
     --------
@@ -50,15 +60,16 @@ class Problem:
     array([0.7, 1.7, 2.7])
     """
 
-    def __init__(self, A, b, loss: str | Loss = "squared", penalty: ElasticNet | None = None, *,
-                 intercept: bool = False, sample_weight=None):  # fmt: skip
+    def __init__(self, A: Given, b: Given, loss: str | Loss = "squared", penalty: Penalty | None = None, *,
+                 intercept: bool = False, sample_weight: Given = None, words: Words = OF_SOLVE) -> None:  # fmt: skip
+        self.words = words
         self.loss = losses.get(loss)
         self.penalty = self._checked_penalty(penalty)
         centre = A if isinstance(A, _data.Centred) else None
-        self.data = self._read(A if centre is None else centre.A, centre is not None)
+        self.data = self._read(A if centre is None else centre.A, centre is not None, words.data)
         self.n_samples, self.n_features = self.data.shape
         self.intercept = flag("intercept", intercept)
-        self.weights = _data.weights(sample_weight, self.n_samples)
+        self.weights = _data.weights(sample_weight, self.n_samples, words.data)
         self.targets = self._checked_targets(b)
         self.core_penalty = self._compile_penalty(self.penalty)
         self.means = means = None if centre is None else self._means(centre.means)
@@ -75,20 +86,24 @@ class Problem:
         zero = np.zeros(self.n_features)
         offset = (zero if frame is None else frame) - (zero if means is None else means)
         self._offset = offset if self.intercept and offset.any() else None  # c of the core = c + offset'x
-        self._kept: dict[object, object] = {}
+        self._kept: dict[object, Any] = {}
         self._frozen = True
 
-    def __setattr__(self, name: str, value) -> None:
+    def __setattr__(self, name: str, value: Given) -> None:
         if getattr(self, "_frozen", False):
             raise AttributeError(f"A Problem cannot be changed; to set {name}, make another (see with_penalty).")
         super().__setattr__(name, value)
 
     # Overridden by problems of blocks.
 
-    blocks = False
-    width = 1  # coefficients of a feature
+    blocks: ClassVar[bool] = False
 
-    def _checked_penalty(self, penalty):
+    @property
+    def width(self) -> int:
+        """The number of coefficients of a feature."""
+        return 1
+
+    def _checked_penalty(self, penalty: Penalty | None) -> ElasticNet:
         if isinstance(self.loss, losses.ClassLoss):
             raise TypeError(f"The {self.loss.name} loss has a margin for each class: state it as a BlockProblem.")
         if penalty is not None and not isinstance(penalty, ElasticNet):
@@ -98,11 +113,11 @@ class Problem:
             )
         return ElasticNet() if penalty is None else penalty
 
-    def _compile_penalty(self, penalty):
+    def _compile_penalty(self, penalty: Given) -> Any:
         return penalty.core(self.n_features)
 
-    def _checked_targets(self, b) -> np.ndarray:
-        return _data.targets(b, self.loss.targets, self.n_samples, self.weights, self.loss.name)
+    def _checked_targets(self, b: Given) -> np.ndarray:
+        return _data.targets(b, self.loss.targets, self.n_samples, self.weights, self.loss.name, self.words)
 
     def _centres(self) -> bool:
         """Whether sparse columns are centred if there is an intercept."""
@@ -140,34 +155,97 @@ class Problem:
         conjugates = self.loss.conjugate(nothing, self.targets)
         return -float(conjugates.reshape(self.n_samples, -1).sum(axis=1) @ self.weights)
 
-    def coefficients(self, x, name: str) -> np.ndarray:
+    def loss_slopes(self, inner: np.ndarray) -> np.ndarray:
+        """The derivative of the loss at the margins of these coefficients: a dual point."""
+        return np.asarray(self.loss.derivative(self.ready_layout().apply(inner), self.targets))
+
+    def null_model(self) -> np.ndarray:
+        """All coefficients zero, and the best intercept."""
+        return np.append(np.zeros(self.n_features), _core.null_intercept(self.core()))
+
+    def coefficients(self, x: Given, name: str) -> np.ndarray:
         """Checked coefficients, in the shape that users see."""
         return _data.vector(x, name, self.n_features)
+
+    def _from_rows(self, rows: np.ndarray) -> np.ndarray:
+        """Coefficients in the shape that users see, from a row for each target or class, as estimators have them."""
+        return rows.ravel()
+
+    @staticmethod
+    def _warm_intercept(given: Given) -> Any:
+        return finite("the intercept of warm_start", given)
 
     def dual_shape(self, y: np.ndarray) -> np.ndarray:
         """A dual point in the shape that users see."""
         return y
 
+    def start(self, given: Given) -> Start:
+        """The starting point; zero, if the zero model has a smaller loss than the given point."""
+        zero = Start(np.zeros(self.inner_size))
+        if given is None:
+            return zero
+        start = self._given_start(given)
+        return start if self.loss_at(start.x) <= self.loss_at(zero.x) else zero
+
+    def _given_start(self, given: Given) -> Start:
+        if isinstance(given, Result):
+            x = given.x
+            if sp.issparse(x):  # from estimators with sparse_coef, which keep rows and no y
+                x = self._from_rows(_sparse.sound_array(x, "warm_start.x").toarray())
+            y = np.ravel(given.y) if given.y is not None and np.size(given.y) == self.dual_size else None
+            return Start(self.to_inner(self.coefficients(x, "warm_start.x"), given.intercept), y)
+        pair = isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) > 0
+        x, intercept = given if pair else (given, 0.0)
+        intercept = self._warm_intercept(intercept)
+        return Start(self.to_inner(self.coefficients(x, "warm_start"), intercept))
+
+    def remarks(self, result: Result) -> list[str]:
+        """A warning if no minimiser exists: an unpenalised logistic model that separates the classes improves with its
+        size."""
+        if self.loss.name != "logistic" or not self.penalty.absent:
+            return []
+        margins = self.ready_layout().apply(self.to_inner(result.x, result.intercept))
+        if not (margins * self.targets)[self.weights > 0].min() > 0:
+            return []
+        return [
+            "There is no finite minimiser: the classes are separable and the coefficients are not penalised, so larger "
+            f"ones are always better. These come within {result.gap:.3g} of the infimum. Add a penalty, say l2=1e-6."
+        ]
+
     @staticmethod
-    def _read(A, centred: bool) -> _data.Matrix | _data.Product:
+    def _read(A: Given, centred: bool, name: str) -> _data.Matrix | _data.Product:
         if not isinstance(A, _data.Factorised):
-            return _data.Matrix(A)
+            return _data.Matrix(A, name)
         if centred:
             raise TypeError("Centred takes a matrix, not Factorised. Centre the columns of V, or use intercept=True.")
         return _data.Product(A)
+
+    @property
+    def matrix(self) -> _data.Matrix:
+        """A itself, with rows and columns."""
+        if isinstance(self.data, _data.Product):
+            raise TypeError("Factorised data have neither rows nor columns.")
+        return self.data
+
+    @property
+    def factors(self) -> _data.Product:
+        """U and V of A = U V."""
+        if isinstance(self.data, _data.Matrix):
+            raise TypeError("These data have no factors.")
+        return self.data
 
     @property
     def factorised(self) -> bool:
         """Whether A is given by factors."""
         return isinstance(self.data, _data.Product)
 
-    def _means(self, given) -> np.ndarray:
+    def _means(self, given: Given) -> np.ndarray:
         if given is not None:
             return _data.vector(given, "means", self.n_features).copy()
         means = self.data.ready_layout(None, False).adjoint(self.weights)
-        return self.data.exact_means(means) if self.data.shifts_are_free else means
+        return self.matrix.exact_means(means) if self.data.shifts_are_free else means
 
-    def with_penalty(self, penalty: ElasticNet) -> Problem:
+    def with_penalty(self, penalty: Penalty) -> Self:
         """The same data and loss with another penalty. Layouts are shared and the data are not checked again.
 
         Examples
@@ -182,11 +260,11 @@ class Problem:
         checked = self._checked_penalty(penalty)
         return self._alike(penalty=checked, core_penalty=self._compile_penalty(checked))
 
-    def with_targets(self, b) -> Problem:
+    def with_targets(self, b: Given) -> Self:
         """The same data, loss and penalty with other targets. Layouts are shared and the data are not checked again."""
         return self._alike(targets=self._checked_targets(b))
 
-    def _alike(self, **changes) -> Problem:
+    def _alike(self, **changes: Any) -> Self:
         """A copy of this problem with changes; layouts and kept values are shared."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__, **changes)
@@ -196,30 +274,31 @@ class Problem:
         """The compiled design along one axis; kept."""
         return self.keep(by_columns, lambda: self.data.layout(by_columns, self.shifts, self.intercept))
 
-    def keep(self, key, make):
+    def keep(self, key: object, make: Callable[[], T]) -> T:
         """The value of ``make()``, computed once and shared by all problems that differ in penalty or targets only."""
         if key not in self._kept:
             self._kept[key] = make()
-        return self._kept[key]
+        kept: T = self._kept[key]
+        return kept
 
     def ready_layout(self) -> _core.Layout:
         """The compiled design along the axis it was given in, which needs no copy."""
         return self.layout(self.data.given_by_columns)
 
-    def core(self, by_columns: bool | None = None) -> _core.Problem:
+    def core(self, by_columns: bool | None = None) -> _core.Question:
         """The compiled problem, with products along the given axis."""
         layout = self.ready_layout() if by_columns is None else self.layout(by_columns)
         return _core.Problem(layout, self.loss.core, self.targets, self.weights, self.core_penalty)
 
-    def formed(self, most: int) -> Problem | None:
+    def formed(self, most: int) -> Self | None:
         """The same problem with the product A = U V, if it is finite and has at most ``most`` entries, or at most a few
         times as many as the factors. Coefficients and intercept are the same."""
-        if self.data.product_size > max(most, 4 * self.data.stored):
+        if self.factors.product_size > max(most, 4 * self.data.stored):
             return None
-        matrix = self.keep("formed", self.data.formed)
+        matrix = self.keep("formed", self.factors.formed)
         return None if matrix is None else self._alike(data=matrix, _kept=self.keep("of the formed", dict))
 
-    def certify(self, x, y=None, intercept=0.0, *, rigorous: bool = False) -> Certificate:
+    def certify(self, x: Given, y: Given = None, intercept: Given = 0.0, *, rigorous: bool = False) -> Certificate:
         """Primal value, dual value and gap of any point.
 
         Parameters
@@ -243,7 +322,7 @@ class Problem:
             return Certificate(proof.primal, proof.dual, proof.gap)
         return Certificate(*_core.certify(self.core(), *self._inner_point(x, y, intercept)))
 
-    def prove(self, x, y=None, intercept=0.0, *, feasible: bool = False) -> Proof:
+    def prove(self, x: Given, y: Given = None, intercept: Given = 0.0, *, feasible: bool = False) -> Proof:
         """Bounds of P(x) and of the optimum that hold in exact arithmetic, with the dual point that shows them.
 
         ``feasible`` says that ``y`` is feasible up to rounding, as that of a result is; else it is made feasible.
@@ -252,15 +331,15 @@ class Problem:
         primal, bound, point = _core.prove(self.core(), inner, dual, feasible, self._intercept_rounding(x, intercept))
         return Proof(self, np.asarray(x), intercept, self.dual_shape(point), primal, bound)
 
-    def _inner_point(self, x, y, intercept) -> tuple[np.ndarray, np.ndarray | None]:
+    def _inner_point(self, x: Given, y: Given, intercept: Given) -> tuple[np.ndarray, np.ndarray | None]:
         """A checked point in the coordinates of the core."""
         inner = self.to_inner(self.coefficients(x, "x"), intercept)
         return inner, None if y is None else self._checked_dual(y)
 
-    def _checked_dual(self, y) -> np.ndarray:
+    def _checked_dual(self, y: Given) -> np.ndarray:
         return _data.vector(y, "y", self.n_samples)
 
-    def _intercept_rounding(self, x, intercept) -> float:
+    def _intercept_rounding(self, x: Given, intercept: Given) -> float:
         """A bound of the rounding error of the core's intercept: it is c + offset'x, a sum of d + 1 terms."""
         if self._offset is None:
             return 0.0
@@ -284,14 +363,14 @@ class Problem:
         x = inner[:-1].copy()
         return x, float(inner[-1] - (0.0 if self._offset is None else self._offset @ x))
 
-    def __getstate__(self):  # compiled parts are not pickled; they are made again
+    def __getstate__(self) -> dict[str, Any]:  # compiled parts are not pickled; they are made again
         return {k: v for k, v in self.__dict__.items() if k != "core_penalty"} | {"_kept": {}}
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, core_penalty=state["penalty"].core(state["n_features"]))
 
     def __repr__(self) -> str:
-        kind = "factorised" if self.factorised else "sparse" if self.data.sparse else "dense"
+        kind = "factorised" if self.factorised else "sparse" if self.matrix.sparse else "dense"
         return (
             f"Problem({self.n_samples} x {self.n_features} {kind}, {self.data.stored} entries, "
             f"loss={self.loss!r}, penalty={self.penalty!r}, intercept={self.intercept})"

@@ -41,7 +41,7 @@ class Proof:
         """An upper bound of ``P(x) - min P``, rounded up."""
         return float(np.nextafter(self.primal - self.dual, np.inf))
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write a file that ``southwell check`` verifies: data hashes, x, y and the bounds.
 
         Raises

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ._data import Matrix as DesignMatrix
 from ._names import finite
+from ._typing import AnyMatrix, Given
 from .check.matrices import Matrix
 from .check.proof import FORMAT, TEXT, VERSION
 from .losses import ClassLoss
@@ -17,7 +19,8 @@ from .penalties import ElasticNet, Groups
 from .problem import Problem
 
 
-def write_proof(path: str | os.PathLike, problem: Problem, x, intercept, y, primal: float, dual: float) -> None:
+def write_proof(path: str | os.PathLike[str], problem: Problem, x: Given, intercept: Given, y: Given, primal: float,
+                dual: float) -> None:  # fmt: skip
     """Store a solution and its bounds. An existing file of that name is replaced when the new one is complete.
 
     The bounds must be rigorous: the file is verified only if ``P(x) <= primal`` and ``D >= dual`` hold in exact
@@ -59,7 +62,7 @@ def write_proof(path: str | os.PathLike, problem: Problem, x, intercept, y, prim
     if not problem.intercept and arrays["intercept"].any():
         raise ValueError(f"This problem has no intercept; got {intercept}.")
     kind, parts = _data(problem)
-    if kind == "centred":
+    if problem.means is not None:
         arrays["means"] = problem.means
     penalty = _penalty(problem.penalty, d, arrays)
     parameters = [getattr(problem.loss, f.name) for f in fields(problem.loss)]
@@ -93,12 +96,12 @@ def _plain(array: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(array, dtype="<i8" if array.dtype.kind in "iu" else "<f8")
 
 
-def _table(name: str, given, rows: int, columns: int) -> np.ndarray:
+def _table(name: str, given: Given, rows: int, columns: int) -> np.ndarray:
     try:
         values = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be real numbers; got {type(given).__name__}.") from None
-    allowed = {(rows, columns)} | ({(rows,)} if columns == 1 else set())
+    allowed: set[tuple[int, ...]] = {(rows, columns)} | ({(rows,)} if columns == 1 else set())
     if rows == 1:
         allowed |= {(columns,)} | ({()} if columns == 1 else set())
     if values.shape not in allowed:
@@ -111,11 +114,11 @@ def _table(name: str, given, rows: int, columns: int) -> np.ndarray:
 def _data(problem: Problem) -> tuple[str, dict[str, object]]:
     """The kind of data, and the matrices that are hashed, by name."""
     if problem.factorised:
-        return "factorised", {"U": _as_given(problem.data.U), "V": _as_given(problem.data.V)}
-    return "matrix" if problem.means is None else "centred", {"A": _as_given(problem.data)}
+        return "factorised", {"U": _as_given(problem.factors.U), "V": _as_given(problem.factors.V)}
+    return "matrix" if problem.means is None else "centred", {"A": _as_given(problem.matrix)}
 
 
-def _as_given(matrix):
+def _as_given(matrix: DesignMatrix) -> AnyMatrix:
     """The checked matrix in the layout it has, without a copy."""
     fibers = matrix.fibers(matrix.given_by_columns)
     return fibers.T if matrix.given_by_columns else fibers

@@ -4,20 +4,48 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from . import _sparse, plots
+from ._typing import AnyMatrix
 from .status import Status
 
 if TYPE_CHECKING:
-    from .problem import Problem
+    from ._question import Question
     from .proof import Proof
 
-HISTORY_FIELDS = ("epoch", "seconds", "primal", "dual", "gap", "nonzeros", "moves", "entries")
+
+class Progress(NamedTuple):
+    """The argument of a callback at each certificate: a row of the history, the best point, and the unit of the gap."""
+
+    epoch: int
+    seconds: float
+    primal: float
+    dual: float
+    gap: float
+    nonzeros: int
+    moves: int
+    entries: int
+    x: np.ndarray
+    intercept: Any
+    scale: float
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap in units of the scale, as ``tol`` is."""
+        return self.gap / self.scale if self.scale > 0 else self.gap
+
+
+HISTORY_FIELDS = Progress._fields[:-3]
 _INTEGERS = {"epoch", "nonzeros", "moves", "entries"}
+
+NOT_PROVABLE = (
+    "Only results of solve, solve_many and path over numbers and blocks can be proved: this one keeps no such problem, "
+    "or no dual point."
+)
 
 
 class Effort(NamedTuple):
@@ -96,9 +124,9 @@ class Result:
         (``n_features``, ``n_samples``). Only the default method screens.
     """
 
-    x: np.ndarray
-    intercept: float
-    y: np.ndarray
+    x: AnyMatrix
+    intercept: Any
+    y: np.ndarray | None
     primal: float
     dual: float
     gap: float
@@ -112,7 +140,7 @@ class Result:
     history: dict[str, np.ndarray] = field(repr=False)
     movers: dict[str, Effort] = field(repr=False)
     screened: Screened = field(repr=False)
-    problem: Problem = field(repr=False)
+    problem: Question | None = field(repr=False)
 
     @property
     def nonzeros(self) -> int:
@@ -153,14 +181,11 @@ class Result:
         >>> r.prove().gap < 1e-12
         True
         """
-        if self.y is None or not hasattr(self.problem, "prove"):
-            raise ValueError(
-                "Only results of solve, solve_many and path over numbers and blocks can be proved: this one keeps no "
-                "such problem, or no dual point."
-            )
+        if self.y is None or self.problem is None:
+            raise ValueError(NOT_PROVABLE)
         return self.problem.prove(self.x, self.y, self.intercept, feasible=True)
 
-    def save_proof(self, path: str | os.PathLike) -> None:
+    def save_proof(self, path: str | os.PathLike[str]) -> None:
         """Write ``prove()`` to a file, which ``southwell check`` or ``southwell.check.verify`` can verify without the
         solver.
 
@@ -171,7 +196,7 @@ class Result:
         """
         self.prove().save(path)
 
-    def plot(self, against: str = "seconds", ax=None):
+    def plot(self, against: str = "seconds", ax: Any = None) -> Any:
         """The relative gap over time, on a log scale. Needs ``pip install southwell[plot]``.
 
         Parameters
@@ -186,11 +211,13 @@ class Result:
         return plots.convergence(self, against, ax)
 
 
-def history_arrays(records: list[tuple], seconds_before: float) -> dict[str, np.ndarray]:
+def history_arrays(records: list[tuple[Any, ...]], seconds_before: float) -> dict[str, np.ndarray]:
     """Columns by name; ``seconds_before`` were spent before the first epoch."""
     columns = dict(
         zip(HISTORY_FIELDS, zip(*records, strict=True) if records else [()] * len(HISTORY_FIELDS), strict=True)
     )
-    history = {k: np.array(v, dtype=np.int64 if k in _INTEGERS else np.float64) for k, v in columns.items()}
-    history["seconds"] += seconds_before
+    history: dict[str, np.ndarray] = {
+        k: np.array(v, dtype=np.int64 if k in _INTEGERS else np.float64) for k, v in columns.items()
+    }
+    history["seconds"] = history["seconds"] + seconds_before
     return history

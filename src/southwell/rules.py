@@ -29,10 +29,13 @@ class Rule:
     """Base of all rules."""
 
     name: ClassVar[str]
-    follows: bool = False
-    """Whether all scores must be updated at every move."""
     blind: bool = False
     """Whether it uses no score. Then coordinates that do not move may be skipped (shrinking)."""
+
+    @property
+    def follows(self) -> bool:
+        """Whether all scores must be updated at every move."""
+        return False
 
     def core(self, problem: Problem, side: str, seed: int) -> tuple[_core.Rule, dict[str, float]]:
         """The compiled rule, and the seconds spent on its set-up, by part."""
@@ -44,7 +47,7 @@ class Cyclic(Rule):
     """0, 1, 2, ... in order: no random numbers, and the best use of caches."""
 
     name: ClassVar[str] = "cyclic"
-    blind: ClassVar[bool] = True
+    blind = True
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class Shuffled(Rule):
     """Each coordinate once an epoch, in a new random order."""
 
     name: ClassVar[str] = "shuffled"
-    blind: ClassVar[bool] = True
+    blind = True
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ class Uniform(Rule):
     """Independent uniform draws: what most theorems assume."""
 
     name: ClassVar[str] = "uniform"
-    blind: ClassVar[bool] = True
+    blind = True
 
 
 class _Sampled(Rule):
@@ -70,7 +73,7 @@ class _Sampled(Rule):
     mix: float = 0.0
     refresh_every: int | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.refresh_every is not None:
             count("refresh_every", self.refresh_every, 1)
 
@@ -78,7 +81,7 @@ class _Sampled(Rule):
     def follows(self) -> bool:
         return self.refresh_every is None
 
-    def core(self, problem, side, seed):
+    def core(self, problem: Problem, side: str, seed: int) -> tuple[_core.Rule, dict[str, float]]:
         return _core.Rule("sampled", self.score, self.refresh_every or 0, self.mix), {}
 
 
@@ -92,7 +95,7 @@ class Importance(_Sampled):
 
     name: ClassVar[str] = "importance"
     score: ClassVar[str] = "reach"
-    refresh_every: ClassVar[int] = _ONCE
+    refresh_every = _ONCE
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,7 @@ class SupportSet(_Sampled):
     refresh_every: int | None = None
     name: ClassVar[str] = "support_set"
     score: ClassVar[str] = "residual"
-    mix: ClassVar[float] = 1.0
+    mix = 1.0
 
 
 @dataclass(frozen=True)
@@ -144,7 +147,7 @@ class AdaUniform(_Sampled):
     name: ClassVar[str] = "ada_uniform"
     score: ClassVar[str] = "residual"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if positive("mix", self.mix, zero=True) > 1:
             raise ValueError(f"mix is a share, between 0 and 1; got {shown(self.mix)}.")
@@ -171,9 +174,12 @@ class GapPerEpoch(_Sampled):
 
     name: ClassVar[str] = "gap_per_epoch"
     score: ClassVar[str] = "bracket"
-    follows: ClassVar[bool] = False
 
-    def core(self, problem, side, seed):
+    @property
+    def follows(self) -> bool:
+        return False
+
+    def core(self, problem: Problem, side: str, seed: int) -> tuple[_core.Rule, dict[str, float]]:
         return _core.Rule("sampled", self.score, _coordinates(problem, side)), {}
 
 
@@ -198,7 +204,7 @@ class Greedy(Rule):
     refresh_every: int | None = None
     name: ClassVar[str] = "greedy"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _known_score(self.score)
         if self.refresh_every is not None:
             count("refresh_every", self.refresh_every, 1)
@@ -207,7 +213,7 @@ class Greedy(Rule):
     def follows(self) -> bool:
         return self.refresh_every is None
 
-    def core(self, problem, side, seed):
+    def core(self, problem: Problem, side: str, seed: int) -> tuple[_core.Rule, dict[str, float]]:
         _refuse_score(self.score, problem, side)
         return _core.Rule("greedy", GREEDY_SCORES[self.score], self.refresh_every or 0), {}
 
@@ -234,7 +240,7 @@ class Hybrid(Rule):
     score: str = "gs-s"
     name: ClassVar[str] = "hybrid"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _known_score(self.score)
         if self.blocks is not None:
             count("blocks", self.blocks, 1)
@@ -242,7 +248,7 @@ class Hybrid(Rule):
             raise unknown("partition", self.partition, _partition.CLUSTERINGS)
         object.__setattr__(self, "partition", _partition.frozen(self.partition))  # so that rules can be compared
 
-    def core(self, problem, side, seed):
+    def core(self, problem: Problem, side: str, seed: int) -> tuple[_core.Rule, dict[str, float]]:
         _refuse_score(self.score, problem, side)
         begun = time.perf_counter()
         block_of = _partition.blocks(problem, side, self.blocks, self.partition, seed)
@@ -286,14 +292,14 @@ class MaxInnerProduct(Rule):
     links: int = 16
     name: ClassVar[str] = "max_inner_product"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _known_score(self.score)
         for name, least in (("candidates", 1), ("breadth", 1), ("links", 2)):
             count(name, getattr(self, name), least)
         if positive("explore", self.explore, zero=True) > 1:
             raise ValueError(f"explore is a share, between 0 and 1; got {shown(self.explore)}.")
 
-    def core(self, problem, side, seed):
+    def core(self, problem: Problem, side: str, seed: int) -> tuple[_core.Rule, dict[str, float]]:
         _refuse_score(self.score, problem, side)
         begun = time.perf_counter()
         find = _search.index(problem, side, seed, self.breadth, self.links)

@@ -8,9 +8,10 @@ import scipy.sparse as sp
 from . import _data
 from ._data import Factorised
 from ._names import count, one_name
+from ._typing import AnyMatrix, Given
 
 
-def sketch_features(A, size: int, *, kind: str = "gaussian", seed: int = 0) -> Factorised:
+def sketch_features(A: Given, size: int, *, kind: str = "gaussian", seed: int = 0) -> Factorised:
     """``A G'G`` as ``Factorised(A G', G)``, G a random size x d matrix: the features projected on ``size`` directions.
 
     Since E G'G = I, solving with l1 > 0 recovers the support of a sparse model of ``A``, if ``size`` is large enough
@@ -47,7 +48,7 @@ def sketch_features(A, size: int, *, kind: str = "gaussian", seed: int = 0) -> F
     return Factorised(_product(rows, G.T), G)
 
 
-def sketch_instances(A, size: int, *, kind: str = "gaussian", seed: int = 0) -> Factorised:
+def sketch_instances(A: Given, size: int, *, kind: str = "gaussian", seed: int = 0) -> Factorised:
     """``G'G A`` as ``Factorised(G', G A)``, G a random size x n matrix: ``size`` combinations of the samples.
 
     Parameters
@@ -72,7 +73,7 @@ def sketch_instances(A, size: int, *, kind: str = "gaussian", seed: int = 0) -> 
     return Factorised(G.T, _product(G, data.rows))
 
 
-def _directions(size: int, of: int, kind: str, seed: int):
+def _directions(size: int, of: int, kind: str, seed: int) -> AnyMatrix:
     from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 
     kinds = {"gaussian": GaussianRandomProjection, "sparse": SparseRandomProjection}
@@ -85,6 +86,6 @@ def _generator(seed: int) -> np.random.RandomState:
     return np.random.RandomState(np.random.MT19937(count("seed", seed, 0)))
 
 
-def _product(first, second):
+def _product(first: AnyMatrix, second: AnyMatrix) -> AnyMatrix:
     product = first @ second
     return product if sp.issparse(product) else np.ascontiguousarray(product)

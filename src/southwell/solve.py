@@ -4,34 +4,40 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections import namedtuple
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
-import scipy.sparse as sp
 
-from . import _core, _sparse, _threads, methods
+from . import _core, _threads, methods
 from ._interrupts import Interrupts
-from ._names import count, finite, flag, positive
+from ._names import count, flag, positive
+from ._question import Question, Start
+from ._typing import Given
+from ._words import Words
 from .block_problem import BlockProblem, is_block_problem
 from .losses import Loss
-from .methods import Method, Prepared, Start
+from .methods import Method, Prepared
 from .penalties import ElasticNet
 from .problem import Problem
-from .result import HISTORY_FIELDS, Effort, Result, Screened, history_arrays
+from .result import Effort, Progress, Result, Screened, history_arrays
 from .status import Status
 
+Q = TypeVar("Q", bound=Question, contravariant=True)
 
-class Progress(namedtuple("Progress", (*HISTORY_FIELDS, "x", "intercept", "scale"))):
-    """The argument of a callback at each certificate: a row of the history, the best point, and the unit of the gap."""
 
-    __slots__ = ()
+class Prepares(Protocol[Q]):
+    """A method, as far as ``run`` needs to know it."""
 
-    @property
-    def relative_gap(self) -> float:
-        """The gap in units of the scale, as ``tol`` is."""
-        return self.gap / self.scale if self.scale > 0 else self.gap
+    def prepare(self, problem: Q, start: Start, seed: int) -> Prepared: ...
+
+
+Callback = Callable[[Progress], bool | None]
+"""Told of each certificate; a true value stops the solve."""
+
+CallbackOfMany = Callable[[int, Progress], bool | None]
+"""The same, with the number of the problem or of the point of a path."""
 
 
 class ConvergenceWarning(UserWarning):
@@ -45,22 +51,22 @@ class Interrupted(KeyboardInterrupt):
 
 
 def solve(
-    A,
-    b=None,
+    A: Given,
+    b: Given = None,
     *,
     loss: str | Loss = "squared",
     l1: float = 0.0,
     l2: float = 0.0,
     penalty: ElasticNet | None = None,
     intercept: bool = False,
-    sample_weight=None,
+    sample_weight: Given = None,
     method: str | Method = "auto",
     tol: float = 1e-6,
     max_epochs: int = 1000,
     max_seconds: float | None = None,
     check_every: int | None = None,
     seed: int = 0,
-    callback: Callable[[Progress], bool | None] | None = None,
+    callback: Callback | None = None,
     warm_start: Result | np.ndarray | tuple[np.ndarray, float] | None = None,
     record_history: bool = True,
     n_threads: int | None = None,
@@ -143,9 +149,9 @@ def solve(
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
     chosen, rigorous = able(methods.get(method), problem), flag("rigorous", rigorous)
-    result, error = run(problem, chosen, start_of(problem, warm_start), settings, begun, callback)
+    result, error = run(problem, chosen, problem.start(warm_start), settings, begun, callback)
     if rigorous and error is None:
-        result, error = _proven(result, chosen, settings, begun, callback)
+        result, error = _proven(problem, result, chosen, settings, begun, callback)
     if error is not None:
         raise_with(error, replace(result, status=Status.INTERRUPTED))
     for words in shortcomings(result):
@@ -166,7 +172,8 @@ class Settings:
     n_threads: int
 
     @classmethod
-    def checked(cls, tol, max_epochs, max_seconds, check_every, seed, record_history, n_threads) -> Settings:
+    def checked(cls, tol: Given, max_epochs: Given, max_seconds: Given, check_every: Given, seed: Given,
+                record_history: Given, n_threads: Given) -> Settings:  # fmt: skip
         return cls(
             positive("tol", tol, zero=True),
             count("max_epochs", max_epochs, 0),
@@ -178,7 +185,8 @@ class Settings:
         )
 
 
-def _stated(A, b, loss, l1, l2, penalty, intercept, sample_weight) -> Problem:
+def _stated(A: Given, b: Given, loss: str | Loss, l1: Given, l2: Given, penalty: Given, intercept: Given,
+            sample_weight: Given) -> Problem:  # fmt: skip
     """The problem that the arguments of ``solve`` state."""
     if isinstance(A, Problem):
         restated = [given is not None for given in (b, penalty, sample_weight)]
@@ -193,7 +201,7 @@ def _stated(A, b, loss, l1, l2, penalty, intercept, sample_weight) -> Problem:
     return kind(A, b, loss, one_penalty(l1, l2, penalty), intercept=intercept, sample_weight=sample_weight)
 
 
-def one_penalty(l1, l2, penalty: ElasticNet | None) -> ElasticNet:
+def one_penalty(l1: Given, l2: Given, penalty: ElasticNet | None) -> ElasticNet:
     if penalty is not None and not all(np.isscalar(given) and given == 0 for given in (l1, l2)):
         raise TypeError("Give either penalty or l1 and l2, not both.")
     return ElasticNet(l1, l2) if penalty is None else penalty
@@ -217,8 +225,8 @@ def able(method: Method, problem: Problem) -> Method:
 
 
 def run(
-    problem: Problem, method: Method, start: Start, settings: Settings, begun: float, callback=None,
-    cancelled: _core.Flag | None = None,
+    problem: Q, method: Prepares[Q], start: Start, settings: Settings, begun: float,
+    callback: Callback | None = None, cancelled: _core.Flag | None = None,
 ) -> tuple[Result, BaseException | None]:  # fmt: skip
     """Prepare and drive: the result, and the exception that ended it early, if any."""
     with Interrupts(cancelled) as interrupts:
@@ -231,8 +239,8 @@ def run(
 
 
 def drive(
-    problem: Problem, prepared: Prepared, settings: Settings, begun: float, callback=None,
-    cancelled: _core.Flag | None = None,
+    problem: Question, prepared: Prepared, settings: Settings, begun: float,
+    callback: Callback | None = None, cancelled: _core.Flag | None = None,
 ) -> tuple[Result, BaseException | None]:  # fmt: skip
     """The same for an algorithm that is prepared, or has run before."""
     before = time.perf_counter() - begun
@@ -248,13 +256,18 @@ def drive(
 
 
 def _proven(
-    result: Result, method: Method, settings: Settings, begun: float, callback
+    problem: Problem,
+    result: Result,
+    method: Method,
+    settings: Settings,
+    begun: float,
+    callback: Callback | None,
 ) -> tuple[Result, BaseException | None]:
     """The result with bounds that hold in exact arithmetic. If they miss the tolerance, a tenth of it is tried once."""
     bounded, error = _bounded(result), None
     if result.status and not bounded.status:
         finer = replace(settings, tol=0.1 * settings.tol)
-        again, error = run(result.problem, method, start_of(result.problem, result), finer, begun, callback)
+        again, error = run(problem, method, problem.start(result), finer, begun, callback)
         again = replace(
             again, tol=settings.tol, epochs=result.epochs + again.epochs, status=result.status if again.status else
             again.status, setup=result.setup | again.setup,
@@ -274,39 +287,39 @@ def _bounded(result: Result) -> Result:
 class _Reporter:
     """Converts the reports of the core to ``Progress`` for the callback."""
 
-    def __init__(self, callback, problem: Problem, seconds_before: float):
+    def __init__(self, callback: Callback, problem: Question, seconds_before: float) -> None:
         self.callback, self.problem, self.before = callback, problem, seconds_before
 
-    def __call__(self, record: tuple, inner: np.ndarray, scale: float) -> bool:
-        epoch, seconds, *rest = record
-        x, intercept = self.problem.from_inner(inner)
-        return bool(self.callback(Progress(epoch, seconds + self.before, *rest, x, intercept, scale)))
+    def __call__(self, record: tuple[Any, ...], inner: np.ndarray, scale: float) -> bool:
+        progress = Progress._make((*record, *self.problem.from_inner(inner), scale))
+        return bool(self.callback(progress._replace(seconds=progress.seconds + self.before)))
 
 
-def _result(problem: Problem, outcome: dict, tol: float, prepared: Prepared, before: float) -> Result:
+def _result(problem: Question, outcome: dict[str, Any], tol: float, prepared: Prepared, before: float) -> Result:
     x, intercept = problem.from_inner(outcome["x"])
     return Result(
         x=x, intercept=intercept, y=problem.dual_shape(outcome["y"]),
         primal=outcome["primal"], dual=outcome["dual"], gap=outcome["gap"],
         scale=outcome["scale"], tol=tol, status=Status[outcome["status"]], epochs=outcome["epochs"],
         seconds=outcome["seconds"] + before, setup=prepared.setup,
-        method=_told(prepared.description, outcome["efforts"]),
+        method=_told(prepared, outcome["efforts"]),
         history=history_arrays(outcome["history"], before), movers=_movers(outcome["efforts"]),
         screened=_screened(problem, *outcome["screened"]), problem=problem,
     )  # fmt: skip
 
 
-def _told(description: str, efforts: list[tuple]) -> str:
+def _told(prepared: Prepared, efforts: list[tuple[Any, ...]]) -> str:
     """A description of the method, with the rounds or steps of each mover."""
     words = [f"{name} {rounds} {'steps' if name == 'newton' else 'rounds'}" for name, rounds, *_ in efforts if rounds]
-    return f"{description}: {', '.join(words)}" if words else description
+    told = ", ".join(words) or prepared.remark()
+    return f"{prepared.description}: {told}" if told else prepared.description
 
 
-def _movers(efforts: list[tuple]) -> dict[str, Effort]:
+def _movers(efforts: list[tuple[Any, ...]]) -> dict[str, Effort]:
     return {name: Effort(*numbers) for name, *numbers in efforts}
 
 
-def _screened(problem: Problem, features: bytes, samples: bytes) -> Screened:
+def _screened(problem: Question, features: bytes, samples: bytes) -> Screened:
     sizes = problem.n_features, problem.n_samples
     masks = [
         np.frombuffer(mask or bytes(size), bool)[:size] for mask, size in zip((features, samples), sizes, strict=True)
@@ -314,7 +327,7 @@ def _screened(problem: Problem, features: bytes, samples: bytes) -> Screened:
     return Screened(*masks)
 
 
-def raise_with(error: BaseException, result) -> None:
+def raise_with(error: BaseException, result: Any) -> None:
     """Raise the error, or for Ctrl-C an ``Interrupted`` with the result so far."""
     if isinstance(error, KeyboardInterrupt):
         stop = Interrupted(*error.args)
@@ -323,70 +336,32 @@ def raise_with(error: BaseException, result) -> None:
     raise error
 
 
-ADVICE = {
-    Status.MAX_EPOCHS: "raise max_epochs, loosen tol, or scale the columns of A to similar size",
-    Status.MAX_SECONDS: "raise max_seconds or loosen tol",
-    Status.DIVERGED: "make steps given by hand smaller, or leave them to the method; check the scale of A and b",
-    Status.PRECISION: "loosen tol, or scale the columns of A to similar size",
-}
-
-
 def shortcomings(result: Result) -> list[str]:
     """Warnings about a result."""
-    advice = ADVICE.get(result.status)
-    short = (
-        f"{result.status.value} Gap {result.gap:.3g} is {result.relative_gap:.3g} of the zero model's objective; "
-        f"tol is {result.tol:.3g}. To go on: {advice}; or pass this result as warm_start."
-    )
-    endless = (
-        "There is no finite minimiser: the classes are separable and the coefficients are not penalised, so larger "
-        f"ones are always better. These come within {result.gap:.3g} of the infimum. Add a penalty, say l2=1e-6."
-    )
+    problem = result.problem
+    if problem is None:
+        return []
+    words = problem.words
+    advice = words.advice.get(result.status)
     # If the zero model is optimal up to rounding, no tolerance can be reached, and none needs to be.
-    trivial = result.status is Status.PRECISION and result.scale == 0
-    return [short] * (advice is not None and not trivial) + [endless] * _without_minimiser(result)
+    if advice is None or (result.status is Status.PRECISION and result.scale == 0):
+        return problem.remarks(result)
+    short = (
+        f"{result.status.value} Gap {result.gap:.3g} is {result.relative_gap:.3g} of {words.unit}; "
+        f"tol is {result.tol:.3g}. To go on: {advice}; or {words.again}."
+    )
+    return [short, *problem.remarks(result)]
 
 
-def shortcoming_of_many(statuses: Sequence[Status], gaps: Sequence[float], tol: float, what: str) -> list[str]:
+def shortcoming_of_many(
+    words: Words, statuses: Sequence[Status], gaps: Iterable[float], tol: float, what: str
+) -> list[str]:
     """One warning for all solves that did not reach the tolerance, if any."""
-    short = [(gap, status) for gap, status in zip(gaps, statuses, strict=True) if status in ADVICE]
+    short = [(gap, status) for gap, status in zip(gaps, statuses, strict=True) if status in words.advice]
     if not short:
         return []
     gap, status = max(short, key=lambda pair: pair[0])
     return [
         f"{len(short)} of {len(statuses)} {what} did not reach the tolerance, {tol:.3g}. The worst: {status.value} "
-        f"Its gap is {gap:.3g} of the zero model's objective. To go on: {ADVICE[status]}."
+        f"Its gap is {gap:.3g} of {words.unit}. To go on: {words.advice[status]}."
     ]
-
-
-def _without_minimiser(result: Result) -> bool:
-    """Whether no minimiser exists: an unpenalised logistic model that separates the classes improves with its size."""
-    problem = result.problem
-    if problem.loss.name != "logistic" or not problem.penalty.absent:
-        return False
-    margins = problem.ready_layout().apply(problem.to_inner(result.x, result.intercept))
-    return bool((margins * problem.targets)[problem.weights > 0].min() > 0)
-
-
-def start_of(problem: Problem, given) -> Start:
-    """The starting point; zero, if the zero model has a smaller loss than the given point."""
-    nowhere = Start(np.zeros(problem.inner_size))
-    if given is None:
-        return nowhere
-    start = _given_start(problem, given)
-    return start if problem.loss_at(start.x) <= problem.loss_at(nowhere.x) else nowhere
-
-
-def _given_start(problem: Problem, given) -> Start:
-    if isinstance(given, Result):
-        x = given.x
-        if sp.issparse(x):  # from estimators with sparse_coef, which keep rows and no y
-            x = _sparse.sound_array(x, "warm_start.x").toarray()
-            x = x.T if problem.blocks and problem.table else x.ravel()
-        y = np.ravel(given.y) if given.y is not None and np.size(given.y) == problem.dual_size else None
-        return Start(problem.to_inner(problem.coefficients(x, "warm_start.x"), given.intercept), y)
-    pair = isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) > 0
-    x, intercept = given if pair else (given, 0.0)
-    if not problem.blocks:
-        intercept = finite("the intercept of warm_start", intercept)
-    return Start(problem.to_inner(problem.coefficients(x, "warm_start"), intercept))

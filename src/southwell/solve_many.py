@@ -6,31 +6,33 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from . import _core, _data, _sparse, losses, methods
 from ._dense import refuse_unreadable
-from ._interrupts import Interrupts
+from ._interrupts import Interrupts, cancel
 from ._names import shown
+from ._typing import Given
 from .losses import Loss
-from .methods import Method, Start
+from .methods import Method
 from .penalties import ElasticNet
 from .problem import Problem
-from .result import Result
+from .result import Progress, Result
 from .solve import (
+    Callback,
+    CallbackOfMany,
     ConvergenceWarning,
-    Progress,
     Settings,
     able,
     one_penalty,
     raise_with,
     run,
     shortcoming_of_many,
-    start_of,
 )
 
 
@@ -84,7 +86,7 @@ class Results:
             raise ValueError(f"{missing} of {len(self)} problems had not begun when the work was interrupted.")
         return self.results
 
-    def margins(self, A) -> np.ndarray:
+    def margins(self, A: Given) -> np.ndarray:
         """A x + c, a column for each problem; the largest in a row is the predicted class."""
         return _data.margins(A, self.x, self.intercepts)
 
@@ -100,23 +102,23 @@ class Results:
 
 
 def solve_many(
-    A,
-    Y,
+    A: Given,
+    Y: Given,
     *,
     loss: str | Loss = "squared",
     l1: float = 0.0,
     l2: float = 0.0,
     penalty: ElasticNet | None = None,
     intercept: bool = False,
-    sample_weight=None,
+    sample_weight: Given = None,
     method: str | Method = "auto",
     tol: float = 1e-6,
     max_epochs: int = 1000,
     max_seconds: float | None = None,
     check_every: int | None = None,
     seed: int = 0,
-    callback: Callable[[int, Progress], bool | None] | None = None,
-    warm_start: Sequence | None = None,
+    callback: CallbackOfMany | None = None,
+    warm_start: Sequence[Any] | None = None,
     record_history: bool = True,
     n_threads: int | None = None,
 ) -> Results:
@@ -178,53 +180,60 @@ def solve_many(
     answer = Results(results, classes, time.perf_counter() - begun)
     if error is not None:
         raise_with(error, answer)
-    for words in shortcoming_of_many([r.status for r in answer], answer.gaps, settings.tol, "problems"):
+    for words in shortcoming_of_many(first.words, [r.status for r in answer], answer.gaps, settings.tol, "problems"):
         warnings.warn(words, ConvergenceWarning, stacklevel=2)
     return answer
 
 
 def solve_each(
-    problem: Callable[[int], Problem], number: int, method: Method, starts: Sequence, settings: Settings, begun: float,
-    callback=None, keep: Callable[[Result], Result] = lambda result: result,
-) -> tuple[list[Result | None], BaseException | None]:  # fmt: skip
+    problem: Callable[[int], Problem], number: int, method: Method, starts: Sequence[Any], settings: Settings,
+    begun: float, callback: CallbackOfMany | None = None, keep: Callable[[Result], Result] = lambda result: result,
+) -> tuple[list[Result], BaseException | None]:  # fmt: skip
     """Solve problems that share their data; ``keep`` converts each result to what is kept. Also returns the exception
-    that ended the work, if any."""
+    that ended the work, if any; then results that had not begun are None."""
     for k in range(number):  # check all problems before the first solve; they are made again later
         try:
             first = problem(k)
-        except ValueError as error:
-            raise ValueError(f"Problem {k}: {error}" if number > 1 else str(error)) from None
+        except ValueError as refusal:
+            raise ValueError(f"Problem {k}: {refusal}" if number > 1 else str(refusal)) from None
     able(method, first)
     cancelled, one_at_a_time = _core.Flag(), threading.Lock()
     threads = min(settings.n_threads, number)
     settings = replace(settings, n_threads=settings.n_threads // threads)
 
-    def one(k: int) -> tuple[Result, BaseException | None]:
+    def reporter(k: int) -> Callback | None:
+        if callback is None:
+            return None
+
         def report(progress: Progress) -> bool | None:
             with one_at_a_time:
                 return callback(k, progress)
 
+        return report
+
+    def one(k: int) -> tuple[Result, BaseException | None]:
         own_begun = time.perf_counter()
         own = replace(settings, max_seconds=max(settings.max_seconds - (own_begun - begun), 1e-9))
         own_problem = problem(k)
-        start = start_of(own_problem, starts[k])
-        result, error = run(own_problem, method, start, own, own_begun, callback and report, cancelled)
+        start = own_problem.start(starts[k])
+        result, error = run(own_problem, method, start, own, own_begun, reporter(k), cancelled)
         return keep(result), error
 
     if number == 1:
         result, error = one(0)
         return [result], error
-    nowhere = Start(np.zeros(first.n_features + first.intercept))
-    method.prepare(first, nowhere, settings.seed).close()  # builds the layouts that all share
+    method.prepare(first, first.start(None), settings.seed).close()  # builds the layouts that all share
     return run_all(one, number, threads, cancelled)
 
 
-def run_all(one, number: int, threads: int, cancelled: _core.Flag):
+def run_all(one: Callable[[int], tuple[Any, BaseException | None]], number: int, threads: int,
+            cancelled: _core.Flag) -> tuple[list[Any], BaseException | None]:  # fmt: skip
     """All results, and the exception that ended the work, if any."""
-    results: list[Result | None] = [None] * number
+    results: list[Any] = [None] * number
     error: BaseException | None = None
     with Interrupts(cancelled) as interrupts, ThreadPoolExecutor(threads) as pool:
-        futures, waiting = [], set()
+        futures: list[Future[tuple[Any, BaseException | None]]] = []
+        waiting: set[Future[tuple[Any, BaseException | None]]] = set()
         try:
             futures.extend(pool.submit(one, k) for k in range(number))
             waiting = set(futures)
@@ -235,7 +244,7 @@ def run_all(one, number: int, threads: int, cancelled: _core.Flag):
         except BaseException as raised:  # Ctrl-C, or an exception of another signal handler: stop all
             error = raised
         if waiting or error is not None:
-            cancelled.raise_()
+            cancel(cancelled)
             for future in futures:
                 future.cancel()
     error = error or interrupts.lost
@@ -245,22 +254,22 @@ def run_all(one, number: int, threads: int, cancelled: _core.Flag):
         if future.exception() is not None:
             error = error or future.exception()
             continue
-        results[k], raised = future.result()
-        error = error or raised
+        results[k], own = future.result()
+        error = error or own
     return results, error
 
 
 class Targets:
     """Column k of the targets, made when it is needed."""
 
-    def __init__(self, column: Callable[[int], np.ndarray], number: int):
+    def __init__(self, column: Callable[[int], np.ndarray], number: int) -> None:
         self.column, self.count = column, number
 
     def __call__(self, k: int) -> np.ndarray:
         return self.column(k)
 
 
-def _targets(Y, loss: Loss) -> tuple[Targets, np.ndarray | None]:
+def _targets(Y: Given, loss: Loss) -> tuple[Targets, np.ndarray | None]:
     signs = loss.targets == "signs"
     if sp.issparse(Y):
         columns = sp.csc_array(_sparse.sound_array(Y, "Y"))

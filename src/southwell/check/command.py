@@ -6,6 +6,7 @@ import argparse
 import sys
 import types
 import zipfile
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if verdict else 1
 
 
-def load(path: str):
+def load(path: str) -> Any:
     """An array, or the arrays of a SciPy sparse matrix, from a NumPy file. No code in the file is executed."""
     found = np.load(path, allow_pickle=False)
     if isinstance(found, np.ndarray):

@@ -12,6 +12,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import gcd
 from operator import mul
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +56,7 @@ def is_feasible(proof: Proof, columns: list[Column], u: list[list[int]], unit: F
 class DualPoint:
     """u, output by output, its unit, and z = A'u in ``slope_unit``; ``reasons`` say what failed."""
 
-    def __init__(self, proof: Proof, columns: list[Column], design: Design, penalty: ElasticNet | Groups):
+    def __init__(self, proof: Proof, columns: list[Column], design: Design, penalty: ElasticNet | Groups) -> None:
         self.reasons: list[str] = []
         self._design, self._intercept = design, proof.intercept
         if proof.of_classes:
@@ -80,7 +81,8 @@ class DualPoint:
             if found[c] and not self._without_slopes(c, column, u, low, high, penalty, found[c]):
                 self.u[c], self.z[c] = [0] * len(u), [0] * len(self.z[c])
 
-    def _without_slopes(self, c: int, column: Column, u, low, high, penalty, free: list[int]) -> bool:
+    def _without_slopes(self, c: int, column: Column, u: Any, low: Any, high: Any, penalty: Any,
+                        free: list[int]) -> bool:  # fmt: skip
         """Make the slopes of unpenalised features, and with an intercept the sum, exactly zero."""
         everywhere: list[int] = []
         for _ in range(ROUNDS):
@@ -108,7 +110,7 @@ class DualPoint:
         return False
 
 
-def _in_domain(proof: Proof, columns: list[Column]) -> tuple[list[tuple], Fraction]:
+def _in_domain(proof: Proof, columns: list[Column]) -> tuple[list[tuple[Any, ...]], Fraction]:
     """u clipped to dom phi*, with its smallest and largest allowed values for each output, and the unit."""
     ends = {end for sign in (1.0, -1.0) for end in columns[0].domain(sign) if end is not None}
     poisson = proof.loss == "poisson"  # whose domain ends at minus the target
@@ -118,6 +120,8 @@ def _in_domain(proof: Proof, columns: list[Column]) -> tuple[list[tuple], Fracti
     found = []
     for c, column in enumerate(columns):
         own = numbers[c : proof.samples * outputs : outputs]
+        low: list[int | None]
+        high: list[int | None]
         if poisson:
             low = [-b for b in numbers[proof.samples * outputs + c :: outputs]]
             high = [None] * len(own)
@@ -227,7 +231,7 @@ def _shared(amount: int, room: list[int]) -> list[int]:
 
 
 def projected(
-    u: list[int], low: list, high: list, weights: list[int], constraints: list[list[int]]
+    u: list[int], low: list[Any], high: list[Any], weights: list[int], constraints: list[list[int]]
 ) -> tuple[list[int], int] | None:
     """u' with sum_i a_i u'_i = 0 for each constraint a, times a common denominator, and that denominator; None if none
     is found.

@@ -35,7 +35,8 @@ def integers(values: np.ndarray, exponent: int) -> list[int]:
         return []
     fractions, exponents = np.frexp(values)
     if int(exponents.max()) - exponent <= 62:  # they fit into 63 bits, where conversion is exact
-        return np.ldexp(values, -exponent).astype(np.int64).tolist()
+        found: list[int] = np.ldexp(values, -exponent).astype(np.int64).tolist()
+        return found
     digits = np.ldexp(fractions, 53).astype(np.int64).tolist()
     shifts = (exponents.astype(np.int64) - 53 - exponent).tolist()
     return [d << k if k >= 0 else d >> -k for d, k in zip(digits, shifts, strict=True)]

@@ -26,7 +26,7 @@ LARGEST_EXPONENT = 4096  # exp of it, times the smallest weight, is larger than 
 class Column:
     """One output: its targets and the sample weights, as integers."""
 
-    def __init__(self, proof: Proof, output: int):
+    def __init__(self, proof: Proof, output: int) -> None:
         self.loss, self.parameter = proof.loss, Fraction(proof.parameter)
         self.weights, weight = dyadic(proof.s)
         self.weight = two_to(weight)
@@ -121,17 +121,19 @@ def _piecewise(column: Column, margins: list[int], unit: Fraction) -> Fraction:
         pull = r - tube if r > tube else r + tube if r < -tube else 0
         low, high = reach[own]
         if pull > 0 and high is not None and pull >= high:
-            end = at_end[ends[own][1]]
+            end = ends[own][1]
         elif pull < 0 and low is not None and pull <= low:
-            end = at_end[ends[own][0]]
+            end = ends[own][0]
         else:
+            end = None
+        if end is None:
             inside += s * pull * pull
-            continue
-        end[0] += s * pull
-        end[1] += s
+        else:
+            at_end[end][0] += s * pull
+            at_end[end][1] += s
     total = inside * finest**2 / (2 * kappa) if inside else Fraction(0)
-    for end, (pulls, mass) in at_end.items():
-        total += end * pulls * finest - kappa / 2 * end * end * mass
+    for edge, (pulls, mass) in at_end.items():
+        total += edge * pulls * finest - kappa / 2 * edge * edge * mass
     return total * column.weight
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from operator import mul
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,7 @@ class Matrix:
     first; none of their methods is called.
     """
 
-    def __init__(self, given, name: str):
+    def __init__(self, given: Any, name: str) -> None:
         self.name = name
         if isinstance(getattr(given, "format", None), str):
             self._read_sparse(given)
@@ -43,11 +44,12 @@ class Matrix:
                     f"{name} must be an array of real numbers or a sparse matrix; got {type(given).__name__} of dtype "
                     f"{array.dtype} and shape {array.shape}."
                 )
-            self.dense = array.reshape(array.shape[0], -1) if array.size else array.reshape(0, 0)
-            self.shape = self.dense.shape
+            table: np.ndarray = array.reshape(array.shape[0], -1) if array.size else array.reshape(0, 0)
+            self.dense: np.ndarray | None = table
+            self.shape: tuple[int, ...] = table.shape
         self._survey()
 
-    def _read_sparse(self, given) -> None:
+    def _read_sparse(self, given: Any) -> None:
         self.dense, kind = None, given.format
         needed = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col")}.get(kind)
         if needed is None:
@@ -61,13 +63,15 @@ class Matrix:
         if kind == "coo":
             rows, columns = (np.asarray(part) for part in (given.row, given.col))
         else:
-            indptr, minor = np.asarray(given.indptr), np.asarray(given.indices)
+            indptr: np.ndarray = np.asarray(given.indptr)
+            minor: np.ndarray = np.asarray(given.indices)
             major_size = n if kind == "csr" else d
             sound = indptr.dtype.kind in "iu" and indptr.shape == (major_size + 1,) and indptr[0] == 0
             if not sound or (np.diff(indptr.astype(np.int64)) < 0).any() or indptr[-1] > min(values.size, minor.size):
                 raise Refused(f"{self.name} is broken: its indptr does not fit its shape and entries")
             values, minor = values[: indptr[-1]], minor[: indptr[-1]]  # arrays may be longer than the matrix needs
-            major = np.repeat(np.arange(major_size), np.diff(indptr.astype(np.int64)))
+            sizes: np.ndarray = np.diff(indptr.astype(np.int64))
+            major = np.repeat(np.arange(major_size), sizes)
             rows, columns = (major, minor) if kind == "csr" else (minor, major)
         for index, size in ((rows, n), (columns, d)):
             if index.dtype.kind not in "iu" or index.shape != values.shape:
@@ -106,8 +110,8 @@ class Matrix:
             entries = np.empty(values.size, ENTRY)
             entries["row"], entries["column"], entries["value"] = rows, columns, values
             digest.update(entries.tobytes())
-            if values.size:
-                lowest = lowest_exponent(values)
+            lowest = lowest_exponent(values)
+            if lowest is not None:
                 self.exponent = min(self.exponent, lowest) if self.stored else lowest
                 self.stored += values.size
         self.sha256 = digest.hexdigest()
@@ -154,7 +158,7 @@ class Matrix:
 class Design:
     """A of the problem: a matrix, a matrix minus the means of its columns, or a product of two matrices."""
 
-    def __init__(self, parts: list[Matrix], means: np.ndarray | None):
+    def __init__(self, parts: list[Matrix], means: np.ndarray | None) -> None:
         self.parts = parts
         self.shape = parts[0].shape[0], parts[-1].shape[1]
         self.exponent = sum(part.exponent for part in parts)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import inf, lcm
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,7 @@ def _common(*numbers: Fraction) -> tuple[Fraction, list[int]]:
 class ElasticNet:
     """sum_j w_j (l1 |x_j| + (l2/2) x_j^2) on lower_j <= x_j <= upper_j, with exact products."""
 
-    def __init__(self, given: proof.ElasticNet):
+    def __init__(self, given: proof.ElasticNet) -> None:
         self.l1, self.l2 = Fraction(given.l1), Fraction(given.l2)
         self.weights, exponent = dyadic(given.weights)
         self.weight = two_to(exponent)
@@ -65,7 +66,7 @@ class ElasticNet:
     def _open(self, j: int, slope: int) -> bool:
         """Whether x_j is unbounded in the direction of -slope."""
         low, high = self.bounds[j]
-        return high == inf if slope < 0 else low == -inf
+        return bool(high == inf if slope < 0 else low == -inf)
 
     def scale(self, z: list[list[int]], unit: Fraction, tight: bool) -> Fraction:
         """The largest scale t <= 1 of y with finite g*; with ``tight``, as if l2 were zero."""
@@ -122,7 +123,7 @@ class ElasticNet:
 class Groups:
     """sum_g strength_g ||X_g|| + l1 ||X||_1 + (l2/2) ||X||^2."""
 
-    def __init__(self, given: proof.Groups):
+    def __init__(self, given: proof.Groups) -> None:
         self.l1, self.l2 = Fraction(given.l1), Fraction(given.l2)
         self.strengths = [Fraction(one) for one in given.strengths.tolist()]
         self.members: list[list[int]] = [[] for _ in self.strengths]
@@ -144,7 +145,7 @@ class Groups:
     def free(self, z: list[int]) -> list[int]:
         return []  # a group without a penalty makes the scale 0
 
-    def _blocks(self, z: list[list[int]]):
+    def _blocks(self, z: list[list[int]]) -> Any:
         for strength, members in zip(self.strengths, self.members, strict=True):
             block = [abs(column[j]) for j in members for column in z]
             if any(block):
@@ -158,8 +159,8 @@ class Groups:
         for strength, block in self._blocks(z):
             limit = (strength / step) ** 2 * GRID * GRID
 
-            def fits(t: int, block=block, limit=limit) -> bool:
-                return sum(max(one * by_z * t - l1 * GRID, 0) ** 2 for one in block) <= limit
+            def fits(t: int, block: Any = block, limit: Any = limit) -> bool:
+                return bool(sum(max(one * by_z * t - l1 * GRID, 0) ** 2 for one in block) <= limit)
 
             if fits(best):
                 continue

@@ -12,7 +12,9 @@ import math
 import os
 import stat
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -35,7 +37,7 @@ LOSSES = {  # the kind of targets, and the parameter
     "multiclass_hinge": (CLASSES, lambda corner: corner > 0),
 }
 DATA = {"matrix": ("A",), "centred": ("A",), "factorised": ("U", "V")}
-TARGETS = {
+TARGETS: dict[str, Callable[[np.ndarray, int], bool]] = {
     REAL: lambda b, k: True,
     SIGNS: lambda b, k: bool((np.abs(b) == 1).all()),
     COUNTS: lambda b, k: bool((b >= 0).all()),
@@ -114,7 +116,7 @@ class Proof:
         )
 
 
-def read(path: str | os.PathLike) -> Proof:
+def read(path: str | os.PathLike[str]) -> Proof:
     """The proof in a file. Raises ``Refused`` if it is invalid, ``OSError`` if it cannot be opened."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe must not block
     descriptor = os.open(path, flags)
@@ -136,7 +138,7 @@ def read(path: str | os.PathLike) -> Proof:
             raise Refused(f"its parts cannot be read ({type(error).__name__}: {error})") from None
 
 
-def _unpack(file, size: int) -> tuple[dict, list[np.ndarray]]:
+def _unpack(file: BinaryIO, size: int) -> tuple[dict[str, Any], list[np.ndarray]]:
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()
         names = {member.filename for member in members}
@@ -150,7 +152,7 @@ def _unpack(file, size: int) -> tuple[dict, list[np.ndarray]]:
         return text, [_array(archive.read(f"{k}.npy"), k) for k in range(len(members) - 1)]
 
 
-def _object(pairs: list[tuple]) -> dict:
+def _object(pairs: list[tuple[Any, ...]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         raise Refused(f"{TEXT} says something twice")
@@ -173,12 +175,12 @@ def _array(content: bytes, k: int) -> np.ndarray:
 class _Part:
     """A JSON object that must have exactly these keys."""
 
-    def __init__(self, value, name: str, *keys: str):
+    def __init__(self, value: Any, name: str, *keys: str) -> None:
         if type(value) is not dict or set(value) != set(keys):
             raise Refused(f"{name} must hold {', '.join(keys)}")
         self.value, self.name = value, name
 
-    def text(self, key: str, known=None) -> str:
+    def text(self, key: str, known: Any = None) -> str:
         value = self.value[key]
         if type(value) is not str or (known is not None and value not in known):
             raise Refused(f"{key} is {value!r}, which is not known")
@@ -201,7 +203,7 @@ class _Part:
         return value
 
 
-def _proof(text, arrays: list[np.ndarray]) -> Proof:
+def _proof(text: Any, arrays: list[np.ndarray]) -> Proof:
     if type(text) is not dict or text.get("format") != FORMAT:
         raise Refused("it is not a proof of southwell")
     if type(text.get("version")) is not int or text["version"] != VERSION:
@@ -247,12 +249,12 @@ def _proof(text, arrays: list[np.ndarray]) -> Proof:
 class _Arrays:
     """Arrays by name; each must be taken once, and none may be left over."""
 
-    def __init__(self, names, arrays: list[np.ndarray]):
+    def __init__(self, names: Any, arrays: list[np.ndarray]) -> None:
         if type(names) is not dict or sorted(map(repr, names.values())) != sorted(map(repr, range(len(arrays)))):
             raise Refused("it must give each of its arrays one name")
         self.left = {name: arrays[k] for name, k in names.items()}
 
-    def __call__(self, name: str, shape: tuple, dtype: str = "<f8", finite: bool = True) -> np.ndarray:
+    def __call__(self, name: str, shape: tuple[Any, ...], dtype: str = "<f8", finite: bool = True) -> np.ndarray:
         array = self.left.pop(name, None)
         if array is None or array.dtype != np.dtype(dtype) or array.shape != shape:
             found = "nothing" if array is None else f"{array.dtype} of shape {array.shape}"
@@ -269,7 +271,7 @@ class _Arrays:
             raise Refused(f"it holds {', '.join(sorted(self.left))}, which this problem does not have")
 
 
-def _penalty(value, take: _Arrays, d: int) -> ElasticNet | Groups:
+def _penalty(value: Any, take: _Arrays, d: int) -> ElasticNet | Groups:
     part = _Part(value, "penalty", "kind", "l1", "l2")
     kind, l1, l2 = part.text("kind", ("elastic_net", "groups")), part.number("l1"), part.number("l2")
     if l1 < 0 or l2 < 0:

@@ -6,6 +6,7 @@ import math
 import os
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -77,7 +78,7 @@ def _nearest(value: Fraction) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def verify(path: str | os.PathLike, A, b, sample_weight=None) -> Verdict:
+def verify(path: str | os.PathLike[str], A: Any, b: Any, sample_weight: Any = None) -> Verdict:
     """Check a proof file against the data, in exact arithmetic.
 
     Parameters
@@ -121,13 +122,13 @@ def verify(path: str | os.PathLike, A, b, sample_weight=None) -> Verdict:
     )
 
 
-def _same_data(proof: Proof, A, b, sample_weight) -> Design:
+def _same_data(proof: Proof, A: Any, b: Any, sample_weight: Any) -> Design:
     """The design, if the data are those of the proof."""
     names = DATA[proof.data]
     if type(A).__name__ == "Factorised":
         A = A.U, A.V
     elif type(A).__name__ == "Centred":
-        if proof.data != "centred" or (A.means is not None and not np.array_equal(A.means, proof.means)):
+        if proof.data != "centred" or (A.means is not None and not np.array_equal(A.means, np.asarray(proof.means))):
             raise Refused("the data are centred in another way than those of the proof")
         A = A.A
     given = list(A) if isinstance(A, tuple) else [A]
@@ -150,7 +151,7 @@ def _same_data(proof: Proof, A, b, sample_weight) -> Design:
     return Design(parts, proof.means)
 
 
-def _same_weights(s: np.ndarray, given) -> None:
+def _same_weights(s: np.ndarray, given: Any) -> None:
     """Weights must agree up to the rounding of their division by their sum."""
     if given is None:
         if (s != s[0]).any():
@@ -176,7 +177,7 @@ def _bounds(proof: Proof, design: Design) -> tuple[Enclosure, Enclosure, list[st
     first = _first_bits(proof)
     for bits in (first, 4 * first):
         values = [_value(columns, margins, unit, bits), penalty.value(proof.x, bits)]
-        primal = sum(low for low, _ in values), sum(high for _, high in values)
+        primal = _total(values)
         if primal[1] <= upper or primal[0] > upper:
             break
     point = DualPoint(proof, columns, design, penalty)
@@ -215,7 +216,11 @@ def _value(columns: list[Column], margins: list[list[int]], unit: Fraction, bits
     if len(columns) < len(margins):
         return class_losses.primal(columns[0], margins, unit, bits)
     found = [losses.primal(column, one, unit, bits) for column, one in zip(columns, margins, strict=True)]
-    return sum(low for low, _ in found), sum(high for _, high in found)
+    return _total(found)
+
+
+def _total(parts: list[Enclosure]) -> Enclosure:
+    return sum((low for low, _ in parts), Fraction(0)), sum((high for _, high in parts), Fraction(0))
 
 
 def _best_dual(

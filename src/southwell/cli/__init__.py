@@ -36,7 +36,7 @@ def _run(arguments: list[str]) -> int:
     if parsed.run is None:
         parser.print_help()
         return 0
-    return parsed.run(parsed)
+    return int(parsed.run(parsed))
 
 
 def _parser() -> tuple[argparse.ArgumentParser, list[str]]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
-from ..result import Result
-from ..solve import Progress, solve
+from .._typing import AnyMatrix
+from ..result import Progress, Result
+from ..solve import solve
 
 HEADER = ("model", "method", "seconds", "gap", "features", "accuracy")
 BREAST_CANCER = {
@@ -51,7 +53,7 @@ def demo() -> int:
     return 0
 
 
-def _tasks() -> Iterator[tuple[str, dict, tuple]]:
+def _tasks() -> Iterator[tuple[str, dict[str, Any], tuple[Any, ...]]]:
     from sklearn.datasets import load_breast_cancer, load_digits
     from sklearn.preprocessing import PolynomialFeatures
 
@@ -73,7 +75,8 @@ def _split(A: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, ...]:
     return scaler.transform(train), scaler.transform(test), b_train, b_test
 
 
-def _row(title: str, name: str, options: dict, train, test, b_train, b_test) -> tuple[str, ...]:
+def _row(title: str, name: str, options: dict[str, Any], train: AnyMatrix, test: AnyMatrix, b_train: np.ndarray,
+         b_test: np.ndarray) -> tuple[str, ...]:  # fmt: skip
     with _Ticker(f"{title.split(':')[0]}, {name}") as ticker:
         result: Result = solve(train, b_train, intercept=True, max_epochs=20_000, callback=ticker, **options)
     right = np.mean(np.sign(test @ result.x + result.intercept) == b_test)
@@ -90,7 +93,7 @@ def _line(cells: tuple[str, ...], widths: list[int]) -> str:
 class _Ticker:
     """A callback that keeps one line of a terminal up to date, and clears it at the end; elsewhere, silence."""
 
-    def __init__(self, what: str):
+    def __init__(self, what: str) -> None:
         self.what = what
         self.live = sys.stdout.isatty()
 
@@ -102,7 +105,7 @@ class _Ticker:
     def __enter__(self) -> _Ticker:
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         if self.live:
             self._show("")
             print(end="\r", flush=True)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import numbers
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
 from .._names import count
+from .._typing import Given
 from ..lambda_max import lambda_max
+from ._base import FitData
 from ._cross_validated import CrossValidated, Line
 from ._parameters import decreasing, falling, one_of, share
 
@@ -16,10 +20,13 @@ from ._parameters import decreasing, falling, one_of, share
 class ChoosesAlpha(CrossValidated):
     """With ``alphas``, ``eps`` and ``l1_ratio``; settings are pairs of an alpha and an l1_ratio."""
 
+    l1_ratio: Any
+    eps: float
+    alphas: int | ArrayLike
     _setting_names = ("alpha_", "l1_ratio_")
     _zero_alpha = True  # may alpha be 0?
 
-    def _lines(self, data: Bunch) -> list[Line]:
+    def _lines(self, data: FitData) -> list[Line]:
         one_of("selection", getattr(self, "selection", "cyclic"), ("cyclic", "random"))
         ratios = [share("l1_ratio", ratio) for ratio in np.atleast_1d(self.l1_ratio)]
         if not ratios:
@@ -31,9 +38,9 @@ class ChoosesAlpha(CrossValidated):
         alphas = decreasing("alphas", self.alphas, zero=self._zero_alpha)
         return [[(alpha, ratio) for alpha in alphas] for ratio in ratios]
 
-    def _tops(self, data: Bunch, ratios: list[float]) -> list[float]:
+    def _tops(self, data: FitData, ratios: list[float]) -> list[float]:
         """The smallest alpha at which all coefficients are zero, for each share of L1."""
-        problem, tops = self._state(data.X, data.targets(0), data.weights), []
+        problem, tops = self._first(data), []
         for ratio in ratios:
             unit = self._penalty(problem.penalty, self._at((1.0, ratio), 1.0))
             strength = getattr(unit, unit.leading)  # at alpha = 1
@@ -44,11 +51,11 @@ class ChoosesAlpha(CrossValidated):
             tops.append((lambda_max(problem.with_penalty(unit)) or 1.0) / strength)
         return tops
 
-    def _score_of(self, y, margins, sample_weight=None) -> float:
+    def _score_of(self, y: Given, margins: np.ndarray, sample_weight: Given = None) -> float:
         errors = ((margins - y.reshape(margins.shape)) ** 2).mean(axis=1)
         return -float(np.average(errors, weights=sample_weight))
 
-    def _chosen(self, lines: list[Line], scores: np.ndarray, line: int, point: int) -> dict:
+    def _chosen(self, lines: list[Line], scores: np.ndarray, line: int, point: int) -> dict[str, Any]:
         alpha, ratio = lines[line][point]
         alphas, errors = np.array(lines)[..., 0], -scores.transpose(1, 2, 0)
         one = len(lines) == 1

@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from importlib import import_module
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
-from sklearn.utils import Bunch
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from .. import methods
 from .._data import readable
 from .._dense import numbers
 from .._names import count, flag
+from .._typing import AnyMatrix, Given
+from .._words import OF_ESTIMATORS
 from ..losses import Loss
 from ..penalties import ElasticNet, Penalty
 from ..problem import Problem
-from ..result import Result, Screened
+from ..result import Progress, Result, Screened
 from ..solve import ConvergenceWarning as CoreConvergenceWarning
-from ..solve import Progress, Settings, shortcoming_of_many, shortcomings
-from ..solve_many import solve_each
+from ..solve import Settings, shortcoming_of_many, shortcomings
+from ..solve_many import Targets, solve_each
 from ._callbacks import CallbackSupportMixin, Hooks
 from ._parameters import drawn_seed, threads
 from ._progress import ProgressLine
@@ -40,6 +40,25 @@ class ConvergenceWarning(CoreConvergenceWarning, SklearnConvergenceWarning):
     """The gap did not reach the tolerance. A subclass of scikit-learn's warning, so that its filters apply."""
 
 
+@dataclass(frozen=True)
+class FitData:
+    """The data passed to ``fit``, checked.
+
+    ``targets`` has a column for each problem; ``weights`` are those of samples and classes together; ``sample_weight``
+    and ``params`` are as passed to ``fit``; ``told`` holds the attributes that the data determine, such as
+    ``classes_``. ``together`` says that all classes are one problem, whose target holds their numbers.
+    """
+
+    X: Any
+    y: Any
+    targets: Targets
+    weights: np.ndarray | None
+    sample_weight: np.ndarray | None
+    params: dict[str, Any]
+    told: dict[str, Any]
+    together: bool = False
+
+
 class LinearEstimator(CallbackSupportMixin, BaseEstimator):
     """A linear model that is fitted with a certificate.
 
@@ -48,87 +67,106 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
     attributes made of the coefficients and intercepts of all targets.
     """
 
+    fit_intercept: bool
+    method: str | methods.Method
+    tol: float
+    coef_: AnyMatrix
+    intercept_: Any
+    _results: list[Result]
+
     def _loss(self) -> Loss:
+        raise NotImplementedError
+
+    def _data(self, X: Given, y: Given, sample_weight: Given, params: dict[str, Any]) -> FitData:
+        raise NotImplementedError
+
+    def _choose(self, data: FitData, hooks: Hooks) -> None:
+        """Set the strength of the penalty, if it is to be chosen."""
         raise NotImplementedError
 
     def _strengths(self, total: float, target: int = 0) -> Strengths:
         raise NotImplementedError
 
-    def _shaped(self, coef, intercepts, data: Bunch) -> dict:
+    def _shaped(self, coef: AnyMatrix, intercepts: np.ndarray, data: FitData) -> dict[str, Any]:
         raise NotImplementedError
 
-    # Data: X, y, targets (a column for each problem), sample weights, and sample_weight and params as passed to fit;
-    # `told` holds the attributes that the data determine, such as classes_.
-
-    def _read(self, X, y, **options):
+    def _read(self, X: Given, y: Given, **options: Any) -> tuple[Any, Any]:
         """X and y, validated as scikit-learn requires. The solver checks once that X is finite."""
         X, y = readable(X, "X"), readable(y, "y")
-        return validate_data(
+        read: tuple[Any, Any] = validate_data(
             self, X, y, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_all_finite=False, **options
         )
+        return read
 
-    def _weights(self, sample_weight, X) -> np.ndarray | None:
+    def _weights(self, sample_weight: Given, X: Given) -> np.ndarray | None:
         if sample_weight is None:
             return None
         sample_weight = readable(sample_weight, "sample_weight")
         if np.isscalar(sample_weight) or isinstance(sample_weight, np.ndarray):
             sample_weight = numbers("sample_weight", sample_weight)
-        return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        return np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
 
     # Fitting
 
     _chooses = False  # whether cross-validation comes first
 
-    def _fit(self, X, y, sample_weight, params: dict | None = None):
+    def _fit(self, X: Given, y: Given, sample_weight: Given, params: dict[str, Any] | None = None) -> Self:
         """What every ``fit`` does. A fit that fails leaves the attributes of the last one unchanged."""
         before = self._found()
         try:
-            self._fit_all(self._data(X, y, sample_weight, params))
+            self._fit_all(self._data(X, y, sample_weight, params or {}))
         except BaseException:
             for name in self._found():
                 delattr(self, name)
-            vars(self).update(before)
+            self.__dict__.update(before)
             raise
         return self
 
-    def _found(self) -> dict:
+    def _found(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name.endswith("_") or name == "_results"}
 
-    def _fit_all(self, data: Bunch) -> None:
+    def _fit_all(self, data: FitData) -> None:
         """Solve one problem for each target, on shared data."""
         hooks = Hooks(self, data, data.targets.count, self._chooses)
         if self._chooses:
             self._choose(data, hooks)
         total = float(data.X.shape[0] if data.weights is None else data.weights.sum())
         strengths = [self._strengths(total, k) for k in range(data.targets.count)]
-        first = self._state(data.X, data.targets(0), data.weights)
-        data.shape = first.width, first.n_features  # the shape of the coefficients
+        first = self._first(data)
 
         def problem(k: int) -> Problem:
-            with translated():
-                own = first if k == 0 else first.with_targets(data.targets(k))
+            own = first if k == 0 else first.with_targets(data.targets(k))
             return self._penalised(own, strengths[k])
 
-        results = self._solve(problem, data, hooks)
+        starts = self._before(data.targets.count, (first.width, first.n_features))
+        results = self._solve(problem, starts, data, hooks)
         self._tell(results, [strength.unit for strength in strengths])
         self._keep(results, data)
         hooks.end()
 
-    def _state(self, X, target: np.ndarray, weights: np.ndarray | None) -> Problem:
+    def _state(self, X: Given, target: np.ndarray, weights: np.ndarray | None) -> Problem:
         """The problem, without the strength of its penalty."""
         net = ElasticNet(lower=0.0 if flag("positive", getattr(self, "positive", False)) else None)
+        return self._stated(Problem, X, target, weights, self._loss(), net)
+
+    def _stated(self, kind: type[Problem], X: Given, target: np.ndarray, weights: np.ndarray | None, loss: Loss,
+                penalty: Penalty) -> Problem:  # fmt: skip
         intercept = flag("fit_intercept", self.fit_intercept)
-        with translated():
-            return Problem(X, target, self._loss(), net, intercept=intercept, sample_weight=weights)
+        return kind(X, target, loss, penalty, intercept=intercept, sample_weight=weights, words=OF_ESTIMATORS)
 
     def _penalised(self, problem: Problem, strengths: Strengths) -> Problem:
         return problem.with_penalty(self._penalty(problem.penalty, strengths))
 
-    def _penalty(self, own: Penalty, strengths: Strengths) -> Penalty:
+    def _penalty(self, own: Any, strengths: Strengths) -> Penalty:
         """A penalty with these strengths; its weights, bounds and groups are those of ``own``."""
-        return replace(own, l1=strengths.l1, l2=strengths.l2)
+        penalty: Penalty = replace(own, l1=strengths.l1, l2=strengths.l2)
+        return penalty
 
-    def _solve(self, problem: Callable[[int], Problem], data: Bunch, hooks: Hooks) -> list[Result]:
+    def _first(self, data: FitData) -> Problem:
+        """The problem of the first target, without the strength of its penalty."""
+        return self._state(data.X, data.targets(0), data.weights)
+
+    def _solve(self, problem: Callable[[int], Problem], starts: list[Any], data: FitData, hooks: Hooks) -> list[Result]:
         """The results, without large arrays that need not be kept. Warns about those that did not converge."""
         number, settings, warned = data.targets.count, self._settings(), []
         sparse = flag("sparse_coef", getattr(self, "sparse_coef", False))
@@ -145,16 +183,17 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
 
         with ProgressLine(type(self).__name__, getattr(self, "verbose", 0)) as line:
             results, error = solve_each(
-                problem, number, methods.get(self.method), self._before(number, data.shape), settings,
+                problem, number, methods.get(self.method), starts, settings,
                 time.perf_counter(), told if line.wanted or hooks.active else None, keep,
             )  # fmt: skip
         if error is not None:
             raise error
         if number > 1:
             gaps = [result.relative_gap for result in results]
-            warned = shortcoming_of_many([result.status for result in results], gaps, settings.tol, "problems")
+            statuses = [result.status for result in results]
+            warned = shortcoming_of_many(OF_ESTIMATORS, statuses, gaps, settings.tol, "problems")
         for words in warned:
-            warn(translation(words))
+            warn(words)
         return results
 
     def _settings(self) -> Settings:
@@ -162,7 +201,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
             self.tol, self._max_epochs(), None, None, self._seed(), True, threads(getattr(self, "n_jobs", None))
         )
 
-    def _before(self, targets: int, shape: tuple[int, int]) -> list:
+    def _before(self, targets: int, shape: tuple[int, int]) -> list[Any]:
         """The starting points: the last results, if ``warm_start`` is set and their shapes agree; else zero."""
         last = getattr(self, "_results", []) if flag("warm_start", getattr(self, "warm_start", False)) else []
         if len(last) != targets or any(rows_of(result.x).shape != shape for result in last):
@@ -188,14 +227,14 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         self.dual_gap_ = float(gaps[0]) if gaps.size == 1 else gaps
         self.result_ = results[0] if len(results) == 1 else results
 
-    def _keep(self, results: list[Result], data: Bunch) -> None:
+    def _keep(self, results: list[Result], data: FitData) -> None:
         rows = [rows_of(result.x) for result in results]
         coef = sp.csr_matrix(sp.vstack(rows)) if sp.issparse(rows[0]) else np.concatenate(rows)
         shaped = self._shaped(coef, np.concatenate([np.atleast_1d(result.intercept) for result in results]), data)
         for name, value in (data.told | shaped).items():
             setattr(self, name, value)
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Store the fitted model in one file, which ``southwell.load`` reads, in this and in later versions.
 
         Parameters
@@ -209,7 +248,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         return hasattr(self, "coef_")
 
     @property
-    def dual_coef_(self):
+    def dual_coef_(self) -> np.ndarray:
         """The dual point of the certificate: a number for each sample, a row for each target or class."""
         check_is_fitted(self)
         rows = [result.y for result in self._results]
@@ -230,7 +269,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         check_is_fitted(self)
         return sp.csr_array(readable(self.coef_, "coef_") if sp.issparse(self.coef_) else np.atleast_2d(self.coef_))
 
-    def _margins(self, X) -> np.ndarray:
+    def _margins(self, X: Given) -> np.ndarray:
         """X w + c, a column for each target if there are several."""
         check_is_fitted(self)
         X = readable(X, "X")
@@ -239,9 +278,10 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
             product = X @ readable(self.coef_, "coef_").T
             if sp.issparse(product):
                 product = product.toarray()
-            return np.asarray(product) + self.intercept_
+            margins: np.ndarray = np.asarray(product) + self.intercept_
+            return margins
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -263,32 +303,8 @@ def _light(result: Result, sparse: bool) -> Result:
     return replace(result, problem=None, x=sp.csr_array(rows_of(result.x)), y=None, screened=nothing)
 
 
-def rows_of(x):
+def rows_of(x: AnyMatrix) -> AnyMatrix:
     """Coefficients with a row for each target or class; the solver has columns, or a vector."""
     if sp.issparse(x):
         return x
     return x[None, :] if x.ndim == 1 else x.T
-
-
-# Messages of ``solve`` say A and b; estimators say X and y.
-WORDS = (
-    (r"\bA\b", "X"),
-    (r"\bb\b(?= (must|contains|has))", "y"),
-    (r"\bmax_epochs\b", "max_iter"),
-    (r"pass this result as warm_start", "fit again with warm_start=True"),
-)
-
-
-def translation(text: str) -> str:
-    for of_solve, of_estimators in WORDS:
-        text = re.sub(of_solve, of_estimators, text)
-    return text
-
-
-@contextmanager
-def translated() -> Iterator[None]:
-    """Translates error messages of a ``Problem`` to the argument names of estimators."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(translation(str(error))) from None

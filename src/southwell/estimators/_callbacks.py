@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:  # older versions have no set_callbacks
 
-    class CallbackSupportMixin:
+    class CallbackSupportMixin:  # type: ignore[no-redef]
         pass
 
-    def with_callbacks(method: Callable) -> Callable:
+    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
         return method
 
 
@@ -22,7 +23,7 @@ class Hooks:
     """Calls an estimator's callbacks for a tree of tasks: the fit, its problems if there are several, and their rounds,
     one for each certificate. A callback that returns True at the end of a round ends its problem."""
 
-    def __init__(self, estimator, data, problems: int, choosing: bool = False):
+    def __init__(self, estimator: Any, data: Any, problems: int, choosing: bool = False) -> None:
         self.active = bool(getattr(estimator, "_skl_callbacks", ()))
         if not hasattr(estimator, "_init_callback_context"):
             return
@@ -36,18 +37,18 @@ class Hooks:
         self.tell = {"estimator": estimator, "X": data.X, "y": data.y, "metadata": metadata}
         root.call_on_fit_task_begin(**self.tell)
 
-    def _context(self, k: int, name: str):
+    def _context(self, k: int, name: str) -> Any:
         if k not in self.contexts:
             self.contexts[k] = self.root.subcontext(task_name=name, task_id=k, max_subtasks=None)
             self.contexts[k].call_on_fit_task_begin(**self.tell)
         return self.contexts[k]
 
-    def round(self, k: int, attributes: Callable[[], dict] | None) -> bool:
+    def round(self, k: int, attributes: Callable[[], dict[str, Any]] | None) -> bool:
         """Report a certificate of problem k and its model. Returns whether a callback asked to stop."""
         if not self.active:
             return False
         task = self._context(k, "problem").subcontext(task_name="round").call_on_fit_task_begin(**self.tell)
-        return task.call_on_fit_task_end(**self.tell, reconstruction_attributes=attributes)
+        return bool(task.call_on_fit_task_end(**self.tell, reconstruction_attributes=attributes))
 
     def path(self, problems: int) -> None:
         """Report a finished path of cross-validation; its task comes after those of the problems."""

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
-from sklearn.utils import Bunch, gen_batches
+from sklearn.utils import gen_batches
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
 from .._data import readable
 from .._names import shown
+from .._typing import AnyMatrix, Given
 from ..solve_many import Targets
-from ._base import LinearEstimator
+from ._base import FitData, LinearEstimator
 from ._callbacks import with_callbacks
 
 AT_ONCE = 2**25  # margins in memory at a time, if only the best class is needed
@@ -25,7 +28,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
     _multilabel = False
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Given, y: Given, sample_weight: Given = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -42,7 +45,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         """
         return self._fit(X, y, sample_weight)
 
-    def _data(self, X, y, sample_weight, params: dict | None = None) -> Bunch:
+    def _data(self, X: Given, y: Given, sample_weight: Given, params: dict[str, Any]) -> FitData:
         X, y = self._read(X, y, multi_output=self._multilabel)
         if y.ndim == 1 or y.shape[1] == 1:
             y = column_or_1d(y.toarray() if sp.issparse(y) else y, warn=True)
@@ -52,9 +55,9 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         multilabel = y.ndim == 2
         classes, targets, weights = (self._labels if multilabel else self._classes)(y, given)
         told = {"classes_": classes, "multilabel_": multilabel}
-        return Bunch(X=X, y=y, targets=targets, weights=weights, sample_weight=given, params=params, told=told)
+        return FitData(X=X, y=y, targets=targets, weights=weights, sample_weight=given, params=params, told=told)
 
-    def _classes(self, y, weights):
+    def _classes(self, y: Given, weights: np.ndarray | None) -> tuple[np.ndarray, Targets, np.ndarray | None]:
         """The classes, a column of -1 and +1 for each (for two classes: for the second), and weights. Rows of weight
         zero do not count."""
         there = np.ones(y.size, bool) if weights is None else weights > 0
@@ -82,7 +85,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         targets = Targets(lambda k: np.where(codes == k + two, 1.0, -1.0), 1 if two else classes.size)
         return classes, targets, weights
 
-    def _labels(self, y, weights):
+    def _labels(self, y: Given, weights: np.ndarray | None) -> tuple[np.ndarray, Targets, np.ndarray | None]:
         """The same for an indicator matrix, which may be sparse."""
         if type_of_target(y) != "multilabel-indicator":
             raise ValueError(
@@ -104,15 +107,15 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         targets = Targets(lambda k: np.where(columns[:, [k]].toarray().ravel() > 0, 1.0, -1.0), y.shape[1])
         return np.arange(y.shape[1]), targets, weights
 
-    def _shaped(self, coef, intercepts, data: Bunch) -> dict:
+    def _shaped(self, coef: AnyMatrix, intercepts: np.ndarray, data: FitData) -> dict[str, Any]:
         return {"coef_": coef.astype(data.X.dtype), "intercept_": intercepts.astype(data.X.dtype)}
 
-    def decision_function(self, X) -> np.ndarray:
+    def decision_function(self, X: Given) -> np.ndarray:
         """X w + c: for two classes one number a sample, positive for the second; else one for each class."""
         margins = self._margins(X)
         return margins.ravel() if margins.shape[1] == 1 and not self.multilabel_ else margins
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: Given) -> np.ndarray:
         """The class, or the labels, of each sample."""
         check_is_fitted(self)
         X = readable(X, "X")
@@ -123,26 +126,26 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         margins = self.decision_function(X)
         if self.multilabel_:
             return (margins > 0).astype(int)
-        return self.classes_[(margins > 0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)]
+        return np.asarray(self.classes_[(margins > 0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)])
 
-    def score(self, X, y, sample_weight=None) -> float:
+    def score(self, X: Given, y: Given, sample_weight: Given = None) -> float:
         """The mean accuracy."""
         with np.errstate(over="ignore", invalid="ignore"):  # huge labels and weights
-            return super().score(X, readable(y, "y"), readable(sample_weight, "sample_weight"))
+            return float(super().score(X, readable(y, "y"), readable(sample_weight, "sample_weight")))
 
-    def sparsify(self):
+    def sparsify(self) -> Self:
         """Store ``coef_`` as a sparse matrix."""
         check_is_fitted(self)
         self.coef_ = sp.csr_matrix(readable(self.coef_, "coef_"))
         return self
 
-    def densify(self):
+    def densify(self) -> Self:
         """Store ``coef_`` as an array."""
         check_is_fitted(self)
         self.coef_ = readable(self.coef_, "coef_").toarray() if sp.issparse(self.coef_) else self.coef_
         return self
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = self._multilabel
         return tags

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -15,8 +16,9 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 
 from .._names import flag, shown
+from .._typing import AnyMatrix, Given
 from ..penalties import Penalty
-from ._base import translation, warn
+from ._base import FitData, LinearEstimator, warn
 from ._callbacks import Hooks, with_callbacks
 from ._folds import Folds, best_of
 from ._progress import ProgressLine
@@ -26,7 +28,7 @@ Line = list[tuple[float, float]]
 """A sequence of settings of a penalty, from strong to weak. The class defines the two numbers of a setting."""
 
 
-class CrossValidated:
+class CrossValidated(LinearEstimator):
     """Mixed into a regressor or a classifier with ``cv``, ``scoring`` and ``one_standard_error``.
 
     Subclasses define ``_lines(data)``, the settings to try; ``_at(setting, total)``, the strengths of a setting;
@@ -36,10 +38,14 @@ class CrossValidated:
     """
 
     _chooses = True
+    _known: tuple[AnyMatrix, np.ndarray]
+    one_standard_error: bool
+    scoring: str | Callable[..., float] | None
+    cv: Given
     _setting_names: tuple[str, str]
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None, **params):
+    def fit(self, X: Given, y: Given, sample_weight: Given = None, **params: Any) -> Self:
         """Choose the penalty by cross-validation, and fit the model to all data.
 
         Parameters
@@ -58,13 +64,22 @@ class CrossValidated:
         """
         return self._fit(X, y, sample_weight, params)
 
-    def _choose(self, data: Bunch, hooks: Hooks) -> None:
+    def _choose(self, data: FitData, hooks: Hooks) -> None:
         lines = self._lines(data)
         scores = self._scores(data, lines, hooks)
         line, point = best_of(scores, flag("one_standard_error", self.one_standard_error))
         for name, value in self._chosen(lines, scores, line, point).items():
             setattr(self, name, value)
         self.scored_by_ = self._score_name()
+
+    def _at(self, setting: tuple[float, float], total: float) -> Strengths:
+        raise NotImplementedError
+
+    def _lines(self, data: FitData) -> list[Line]:
+        raise NotImplementedError
+
+    def _chosen(self, lines: list[Line], scores: np.ndarray, line: int, point: int) -> dict[str, Any]:
+        raise NotImplementedError
 
     def _score_name(self) -> str:
         given = self.scoring
@@ -73,9 +88,10 @@ class CrossValidated:
         return given.replace("_", " ").replace("neg ", "- ") if isinstance(given, str) else "score"
 
     def _strengths(self, total: float, target: int = 0) -> Strengths:
-        return self._at(tuple(getattr(self, name) for name in self._setting_names), total)
+        first, second = (float(getattr(self, name)) for name in self._setting_names)
+        return self._at((first, second), total)
 
-    def _scores(self, data: Bunch, lines: Sequence[Line], hooks: Hooks) -> np.ndarray:
+    def _scores(self, data: FitData, lines: Sequence[Line], hooks: Hooks) -> np.ndarray:
         given = self._routed(data)
         splits = self._splits(data, given.split)
         rows = data.X.tocsr() if getattr(data.X, "format", "csr") != "csr" else data.X  # folds are made of rows
@@ -86,13 +102,14 @@ class CrossValidated:
         def penalties(line: int, own: Penalty, total: float) -> Iterator[Penalty]:
             return (self._penalty(own, self._at(setting, total)) for setting in lines[line])
 
-        def judge(fold: int, rows, coef, intercepts, margins) -> float:
+        def judge(fold: int, rows: AnyMatrix, coef: AnyMatrix, intercepts: np.ndarray, margins: np.ndarray) -> float:
             test = splits[fold][1]
             own = {name: np.asarray(values)[test] for name, values in given.score.items()}
             if scorer is None:
-                return self._score_of(data.y[test], margins, **own)
-            score = scorer(self._with(coef, intercepts, rows, margins, data), rows, data.y[test], **own)
-            if np.ndim(score) or not isinstance(score, numbers.Number | np.number):
+                return float(self._score_of(data.y[test], margins, **own))
+            score: Any = scorer(self._with(coef, intercepts, rows, margins, data), rows, data.y[test], **own)
+            number = np.ndim(score) == 0 and isinstance(score, numbers.Number | np.number)
+            if not number:
                 raise ValueError(f"scoring must return a number; it returned {shown(score)}.")
             return float(score)
 
@@ -104,18 +121,16 @@ class CrossValidated:
             folds = Folds(rows, data.targets, data.weights, splits, self._state, self.method, self._settings(), told)
             scores, warned = folds.scores([partial(penalties, k) for k in range(len(lines))], judge)
         for words in warned:
-            warn(translation(words))
+            warn(words)
         return scores
 
-    def _splits(self, data: Bunch, given: dict) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _splits(self, data: FitData, given: dict[str, Any]) -> list[tuple[np.ndarray, np.ndarray]]:
         """The training rows and the test rows of each fold, without rows of weight zero. Neither may be empty."""
         splitter = check_cv(self.cv, data.y, classifier=is_classifier(self))
         rows = np.arange(data.X.shape[0])
         there = np.ones(rows.size, bool) if data.weights is None else data.weights > 0
-        splits = [
-            tuple(part[there[part]] for part in (_members(rows, own) for own in pair))
-            for pair in splitter.split(data.X, data.y, **given)
-        ]
+        found = (map(partial(_members, rows), pair) for pair in splitter.split(data.X, data.y, **given))
+        splits = [(train[there[train]], test[there[test]]) for train, test in found]
         if not splits:
             raise ValueError(f"There are no folds: cv={shown(self.cv)} gives none, or has been used up.")
         for number, (train, test) in enumerate(splits):
@@ -125,7 +140,7 @@ class CrossValidated:
                 self._check_classes(number, train, data)
         return splits
 
-    def _check_classes(self, number: int, train: np.ndarray, data: Bunch) -> None:
+    def _check_classes(self, number: int, train: np.ndarray, data: FitData) -> None:
         for k in range(data.targets.count):
             column = data.targets(k)[train]
             if column.min() == column.max():
@@ -135,24 +150,25 @@ class CrossValidated:
                     "fewer folds, or stratified ones, or leave out rare classes."
                 )
 
-    def _with(self, coef, intercepts, rows, margins, data: Bunch):
+    def _with(self, coef: AnyMatrix, intercepts: np.ndarray, rows: AnyMatrix, margins: np.ndarray,
+              data: FitData) -> Self:  # fmt: skip
         """A copy of this estimator with given coefficients, and with known margins of the held-out rows."""
         model = type(self)(**self.get_params(deep=False))
         coef = coef if flag("sparse_coef", getattr(self, "sparse_coef", False)) else coef.toarray()
-        vars(model).update(data.told | self._shaped(coef, intercepts, data))
+        model.__dict__.update(data.told | self._shaped(coef, intercepts, data))
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(model, name, getattr(self, name))
         model._known = rows, margins if is_classifier(self) or data.y.ndim > 1 else margins[:, 0]
         return model
 
-    def _margins(self, X) -> np.ndarray:
+    def _margins(self, X: Given) -> np.ndarray:
         rows, margins = getattr(self, "_known", (None, None))
-        return margins if rows is not None and X is rows else super()._margins(X)
+        return super()._margins(X) if margins is None or X is not rows else margins
 
     # Metadata
 
-    def _routed(self, data: Bunch) -> Bunch:
+    def _routed(self, data: FitData) -> Bunch:
         """The metadata for the splitter and the scorer."""
         weights = {} if data.sample_weight is None else {"sample_weight": data.sample_weight}
         if routing_enabled():
@@ -178,7 +194,7 @@ class CrossValidated:
         return router
 
 
-def _members(rows: np.ndarray, own) -> np.ndarray:
+def _members(rows: np.ndarray, own: Given) -> np.ndarray:
     try:
         return rows[np.asarray(own)] if len(own) else rows[:0]
     except (TypeError, ValueError, IndexError):

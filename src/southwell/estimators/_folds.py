@@ -8,13 +8,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 import sklearn
 
 from .. import _core, methods
-from ..methods import Start
+from .._typing import AnyMatrix
+from .._words import OF_ESTIMATORS
 from ..path import Path, follow
 from ..penalties import Penalty
 from ..problem import Problem
@@ -25,7 +27,7 @@ from ..status import Status
 Line = Callable[[Penalty, float], Iterable[Penalty]]
 """From a problem's own penalty and a total weight of samples to the penalties of a path, from strong to weak."""
 
-Judge = Callable[[int, object, sp.csr_array, np.ndarray, np.ndarray], float]
+Judge = Callable[[int, AnyMatrix, AnyMatrix, np.ndarray, np.ndarray], float]
 """The score of a model, from the number of its fold, the held-out rows, coefficients, intercepts, margins."""
 
 
@@ -37,11 +39,11 @@ class Folds:
     ``state(rows, target, weights)`` makes the problem on some rows, with any penalty.
     """
 
-    X: object
+    X: AnyMatrix
     targets: Targets
     weights: np.ndarray | None
     splits: Sequence[tuple[np.ndarray, np.ndarray]]
-    state: Callable[[object, np.ndarray, np.ndarray | None], Problem]
+    state: Callable[[AnyMatrix, np.ndarray, np.ndarray | None], Problem]
     method: str | methods.Method
     settings: Settings
     told: Callable[[int, int], None]  # the number of finished paths, and of all paths
@@ -73,17 +75,19 @@ class Folds:
         table = self._on_threads(judged, held_out)
         statuses = [status for path in paths for status in path.statuses]
         gaps = [gap for path in paths for gap in path.gaps]
-        warned = shortcoming_of_many(statuses, gaps, settings.tol, "models on folds")
+        warned = shortcoming_of_many(OF_ESTIMATORS, statuses, gaps, settings.tol, "models on folds")
         scores = np.array(table, dtype=float).reshape(len(self.splits), len(lines), -1)
         lost = np.array([[status is Status.DIVERGED for status in path.statuses] for path in paths])
         scores[lost.reshape(*scores.shape[:2], problems, -1).any(axis=2)] = np.nan  # overflow: no model
         return scores, warned
 
-    def _on_threads(self, work: Callable, tasks: Sequence, told=None) -> list:
+    def _on_threads(
+        self, work: Callable[..., Any], tasks: Sequence[Any], told: Callable[[int, int], None] | None = None
+    ) -> list[Any]:
         """Calls ``work(task, cancelled)`` for each task; Ctrl-C raises the flag ``cancelled``."""
         cancelled, done, lock, config = _core.Flag(), [], threading.Lock(), sklearn.get_config()
 
-        def one(k: int):
+        def one(k: int) -> Any:
             with sklearn.config_context(**config):  # the configuration is thread-local
                 answer = work(tasks[k], cancelled)
             with lock:
@@ -101,7 +105,7 @@ class Folds:
 class _Training:
     """The training rows of a fold: copied when first needed, released after their last use."""
 
-    def __init__(self, folds: Folds, train: np.ndarray, uses: int):
+    def __init__(self, folds: Folds, train: np.ndarray, uses: int) -> None:
         self._folds, self._train, self._left = folds, train, uses
         self._first: Problem | None = None
         self._lock = threading.Lock()
@@ -126,12 +130,12 @@ class _Training:
         problem = folds.state(
             folds.X[train], folds.targets(0)[train], None if folds.weights is None else folds.weights[train]
         )
-        nowhere = Start(np.zeros(problem.inner_size))
-        methods.get(folds.method).prepare(problem, nowhere, folds.settings.seed).close()  # builds what all share
+        prepared = methods.get(folds.method).prepare(problem, problem.start(None), folds.settings.seed)
+        prepared.close()  # the problem keeps the layouts that were built, for all paths of the fold
         return problem
 
 
-def _models(rows, paths: Sequence[Path], most: int = 2**22) -> Iterator[tuple]:
+def _models(rows: AnyMatrix, paths: Sequence[Path], most: int = 2**22) -> Iterator[tuple[Any, ...]]:
     """For each point the rows, the coefficients, the intercepts and the margins, a column for each problem, or for each
     column of its coefficients; some points at a time share a product."""
     points, width = len(paths[0]), int(np.prod(paths[0].shape[1:]))

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from .. import _threads
 from .._names import count, positive, shown
+from .._typing import Given
 
 
-def share(name: str, value) -> float:
+def share(name: str, value: Given) -> float:
     """A number between 0 and 1, both included."""
     value = positive(name, value, zero=True)
     if value > 1:
         raise ValueError(f"{name} must be between 0 and 1; got {value}.")
-    return value
+    return float(value)
 
 
-def one_of(name: str, value, known) -> None:
+def one_of(name: str, value: Given, known: Sequence[Any]) -> None:
     if not any(value is one or (isinstance(value, type(one)) and value == one) for one in known):
         listed = ", ".join(repr(one) for one in known)
         raise ValueError(f"{name} must be one of {listed}; got {shown(value)}.")
 
 
-def l1_share(penalty: str | None, l1_ratio) -> float:
+def l1_share(penalty: str | None, l1_ratio: Given) -> float:
     """The share of L1 given by ``penalty`` and ``l1_ratio``; a given l1_ratio takes precedence over the default
     "l2"."""
     ratio = None if l1_ratio is None else share("l1_ratio", l1_ratio)
@@ -34,7 +37,7 @@ def l1_share(penalty: str | None, l1_ratio) -> float:
     return 1.0 if penalty == "l1" else ratio or 0.0
 
 
-def threads(n_jobs) -> int | None:
+def threads(n_jobs: Given) -> int | None:
     """The number of threads: None is the default, -1 all processors, -2 all but one."""
     if n_jobs is None:
         return None
@@ -45,7 +48,7 @@ def threads(n_jobs) -> int | None:
     return count("n_jobs", n_jobs, 1)
 
 
-def drawn_seed(random_state) -> int:
+def drawn_seed(random_state: Given) -> int:
     """A seed from any random state that scikit-learn accepts."""
     try:
         state = check_random_state(random_state)
@@ -57,7 +60,7 @@ def drawn_seed(random_state) -> int:
     return int(state.randint(2**31 - 1))
 
 
-def decreasing(name: str, given, zero: bool = False) -> np.ndarray:
+def decreasing(name: str, given: Given, zero: bool = False) -> np.ndarray:
     """Positive numbers to try, from large to small."""
     try:
         with np.errstate(over="ignore"):  # a long double beyond the range is infinite
@@ -70,7 +73,7 @@ def decreasing(name: str, given, zero: bool = False) -> np.ndarray:
     return values
 
 
-def falling(name: str, eps, number: int) -> np.ndarray:
+def falling(name: str, eps: Given, number: int) -> np.ndarray:
     """Numbers from 1 down to ``eps``, evenly spaced on a log scale."""
     eps = positive(name, eps)
     if eps >= 1:

@@ -2,51 +2,56 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.utils.metaestimators import available_if
 
+from .._typing import Given
+from ._classifier import LinearClassifier
 
-class Probabilities:
+
+class Probabilities(LinearClassifier):
     """A mixin for classifiers with the logistic loss."""
 
-    def predict_proba(self, X) -> np.ndarray:
+    def predict_proba(self, X: Given) -> np.ndarray:
         """The probability of each class. Several classes: one against the rest, scaled to sum to one, or the softmax if
         they were fitted together. Several labels at once: the probability of each label."""
         margins = self.decision_function(X)
         if margins.ndim == 1:
             return np.column_stack([expit(-margins), expit(margins)])
         if self._softmax():
-            return softmax(margins, axis=1)
+            return np.asarray(softmax(margins, axis=1))
         likely = expit(margins)
         if self.multilabel_:
-            return likely
+            return np.asarray(likely)
         totals = likely.sum(axis=1, keepdims=True)
-        return np.where(totals > 0, likely / np.where(totals > 0, totals, 1.0), 1.0 / likely.shape[1])
+        return np.asarray(np.where(totals > 0, likely / np.where(totals > 0, totals, 1.0), 1.0 / likely.shape[1]))
 
     def _softmax(self) -> bool:
         """Whether several classes were fitted together."""
-        return getattr(self, "together_", False)
+        return bool(getattr(self, "together_", False))
 
-    def predict_log_proba(self, X) -> np.ndarray:
+    def predict_log_proba(self, X: Given) -> np.ndarray:
         """The logarithms of ``predict_proba``."""
         margins = self.decision_function(X)
         if margins.ndim == 1:
             return np.column_stack([log_expit(-margins), log_expit(margins)])
         if self._softmax():
-            return log_softmax(margins, axis=1)
+            return np.asarray(log_softmax(margins, axis=1))
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return np.asarray(np.log(self.predict_proba(X)))
 
 
-def _of_the_logistic_loss(classifier) -> bool:
+def _of_the_logistic_loss(classifier: Any) -> bool:
     """Whether margins are log-odds."""
     if classifier._loss().name != "logistic":
         raise AttributeError(f"Only the logistic loss knows probabilities; this one is {classifier._loss().name}.")
     return True
 
 
-class ProbabilitiesIfLogistic:
+class ProbabilitiesIfLogistic(LinearClassifier):
     """The same for classifiers with any loss; without the logistic loss the methods do not exist."""
 
     _softmax = Probabilities._softmax

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._names import count
+from .._typing import Given
+
+if TYPE_CHECKING:
+    from ..result import Progress
 
 
 class ProgressLine:
     """A line that is overwritten, shown in terminals and notebooks if ``verbose`` is set."""
 
-    def __init__(self, name: str, verbose):
+    def __init__(self, name: str, verbose: Given) -> None:
         if not isinstance(verbose, bool | np.bool_):
             count("verbose", verbose, 0)
         self.name, self.shown = name, False
@@ -21,11 +26,11 @@ class ProgressLine:
     def __enter__(self) -> ProgressLine:
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         if self.shown:
             print(file=sys.stderr)
 
-    def round(self, k: int | None, progress) -> None:
+    def round(self, k: int | None, progress: Progress) -> None:
         which = "" if k is None else f"problem {k}, "
         self.show(
             f"{which}round {progress.epoch}, gap {progress.relative_gap:.1e}, {progress.nonzeros} nonzeros, "

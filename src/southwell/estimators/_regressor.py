@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import RegressorMixin
-from sklearn.utils import Bunch
 from sklearn.utils.validation import column_or_1d
 
 from .._data import readable
 from .._dense import numbers
+from .._typing import AnyMatrix, Given
 from ..solve_many import Targets
-from ._base import LinearEstimator
+from ._base import FitData, LinearEstimator
 from ._callbacks import with_callbacks
 
 
@@ -21,7 +23,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
     _multi_output = True
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Given, y: Given, sample_weight: Given = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -37,12 +39,12 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         """
         return self._fit(X, y, sample_weight)
 
-    def score(self, X, y, sample_weight=None) -> float:
+    def score(self, X: Given, y: Given, sample_weight: Given = None) -> float:
         """The coefficient of determination, R^2."""
         with np.errstate(over="ignore", invalid="ignore"):  # squares of huge targets overflow, and the score is NaN
-            return super().score(X, readable(y, "y"), readable(sample_weight, "sample_weight"))
+            return float(super().score(X, readable(y, "y"), readable(sample_weight, "sample_weight")))
 
-    def _data(self, X, y, sample_weight, params: dict | None = None) -> Bunch:
+    def _data(self, X: Given, y: Given, sample_weight: Given, params: dict[str, Any]) -> FitData:
         if sp.issparse(y):
             y = readable(y, "y").toarray()
         X, y = self._read(X, y, y_numeric=True, multi_output=self._multi_output)
@@ -52,18 +54,18 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         columns = y.reshape(X.shape[0], -1)
         targets = Targets(lambda k: columns[:, k], columns.shape[1])
         weights = self._weights(sample_weight, X)
-        return Bunch(X=X, y=y, targets=targets, weights=weights, sample_weight=weights, params=params, told={})
+        return FitData(X=X, y=y, targets=targets, weights=weights, sample_weight=weights, params=params, told={})
 
-    def _shaped(self, coef, intercepts, data: Bunch) -> dict:
+    def _shaped(self, coef: AnyMatrix, intercepts: np.ndarray, data: FitData) -> dict[str, Any]:
         coef, intercepts = coef.astype(data.X.dtype), intercepts.astype(data.X.dtype)
         one = data.targets.count == 1
         return {"coef_": coef[0] if one else coef, "intercept_": intercepts[0] if data.y.ndim == 1 else intercepts}
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: Given) -> np.ndarray:
         """X w + c."""
         return self._margins(X)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = self._multi_output
         tags.target_tags.single_output = True

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .. import losses
 from .._names import positive
+from .._typing import Given
+from ..methods import Method
 from ._parameters import one_of, share
 from ._regressor import LinearRegressor
 from .conventions import Strengths, from_alpha
@@ -70,9 +74,12 @@ class ElasticNet(LinearRegressor):
     (0.491, True)
     """
 
-    def __init__(self, alpha=1.0, *, l1_ratio=0.5, fit_intercept=True, precompute=False, max_iter=10_000, copy_X=True,
-                 tol=1e-6, warm_start=False, positive=False, random_state=None, selection="cyclic", method="auto",
-                 n_jobs=None, verbose=0):  # fmt: skip
+    def __init__(self, alpha: float = 1.0, *, l1_ratio: float = 0.5, fit_intercept: bool = True,
+                 precompute: Given = False, max_iter: int = 10_000, copy_X: bool = True, tol: float = 1e-6,
+                 warm_start: bool = False, positive: bool = False,
+                 random_state: int | np.random.RandomState | None = None, selection: str = "cyclic",
+                 method: str | Method = "auto", n_jobs: int | None = None,
+                 verbose: bool | int = 0) -> None:  # fmt: skip
         self.alpha = alpha
         self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
@@ -111,9 +118,11 @@ class Lasso(ElasticNet):
     (4, True)
     """
 
-    def __init__(self, alpha=1.0, *, fit_intercept=True, precompute=False, copy_X=True, max_iter=10_000, tol=1e-6,
-                 warm_start=False, positive=False, random_state=None, selection="cyclic", method="auto", n_jobs=None,
-                 verbose=0):  # fmt: skip
+    def __init__(self, alpha: float = 1.0, *, fit_intercept: bool = True, precompute: Given = False,
+                 copy_X: bool = True, max_iter: int = 10_000, tol: float = 1e-6, warm_start: bool = False,
+                 positive: bool = False, random_state: int | np.random.RandomState | None = None,
+                 selection: str = "cyclic", method: str | Method = "auto", n_jobs: int | None = None,
+                 verbose: bool | int = 0) -> None:  # fmt: skip
         super().__init__(
             alpha, l1_ratio=1.0, fit_intercept=fit_intercept, precompute=precompute, max_iter=max_iter, copy_X=copy_X,
             tol=tol, warm_start=warm_start, positive=positive, random_state=random_state, selection=selection,

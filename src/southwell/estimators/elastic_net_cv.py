@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
 from .. import losses
+from .._typing import Given
+from ..methods import Method
 from ._alphas import ChoosesAlpha
 from ._regressor import LinearRegressor
 from .conventions import Strengths, from_alpha
@@ -54,9 +61,13 @@ class ElasticNetCV(ChoosesAlpha, LinearRegressor):
 
     _multi_output = False
 
-    def __init__(self, *, l1_ratio=0.5, eps=1e-3, alphas=100, fit_intercept=True, precompute="auto", max_iter=10_000,
-                 tol=1e-6, cv=None, copy_X=True, verbose=0, n_jobs=None, positive=False, random_state=None,
-                 selection="cyclic", method="auto", scoring=None, one_standard_error=False):  # fmt: skip
+    def __init__(self, *, l1_ratio: float | Sequence[float] = 0.5, eps: float = 1e-3, alphas: int | ArrayLike = 100,
+                 fit_intercept: bool = True, precompute: Given = "auto", max_iter: int = 10_000, tol: float = 1e-6,
+                 cv: Given = None, copy_X: bool = True, verbose: bool | int = 0, n_jobs: int | None = None,
+                 positive: bool = False, random_state: int | np.random.RandomState | None = None,
+                 selection: str = "cyclic", method: str | Method = "auto",
+                 scoring: str | Callable[..., float] | None = None,
+                 one_standard_error: bool = False) -> None:  # fmt: skip
         self.l1_ratio = l1_ratio
         self.eps = eps
         self.alphas = alphas
@@ -95,9 +106,12 @@ class LassoCV(ElasticNetCV):
     (True, (100,))
     """
 
-    def __init__(self, *, eps=1e-3, alphas=100, fit_intercept=True, precompute="auto", max_iter=10_000, tol=1e-6,
-                 copy_X=True, cv=None, verbose=0, n_jobs=None, positive=False, random_state=None, selection="cyclic",
-                 method="auto", scoring=None, one_standard_error=False):  # fmt: skip
+    def __init__(self, *, eps: float = 1e-3, alphas: int | ArrayLike = 100, fit_intercept: bool = True,
+                 precompute: Given = "auto", max_iter: int = 10_000, tol: float = 1e-6, copy_X: bool = True,
+                 cv: Given = None, verbose: bool | int = 0, n_jobs: int | None = None, positive: bool = False,
+                 random_state: int | np.random.RandomState | None = None, selection: str = "cyclic",
+                 method: str | Method = "auto", scoring: str | Callable[..., float] | None = None,
+                 one_standard_error: bool = False) -> None:  # fmt: skip
         super().__init__(
             l1_ratio=1.0, eps=eps, alphas=alphas, fit_intercept=fit_intercept, precompute=precompute,
             max_iter=max_iter, tol=tol, copy_X=copy_X, cv=cv, verbose=verbose, n_jobs=n_jobs, positive=positive,

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
+import numpy as np
+
 from .. import losses
 from .._names import positive
+from ..losses import Loss
+from ..methods import Method
+from ._base import LinearEstimator
 from ._classifier import LinearClassifier
 from ._probabilities import ProbabilitiesIfLogistic
 from ._regressor import LinearRegressor
 from .conventions import Strengths
 
 
-class InOwnUnits:
+class InOwnUnits(LinearEstimator):
     """A mixin for estimators with the l1 and l2 of ``southwell.solve``."""
+
+    _targets: ClassVar[tuple[str, ...]]
+    loss: str | Loss
+    l1: float
+    l2: float
 
     def _loss(self) -> losses.Loss:
         loss = losses.get(self.loss)
@@ -55,8 +67,10 @@ class SparseLinearRegressor(InOwnUnits, LinearRegressor):
 
     _targets = ("real", "counts")
 
-    def __init__(self, loss="squared", *, l1=0.01, l2=0.0, fit_intercept=True, positive=False, max_iter=10_000,
-                 tol=1e-6, warm_start=False, random_state=None, method="auto", n_jobs=None, verbose=0):  # fmt: skip
+    def __init__(self, loss: str | Loss = "squared", *, l1: float = 0.01, l2: float = 0.0, fit_intercept: bool = True,
+                 positive: bool = False, max_iter: int = 10_000, tol: float = 1e-6, warm_start: bool = False,
+                 random_state: int | np.random.RandomState | None = None, method: str | Method = "auto",
+                 n_jobs: int | None = None, verbose: bool | int = 0) -> None:  # fmt: skip
         self.loss = loss
         self.l1 = l1
         self.l2 = l2
@@ -108,9 +122,11 @@ class SparseLinearClassifier(ProbabilitiesIfLogistic, InOwnUnits, LinearClassifi
     _targets = ("signs",)
     _multilabel = True
 
-    def __init__(self, loss="logistic", *, l1=0.001, l2=0.0, fit_intercept=True, positive=False, class_weight=None,
-                 max_iter=10_000, tol=1e-6, warm_start=False, random_state=None, method="auto", n_jobs=None, verbose=0,
-                 sparse_coef=False):  # fmt: skip
+    def __init__(self, loss: str | Loss = "logistic", *, l1: float = 0.001, l2: float = 0.0, fit_intercept: bool = True,
+                 positive: bool = False, class_weight: dict[Any, float] | str | None = None, max_iter: int = 10_000,
+                 tol: float = 1e-6, warm_start: bool = False, random_state: int | np.random.RandomState | None = None,
+                 method: str | Method = "auto", n_jobs: int | None = None, verbose: bool | int = 0,
+                 sparse_coef: bool = False) -> None:  # fmt: skip
         self.loss = loss
         self.l1 = l1
         self.l2 = l2

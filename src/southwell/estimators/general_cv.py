@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
 from .. import _data
 from .._names import count, shown
+from .._typing import Given
 from ..lambda_max import lambda_max
+from ..losses import Loss
+from ..methods import Method
+from ._base import FitData
 from ._classifier import LinearClassifier
 from ._cross_validated import CrossValidated, Line
 from ._parameters import decreasing, falling
@@ -69,9 +76,13 @@ class SparseLinearClassifierCV(CrossValidated, ProbabilitiesIfLogistic, InOwnUni
     _multilabel = True
     _setting_names = ("l1_", "l2_")
 
-    def __init__(self, loss="logistic", *, l1s=30, eps=0.01, l2s=0.0, fit_intercept=True, positive=False,
-                 class_weight=None, cv=None, scoring=None, one_standard_error=False, max_iter=10_000, tol=1e-6,
-                 random_state=None, method="auto", n_jobs=None, verbose=0, sparse_coef=False):  # fmt: skip
+    def __init__(self, loss: str | Loss = "logistic", *, l1s: int | ArrayLike = 30, eps: float = 0.01,
+                 l2s: ArrayLike = 0.0, fit_intercept: bool = True, positive: bool = False,
+                 class_weight: dict[Any, float] | str | None = None, cv: Given = None,
+                 scoring: str | Callable[..., float] | None = None, one_standard_error: bool = False,
+                 max_iter: int = 10_000, tol: float = 1e-6, random_state: int | np.random.RandomState | None = None,
+                 method: str | Method = "auto", n_jobs: int | None = None, verbose: bool | int = 0,
+                 sparse_coef: bool = False) -> None:  # fmt: skip
         self.loss = loss
         self.l1s = l1s
         self.eps = eps
@@ -93,7 +104,7 @@ class SparseLinearClassifierCV(CrossValidated, ProbabilitiesIfLogistic, InOwnUni
     def _at(self, setting: tuple[float, float], total: float) -> Strengths:
         return Strengths(*setting)
 
-    def _lines(self, data: Bunch) -> list[Line]:
+    def _lines(self, data: FitData) -> list[Line]:
         l2s = np.unique(_data.vector(np.atleast_1d(self.l2s), "l2s"))[::-1]
         if l2s.size == 0 or l2s.min() < 0:
             raise ValueError(f"l2s must be >= 0, one or several; got {shown(self.l2s)}.")
@@ -107,7 +118,7 @@ class SparseLinearClassifierCV(CrossValidated, ProbabilitiesIfLogistic, InOwnUni
             return [[(float(l1s[0]), float(l2)) for l2 in l2s]]
         return [[(float(l1), float(l2)) for l1 in l1s] for l2 in l2s]
 
-    def _chosen(self, lines: list[Line], scores: np.ndarray, line: int, point: int) -> dict:
+    def _chosen(self, lines: list[Line], scores: np.ndarray, line: int, point: int) -> dict[str, Any]:
         l1, l2 = lines[line][point]
         tried = np.array(lines)
         if len(lines) == 1 and tried[0, 0, 0] == tried[0, -1, 0]:  # a single l1: the settings differ in l2

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from .. import losses
-from .._names import flag, positive, shown
+from .._names import positive, shown
+from .._typing import Given
 from ..block_problem import BlockProblem
+from ..methods import Method
 from ..penalties import Groups
 from ..problem import Problem
-from ._base import translated
 from ._parameters import share
 from ._regressor import LinearRegressor
 from .conventions import Strengths, over_groups
@@ -27,21 +28,20 @@ class GroupRegressor(LinearRegressor):
     def _groups(self, features: int) -> Groups:
         raise NotImplementedError
 
-    def _state(self, X, target: np.ndarray, weights: np.ndarray | None) -> Problem:
+    def _state(self, X: Given, target: np.ndarray, weights: np.ndarray | None) -> Problem:
         # A problem of blocks needs a penalty. While its strengths are still to be chosen, any will do.
         strengths = Strengths(0.0, 0.0, group=1.0) if self._chooses else self._strengths(float(X.shape[0]))
         penalty = self._penalty(self._groups(X.shape[1]), strengths)
-        intercept = flag("fit_intercept", self.fit_intercept)
-        with translated():
-            return BlockProblem(X, target, self._loss(), penalty, intercept=intercept, sample_weight=weights)
+        return self._stated(BlockProblem, X, target, weights, self._loss(), penalty)
 
-    def _penalty(self, own: Groups, strengths: Strengths) -> Groups:
-        return replace(own, strength=strengths.group, l1=strengths.l1, l2=strengths.l2)
+    def _penalty(self, own: Any, strengths: Strengths) -> Groups:
+        penalty: Groups = replace(own, strength=strengths.group, l1=strengths.l1, l2=strengths.l2)
+        return penalty
 
 
-def grouped(groups, weights, features: int) -> Groups:
+def grouped(groups: Given, weights: Given, features: int) -> Groups:
     """The penalty over the groups that ``GroupLasso`` is given."""
-    if isinstance(groups, numbers.Integral) and not isinstance(groups, bool):
+    if isinstance(groups, int | np.integer) and not isinstance(groups, bool):
         if groups < 1:
             raise ValueError(
                 f"groups must be at least 1, features a group, or the groups themselves; got {shown(groups)}."
@@ -98,8 +98,11 @@ class GroupLasso(GroupRegressor):
     ([False, False, True, True, False, False], True)
     """
 
-    def __init__(self, groups=1, alpha=1.0, *, l1_ratio=0.0, l2=0.0, weights=None, fit_intercept=True, max_iter=10_000,
-                 tol=1e-6, warm_start=False, random_state=None, method="auto", n_jobs=None, verbose=0):  # fmt: skip
+    def __init__(self, groups: Given = 1, alpha: float = 1.0, *, l1_ratio: float = 0.0, l2: float = 0.0,
+                 weights: Given = None, fit_intercept: bool = True, max_iter: int = 10_000, tol: float = 1e-6,
+                 warm_start: bool = False, random_state: int | np.random.RandomState | None = None,
+                 method: str | Method = "auto", n_jobs: int | None = None,
+                 verbose: bool | int = 0) -> None:  # fmt: skip
         self.groups = groups
         self.alpha = alpha
         self.l1_ratio = l1_ratio

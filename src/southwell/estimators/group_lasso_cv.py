@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
 from .._names import positive
+from .._typing import Given
+from ..methods import Method
 from ..penalties import Groups
 from ._alphas import ChoosesAlpha
 from .conventions import Strengths, over_groups
@@ -61,9 +68,12 @@ class GroupLassoCV(ChoosesAlpha, GroupRegressor):
     _multi_output = False
     _zero_alpha = False
 
-    def __init__(self, groups=1, *, l1_ratio=0.0, l2=0.0, weights=None, eps=1e-3, alphas=100, fit_intercept=True,
-                 max_iter=10_000, tol=1e-6, cv=None, verbose=0, n_jobs=None, random_state=None, method="auto",
-                 scoring=None, one_standard_error=False):  # fmt: skip
+    def __init__(self, groups: Given = 1, *, l1_ratio: float | Sequence[float] = 0.0, l2: float = 0.0,
+                 weights: Given = None, eps: float = 1e-3, alphas: int | ArrayLike = 100, fit_intercept: bool = True,
+                 max_iter: int = 10_000, tol: float = 1e-6, cv: Given = None, verbose: bool | int = 0,
+                 n_jobs: int | None = None, random_state: int | np.random.RandomState | None = None,
+                 method: str | Method = "auto", scoring: str | Callable[..., float] | None = None,
+                 one_standard_error: bool = False) -> None:  # fmt: skip
         self.groups = groups
         self.l1_ratio = l1_ratio
         self.l2 = l2

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
-from sklearn.utils import Bunch
 
 from .. import losses
-from .._names import flag, positive
+from .._names import positive
+from .._typing import Given
 from ..block_problem import BlockProblem
+from ..methods import Method
 from ..penalties import ElasticNet
 from ..problem import Problem
 from ..solve_many import Targets
-from ._base import translated
+from ._base import FitData
 from ._classifier import LinearClassifier
 from ._parameters import l1_share, one_of
 from ._probabilities import Probabilities
@@ -63,10 +67,12 @@ class LogisticRegression(Probabilities, LinearClassifier):
     (0.97, 8)
     """
 
-    def __init__(self, penalty="l2", *, C=1.0, l1_ratio=None, dual=False, tol=1e-6, fit_intercept=True,
-                 intercept_scaling=1, class_weight=None, random_state=None, solver="auto", max_iter=10_000,
-                 multi_class="ovr", verbose=0, warm_start=False, n_jobs=None, method="auto",
-                 sparse_coef=False):  # fmt: skip
+    def __init__(self, penalty: str | None = "l2", *, C: float = 1.0, l1_ratio: float | None = None,
+                 dual: bool | str = False, tol: float = 1e-6, fit_intercept: bool = True, intercept_scaling: float = 1,
+                 class_weight: dict[Any, float] | str | None = None,
+                 random_state: int | np.random.RandomState | None = None, solver: str = "auto", max_iter: int = 10_000,
+                 multi_class: str = "ovr", verbose: bool | int = 0, warm_start: bool = False, n_jobs: int | None = None,
+                 method: str | Method = "auto", sparse_coef: bool = False) -> None:  # fmt: skip
         self.penalty = penalty
         self.C = C
         self.l1_ratio = l1_ratio
@@ -88,23 +94,21 @@ class LogisticRegression(Probabilities, LinearClassifier):
     def _loss(self) -> losses.Loss:
         return losses.Logistic()
 
-    def _data(self, X, y, sample_weight, params: dict | None = None) -> Bunch:
+    def _data(self, X: Given, y: Given, sample_weight: Given, params: dict[str, Any]) -> FitData:
         data = super()._data(X, y, sample_weight, params)
-        data.told["together_"] = data.targets(0).dtype.kind == "i"
-        return data
-
-    def _classes(self, y, weights):
-        classes, targets, weights = super()._classes(y, weights)
         one_of("multi_class", self.multi_class, ("ovr", "multinomial", "auto"))
-        if self.multi_class == "ovr" or classes.size == 2:
-            return classes, targets, weights
-        numbers = np.searchsorted(classes, np.where(np.isin(y, classes), y, classes[0]))
-        return classes, Targets(lambda k: numbers, 1), weights
+        classes = data.told["classes_"]
+        together = self.multi_class != "ovr" and classes.size > 2
+        told = data.told | {"together_": together}
+        if not together:
+            return replace(data, told=told)
+        numbers = np.searchsorted(classes, np.where(np.isin(data.y, classes), data.y, classes[0]))
+        return replace(data, targets=Targets(lambda k: numbers, 1), told=told, together=True)
 
-    def _state(self, X, target: np.ndarray, weights: np.ndarray | None) -> Problem:
-        if target.dtype.kind != "i":
-            return super()._state(X, target, weights)
-        total = float(X.shape[0] if weights is None else weights.sum())
+    def _first(self, data: FitData) -> Problem:
+        if not data.together:
+            return super()._first(data)
+        total = float(data.X.shape[0] if data.weights is None else data.weights.sum())
         strengths = self._strengths(total)
         if strengths.l1 == 0 and strengths.l2 == 0:
             raise ValueError(
@@ -112,11 +116,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
                 "large C, or multi_class='ovr'."
             )
         net = ElasticNet(l1=strengths.l1, l2=strengths.l2)
-        with translated():
-            return BlockProblem(
-                X, target, losses.Softmax(), net, intercept=flag("fit_intercept", self.fit_intercept),
-                sample_weight=weights,
-            )  # fmt: skip
+        return self._stated(BlockProblem, data.X, data.targets(0), data.weights, losses.Softmax(), net)
 
     def _strengths(self, total: float, target: int = 0) -> Strengths:
         one_of("penalty", self.penalty, ("l2", "l1", "elasticnet", None))

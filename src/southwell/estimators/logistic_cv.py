@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
 from .. import losses
 from .._names import count
+from .._typing import Given
+from ..methods import Method
+from ._base import FitData
 from ._classifier import LinearClassifier
 from ._cross_validated import CrossValidated, Line
 from ._parameters import decreasing, l1_share, one_of, share
@@ -65,10 +71,14 @@ solver, intercept_scaling
 
     _setting_names = ("C_", "l1_ratio_")
 
-    def __init__(self, *, Cs=10, l1_ratios=None, fit_intercept=True, cv=None, dual=False, penalty="l2", scoring=None,
-                 solver="auto", tol=1e-6, max_iter=10_000, class_weight=None, n_jobs=None, verbose=0, refit=True,
-                 intercept_scaling=1.0, multi_class="ovr", random_state=None, use_legacy_attributes=False,
-                 one_standard_error=False, method="auto", sparse_coef=False):  # fmt: skip
+    def __init__(self, *, Cs: int | ArrayLike = 10, l1_ratios: ArrayLike | None = None, fit_intercept: bool = True,
+                 cv: Given = None, dual: bool | str = False, penalty: str = "l2",
+                 scoring: str | Callable[..., float] | None = None, solver: str = "auto", tol: float = 1e-6,
+                 max_iter: int = 10_000, class_weight: dict[Any, float] | str | None = None, n_jobs: int | None = None,
+                 verbose: bool | int = 0, refit: bool = True, intercept_scaling: float = 1.0, multi_class: str = "ovr",
+                 random_state: int | np.random.RandomState | None = None, use_legacy_attributes: bool = False,
+                 one_standard_error: bool = False, method: str | Method = "auto",
+                 sparse_coef: bool = False) -> None:  # fmt: skip
         self.Cs = Cs
         self.l1_ratios = l1_ratios
         self.fit_intercept = fit_intercept
@@ -97,7 +107,7 @@ solver, intercept_scaling
     def _at(self, setting: tuple[float, float], total: float) -> Strengths:
         return from_C(setting[0], total, setting[1])
 
-    def _lines(self, data: Bunch) -> list[Line]:
+    def _lines(self, data: FitData) -> list[Line]:
         one_of("penalty", self.penalty, ("l2", "l1", "elasticnet"))
         one_of("multi_class", self.multi_class, ("ovr", "auto"))
         one_of("refit", self.refit, (True,))
@@ -114,7 +124,7 @@ solver, intercept_scaling
             Cs = decreasing("Cs", self.Cs)[::-1]
         return [[(C, ratio) for C in Cs] for ratio in ratios]
 
-    def _chosen(self, lines: list[Line], scores: np.ndarray, line: int, point: int) -> dict:
+    def _chosen(self, lines: list[Line], scores: np.ndarray, line: int, point: int) -> dict[str, Any]:
         tried, (C, ratio) = np.array(lines), lines[line][point]
         return {
             "C_": float(C), "l1_ratio_": float(ratio), "Cs_": tried[0, :, 0], "l1_ratios_": tried[:, 0, 1],

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
-from sklearn.utils import Bunch
 
 from .._names import positive
+from .._typing import AnyMatrix, Given
+from ..methods import Method
 from ..penalties import Groups
 from ..solve_many import Targets
+from ._base import FitData
 from ._parameters import one_of, share
 from .conventions import Strengths, over_rows
 from .group_lasso import GroupRegressor
@@ -19,7 +24,7 @@ class MultiTaskRegressor(GroupRegressor):
     def _groups(self, features: int) -> Groups:
         return Groups()
 
-    def _data(self, X, y, sample_weight, params: dict | None = None) -> Bunch:
+    def _data(self, X: Given, y: Given, sample_weight: Given, params: dict[str, Any]) -> FitData:
         data = super()._data(X, y, sample_weight, params)
         if data.y.ndim == 1:
             others = "ElasticNetCV or LassoCV" if self._chooses else "ElasticNet or Lasso"
@@ -27,14 +32,12 @@ class MultiTaskRegressor(GroupRegressor):
                 f"{type(self).__name__} takes y of shape (n_samples, n_targets); got shape {data.y.shape}. For one "
                 f"target use {others}."
             )
-        table = data.y
-        data.targets = Targets(lambda k: table, 1)
-        return data
+        return replace(data, targets=Targets(lambda k: data.y, 1))
 
-    def _shaped(self, coef, intercepts, data: Bunch) -> dict:
+    def _shaped(self, coef: AnyMatrix, intercepts: np.ndarray, data: FitData) -> dict[str, Any]:
         return {"coef_": coef.astype(data.X.dtype), "intercept_": np.asarray(intercepts).astype(data.X.dtype)}
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.single_output = False
         return tags
@@ -75,9 +78,11 @@ class MultiTaskElasticNet(MultiTaskRegressor):
     ((3, 3), True)
     """
 
-    def __init__(self, alpha=1.0, *, l1_ratio=0.5, fit_intercept=True, copy_X=True, max_iter=10_000, tol=1e-6,
-                 warm_start=False, random_state=None, selection="cyclic", method="auto", n_jobs=None,
-                 verbose=0):  # fmt: skip
+    def __init__(self, alpha: float = 1.0, *, l1_ratio: float = 0.5, fit_intercept: bool = True, copy_X: bool = True,
+                 max_iter: int = 10_000, tol: float = 1e-6, warm_start: bool = False,
+                 random_state: int | np.random.RandomState | None = None, selection: str = "cyclic",
+                 method: str | Method = "auto", n_jobs: int | None = None,
+                 verbose: bool | int = 0) -> None:  # fmt: skip
         self.alpha = alpha
         self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
@@ -112,8 +117,10 @@ class MultiTaskLasso(MultiTaskElasticNet):
     [False, True, True]
     """
 
-    def __init__(self, alpha=1.0, *, fit_intercept=True, copy_X=True, max_iter=10_000, tol=1e-6, warm_start=False,
-                 random_state=None, selection="cyclic", method="auto", n_jobs=None, verbose=0):  # fmt: skip
+    def __init__(self, alpha: float = 1.0, *, fit_intercept: bool = True, copy_X: bool = True, max_iter: int = 10_000,
+                 tol: float = 1e-6, warm_start: bool = False, random_state: int | np.random.RandomState | None = None,
+                 selection: str = "cyclic", method: str | Method = "auto", n_jobs: int | None = None,
+                 verbose: bool | int = 0) -> None:  # fmt: skip
         super().__init__(
             alpha, l1_ratio=1.0, fit_intercept=fit_intercept, copy_X=copy_X, max_iter=max_iter, tol=tol,
             warm_start=warm_start, random_state=random_state, selection=selection, method=method, n_jobs=n_jobs,

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._typing import Given
+from ..methods import Method
 from ._alphas import ChoosesAlpha
 from .conventions import Strengths, over_rows
 from .multi_task import MultiTaskRegressor
@@ -53,9 +60,12 @@ class MultiTaskElasticNetCV(ChoosesAlpha, MultiTaskRegressor):
 
     _zero_alpha = False
 
-    def __init__(self, *, l1_ratio=0.5, eps=1e-3, alphas=100, fit_intercept=True, max_iter=10_000, tol=1e-6, cv=None,
-                 copy_X=True, verbose=0, n_jobs=None, random_state=None, selection="cyclic", method="auto",
-                 scoring=None, one_standard_error=False):  # fmt: skip
+    def __init__(self, *, l1_ratio: float | Sequence[float] = 0.5, eps: float = 1e-3, alphas: int | ArrayLike = 100,
+                 fit_intercept: bool = True, max_iter: int = 10_000, tol: float = 1e-6, cv: Given = None,
+                 copy_X: bool = True, verbose: bool | int = 0, n_jobs: int | None = None,
+                 random_state: int | np.random.RandomState | None = None, selection: str = "cyclic",
+                 method: str | Method = "auto", scoring: str | Callable[..., float] | None = None,
+                 one_standard_error: bool = False) -> None:  # fmt: skip
         self.l1_ratio = l1_ratio
         self.eps = eps
         self.alphas = alphas
@@ -90,9 +100,12 @@ class MultiTaskLassoCV(MultiTaskElasticNetCV):
     ((20,), (20, 3))
     """
 
-    def __init__(self, *, eps=1e-3, alphas=100, fit_intercept=True, max_iter=10_000, tol=1e-6, copy_X=True, cv=None,
-                 verbose=0, n_jobs=None, random_state=None, selection="cyclic", method="auto", scoring=None,
-                 one_standard_error=False):  # fmt: skip
+    def __init__(self, *, eps: float = 1e-3, alphas: int | ArrayLike = 100, fit_intercept: bool = True,
+                 max_iter: int = 10_000, tol: float = 1e-6, copy_X: bool = True, cv: Given = None,
+                 verbose: bool | int = 0, n_jobs: int | None = None,
+                 random_state: int | np.random.RandomState | None = None, selection: str = "cyclic",
+                 method: str | Method = "auto", scoring: str | Callable[..., float] | None = None,
+                 one_standard_error: bool = False) -> None:  # fmt: skip
         super().__init__(
             l1_ratio=1.0, eps=eps, alphas=alphas, fit_intercept=fit_intercept, max_iter=max_iter, tol=tol,
             copy_X=copy_X, cv=cv, verbose=verbose, n_jobs=n_jobs, random_state=random_state, selection=selection,

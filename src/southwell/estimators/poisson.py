@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.metrics import d2_tweedie_score
 
 from .. import losses
 from .._data import readable
 from .._names import positive
+from .._typing import Given
+from ..methods import Method
 from ._parameters import share
 from ._regressor import LinearRegressor
 from .conventions import Strengths, from_alpha
@@ -46,8 +50,10 @@ class PoissonRegressor(LinearRegressor):
 
     _multi_output = False  # counts of different kinds rarely have the same scale
 
-    def __init__(self, *, alpha=1.0, l1_ratio=0.0, fit_intercept=True, solver="auto", max_iter=10_000, tol=1e-6,
-                 warm_start=False, random_state=None, method="auto", n_jobs=None, verbose=0):  # fmt: skip
+    def __init__(self, *, alpha: float = 1.0, l1_ratio: float = 0.0, fit_intercept: bool = True, solver: str = "auto",
+                 max_iter: int = 10_000, tol: float = 1e-6, warm_start: bool = False,
+                 random_state: int | np.random.RandomState | None = None, method: str | Method = "auto",
+                 n_jobs: int | None = None, verbose: bool | int = 0) -> None:  # fmt: skip
         self.alpha = alpha
         self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
@@ -66,17 +72,17 @@ class PoissonRegressor(LinearRegressor):
     def _strengths(self, total: float, target: int = 0) -> Strengths:
         return from_alpha(positive("alpha", self.alpha, zero=True), share("l1_ratio", self.l1_ratio))
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: Given) -> np.ndarray:
         """The expected counts, exp(X w + c)."""
         with np.errstate(over="ignore"):  # overflow gives infinity
-            return np.exp(self._margins(X))
+            return np.asarray(np.exp(self._margins(X)))
 
-    def score(self, X, y, sample_weight=None) -> float:
+    def score(self, X: Given, y: Given, sample_weight: Given = None) -> float:
         """D^2, the share of the deviance that is explained; as scikit-learn's class of the same name."""
         y, sample_weight = readable(y, "y"), readable(sample_weight, "sample_weight")
-        return d2_tweedie_score(y, self.predict(X), sample_weight=sample_weight, power=1)
+        return float(d2_tweedie_score(y, self.predict(X), sample_weight=sample_weight, power=1))
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.positive_only = True
         return tags

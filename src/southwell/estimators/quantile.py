@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .. import losses
 from .._names import positive
+from .._typing import Given
+from ..methods import Method
 from ._regressor import LinearRegressor
 from .conventions import Strengths, from_alpha
 
@@ -39,9 +43,10 @@ class QuantileRegressor(LinearRegressor):
     True
     """
 
-    def __init__(self, *, quantile=0.5, alpha=1.0, fit_intercept=True, solver="auto", solver_options=None,
-                 max_iter=None, tol=1e-6, warm_start=False, random_state=None, method="auto", n_jobs=None,
-                 verbose=0):  # fmt: skip
+    def __init__(self, *, quantile: float = 0.5, alpha: float = 1.0, fit_intercept: bool = True, solver: str = "auto",
+                 solver_options: Given = None, max_iter: int | None = None, tol: float = 1e-6, warm_start: bool = False,
+                 random_state: int | np.random.RandomState | None = None, method: str | Method = "auto",
+                 n_jobs: int | None = None, verbose: bool | int = 0) -> None:  # fmt: skip
         self.quantile = quantile
         self.alpha = alpha
         self.fit_intercept = fit_intercept

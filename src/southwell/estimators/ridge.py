@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from sklearn.utils import Bunch
 
 from .. import losses
 from .._dense import plain
 from .._names import positive
+from .._typing import Given
+from ..methods import Method
+from ._base import FitData
 from ._regressor import LinearRegressor
 from .conventions import Strengths, from_ridge
 
@@ -40,9 +44,11 @@ class Ridge(LinearRegressor):
     0.513
     """
 
-    def __init__(self, alpha=1.0, *, fit_intercept=True, copy_X=True, max_iter=None, tol=1e-6, solver="auto",
-                 positive=False, random_state=None, warm_start=False, method="auto", n_jobs=None,
-                 verbose=0):  # fmt: skip
+    def __init__(self, alpha: float | np.ndarray = 1.0, *, fit_intercept: bool = True, copy_X: bool = True,
+                 max_iter: int | None = None, tol: float = 1e-6, solver: str = "auto", positive: bool = False,
+                 random_state: int | np.random.RandomState | None = None, warm_start: bool = False,
+                 method: str | Method = "auto", n_jobs: int | None = None,
+                 verbose: bool | int = 0) -> None:  # fmt: skip
         self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.copy_X = copy_X
@@ -59,7 +65,7 @@ class Ridge(LinearRegressor):
     def _loss(self) -> losses.Loss:
         return losses.Squared()
 
-    def _data(self, X, y, sample_weight, params: dict | None = None) -> Bunch:
+    def _data(self, X: Given, y: Given, sample_weight: Given, params: dict[str, Any]) -> FitData:
         data = super()._data(X, y, sample_weight, params)
         alphas = plain("alpha", self.alpha)
         if alphas.ndim > 1 or alphas.size not in (1, data.targets.count):

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from .. import losses
 from .._names import positive
+from ..methods import Method
 from ._classifier import LinearClassifier
 from ._parameters import l1_share, one_of
 from .conventions import Strengths, from_C
@@ -55,10 +60,13 @@ class LinearSVC(LinearClassifier):
     (True, True)
     """
 
-    def __init__(self, penalty="l2", loss="squared_hinge", *, dual="auto", tol=1e-6, C=1.0, l1_ratio=None,
-                 multi_class="ovr", fit_intercept=True, intercept_scaling=1, class_weight=None, verbose=0,
-                 random_state=None, max_iter=10_000, warm_start=False, n_jobs=None, method="auto",
-                 sparse_coef=False):  # fmt: skip
+    def __init__(self, penalty: str = "l2", loss: str = "squared_hinge", *, dual: bool | str = "auto",
+                 tol: float = 1e-6, C: float = 1.0, l1_ratio: float | None = None, multi_class: str = "ovr",
+                 fit_intercept: bool = True, intercept_scaling: float = 1,
+                 class_weight: dict[Any, float] | str | None = None, verbose: bool | int = 0,
+                 random_state: int | np.random.RandomState | None = None, max_iter: int = 10_000,
+                 warm_start: bool = False, n_jobs: int | None = None, method: str | Method = "auto",
+                 sparse_coef: bool = False) -> None:  # fmt: skip
         self.penalty = penalty
         self.loss = loss
         self.dual = dual

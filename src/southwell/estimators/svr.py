@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from sklearn.utils import Bunch
 
 from .. import losses
 from .._names import positive
+from .._typing import AnyMatrix
+from ..methods import Method
+from ._base import FitData
 from ._parameters import one_of
 from ._regressor import LinearRegressor
 from .conventions import Strengths, from_C
@@ -50,9 +54,11 @@ class LinearSVR(LinearRegressor):
     0.48
     """
 
-    def __init__(self, *, epsilon=0.0, tol=1e-6, C=1.0, loss="epsilon_insensitive", fit_intercept=True,
-                 intercept_scaling=1.0, dual="auto", verbose=0, random_state=None, max_iter=None, warm_start=False,
-                 method="auto", n_jobs=None):  # fmt: skip
+    def __init__(self, *, epsilon: float = 0.0, tol: float = 1e-6, C: float = 1.0, loss: str = "epsilon_insensitive",
+                 fit_intercept: bool = True, intercept_scaling: float = 1.0, dual: bool | str = "auto",
+                 verbose: bool | int = 0, random_state: int | np.random.RandomState | None = None,
+                 max_iter: int | None = None, warm_start: bool = False, method: str | Method = "auto",
+                 n_jobs: int | None = None) -> None:  # fmt: skip
         self.epsilon = epsilon
         self.tol = tol
         self.C = C
@@ -71,7 +77,7 @@ class LinearSVR(LinearRegressor):
         one_of("loss", self.loss, tuple(LOSSES))
         return LOSSES[self.loss][0](self.epsilon)
 
-    def _shaped(self, coef, intercepts, data: Bunch) -> dict:
+    def _shaped(self, coef: AnyMatrix, intercepts: np.ndarray, data: FitData) -> dict[str, Any]:
         shaped = super()._shaped(coef, intercepts, data)
         return shaped | {"intercept_": np.atleast_1d(shaped["intercept_"])}  # as scikit-learn has it
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,19 +13,20 @@ from sklearn.utils.validation import validate_data
 
 from .._data import Matrix, readable
 from .._names import count, positive, unknown
+from .._typing import Given
 from ..estimators._parameters import drawn_seed
 
 
 class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A transformer of dense or sparse rows that keeps their precision."""
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _checked(self, X, *, reset: bool):
+    def _checked(self, X: Given, *, reset: bool) -> Any:
         """A finite array, or a CSR matrix without duplicates."""
         X = readable(X, "X")
         X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32])
@@ -40,7 +43,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             return count("random_state", self.random_state, 0)
         return drawn_seed(self.random_state)
 
-    def _gamma_for(self, X, power: int) -> float:
+    def _gamma_for(self, X: Given, power: int) -> float:
         """gamma as given; for "scale", 1 / (n_features * spread**power), or 1 if all entries of X are equal."""
         if not isinstance(self.gamma, str):
             return float(self.gamma)
@@ -55,19 +58,20 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return value
 
 
-def spread(X, step: int = 1 << 18) -> float:
+def spread(X: Given, step: int = 1 << 18) -> float:
     """The standard deviation over all entries, in float64, some at a time; no sum or square overflows."""
     stored = X.data if sp.issparse(X) else np.ravel(X, order="K")
     size = X.shape[0] * X.shape[1]
-    implied = {"initial": 0.0} if stored.size < size else {}
-    low, high = float(stored.min(**implied)), float(stored.max(**implied))
+    low, high = float(stored.min(initial=np.inf)), float(stored.max(initial=-np.inf))
+    if stored.size < size:  # all others are zero
+        low, high = min(low, 0.0), max(high, 0.0)
     if low == high:
         return 0.0  # exactly zero, without rounding error
     top = max(-low, high)
 
-    def slabs():
+    def slabs() -> Iterator[np.ndarray]:
         return (stored[k : k + step].astype(np.float64) / top for k in range(0, stored.size, step))
 
-    mean = sum(slab.sum() for slab in slabs()) / size
+    mean = float(sum(slab.sum() for slab in slabs())) / size
     squares = sum(np.square(slab - mean).sum() for slab in slabs()) + (size - stored.size) * mean**2
     return top * float(np.sqrt(squares / size))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
@@ -9,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import _core
 from .._names import count
+from .._typing import AnyMatrix, Given
 from ._base import FeatureMap
 
 
@@ -64,13 +67,15 @@ class RandomBinning(FeatureMap):
     True
     """
 
-    def __init__(self, n_grids=100, *, gamma=1.0, random_state=None, n_jobs=None):
+    def __init__(self, n_grids: int = 100, *, gamma: float | str = 1.0,
+                 random_state: int | np.random.RandomState | None = None,
+                 n_jobs: int | None = None) -> None:  # fmt: skip
         self.n_grids = n_grids
         self.gamma = gamma
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None):
+    def fit(self, X: Given, y: Given = None) -> Self:
         """Draw the grids and number the bins that the rows of ``X`` occupy.
 
         Parameters
@@ -85,7 +90,7 @@ class RandomBinning(FeatureMap):
         self._fit(X, places=False)
         return self
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Given, y: Given = None) -> AnyMatrix:
         """``fit(X).transform(X)``, with each row hashed once.
 
         Parameters
@@ -100,7 +105,7 @@ class RandomBinning(FeatureMap):
         """
         return self._features(*self._fit(X, places=True))
 
-    def transform(self, X):
+    def transform(self, X: Given) -> AnyMatrix:
         """The bin of each row in each grid.
 
         Parameters
@@ -122,7 +127,7 @@ class RandomBinning(FeatureMap):
     def _n_features_out(self) -> int:
         return int(self.starts_[-1])
 
-    def _fit(self, X, *, places: bool):
+    def _fit(self, X: Given, *, places: bool) -> Any:
         grids = count("n_grids", self.n_grids, 1, bits=31)
         threads, seed = self._threads(), self._checked_seed()
         X = self._checked(X, reset=True)
@@ -132,12 +137,12 @@ class RandomBinning(FeatureMap):
         self._seed, self.gamma_ = seed, gamma
         return ranks, X.dtype
 
-    def _features(self, ranks: np.ndarray, dtype) -> sp.csr_array:
+    def _features(self, ranks: np.ndarray, dtype: Any) -> sp.csr_array:
         """The feature matrix, from the rank of each row's bin in each grid (-1: unknown bin). Overwrites ``ranks``."""
         n, grids = ranks.shape
         index = np.int32 if max(self.starts_[-1], ranks.size) < 2**31 else np.int64
         known = ranks >= 0
-        indices = ranks.astype(index, copy=False)
+        indices: np.ndarray = ranks.astype(index, copy=False)
         indices += self.starts_[:-1].astype(index)
         if known.all():
             indptr = np.arange(0, ranks.size + 1, grids, dtype=index)
@@ -153,10 +158,10 @@ class RandomBinning(FeatureMap):
     def _threads(self) -> int:
         if self.n_jobs is not None and count("n_jobs", self.n_jobs, -(2**31)) == 0:
             raise ValueError("n_jobs must be a number of threads, -1 for all processors, or None for one; got 0.")
-        return effective_n_jobs(self.n_jobs)
+        return int(effective_n_jobs(self.n_jobs))
 
 
-def _rows(X) -> _core.Rows:
+def _rows(X: Given) -> _core.Rows:
     if sp.issparse(X):
         return _core.Rows(X.data, X.indices, X.indptr, X.shape[1])
-    return _core.Rows(np.require(X, requirements="CA"))
+    return _core.Rows(np.require(X, requirements=["C", "A"]))

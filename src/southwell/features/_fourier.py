@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _core
 from .._names import count
+from .._typing import AnyMatrix, Given
 from ._base import FeatureMap
 
 SLAB_BYTES = 1 << 22  # a slab of the output stays in the cache from the product to the cosine
@@ -53,12 +56,13 @@ class RandomFourier(FeatureMap):
     True
     """
 
-    def __init__(self, n_components=100, *, gamma=1.0, random_state=None):
+    def __init__(self, n_components: int = 100, *, gamma: float | str = 1.0,
+                 random_state: int | np.random.RandomState | None = None) -> None:  # fmt: skip
         self.n_components = n_components
         self.gamma = gamma
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X: Given, y: Given = None) -> Self:
         """Draw frequencies and phases; only the number of features, the dtype and (for gamma="scale") the variance of
         ``X`` are used.
 
@@ -82,7 +86,7 @@ class RandomFourier(FeatureMap):
         self._n_features_out = size
         return self
 
-    def transform(self, X):
+    def transform(self, X: Given) -> AnyMatrix:
         """The features of each row.
 
         Parameters

@@ -6,8 +6,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 
+from .._typing import AnyMatrix, Given
 
-def precomputed(given) -> sp.csr_array:
+
+def precomputed(given: Given) -> sp.csr_array:
     """The graph of a symmetric affinity; differences of the size of rounding errors are averaged."""
     if given.shape[0] != given.shape[1]:
         raise ValueError(
@@ -28,7 +30,7 @@ def precomputed(given) -> sp.csr_array:
     return _scaled(W if difference == 0 else sp.csr_array(W / 2 + W.T / 2))
 
 
-def refuse_negative(weights) -> None:
+def refuse_negative(weights: np.ndarray) -> None:
     """Raise for negative weights: the maximum principle, and so the error bound, need weights >= 0."""
     least = weights.min() if min(weights.shape) else 0.0
     if least < 0:
@@ -51,7 +53,7 @@ def closeness(distances: np.ndarray, gamma: float | None) -> np.ndarray:
         return np.ones_like(distances) if gamma is None else np.exp(-float(gamma) * distances**2)
 
 
-def _tidy(given) -> sp.csr_array:
+def _tidy(given: Given) -> sp.csr_array:
     """A copy in float64, duplicates summed, without self loops and stored zeros."""
     W = sp.coo_array(given, dtype=np.float64)
     apart = W.row != W.col
@@ -68,7 +70,7 @@ def _scaled(W: sp.csr_array) -> sp.csr_array:
     return W
 
 
-def rows_to_one(X):
+def rows_to_one(X: Given) -> AnyMatrix:
     """Each row divided by its largest entry: only ratios matter, and sums cannot overflow."""
     if sp.issparse(X):
         top = X.max(axis=1).toarray().ravel()

@@ -61,7 +61,7 @@ class Harmonic:
         1 for the class of a labelled node.
     """
 
-    def __init__(self, W: sp.csr_array, free: np.ndarray, held: sp.csr_array):
+    def __init__(self, W: sp.csr_array, free: np.ndarray, held: sp.csr_array) -> None:
         around = W[free]
         inner = sp.coo_array(sp.triu(around[:, free], k=1))
         outer = sp.coo_array(around @ held)  # edges from a node to the same class have equal rows, and are merged
@@ -83,7 +83,7 @@ class Harmonic:
 
     def target(self, label: int) -> np.ndarray:
         """The value at the far end of each edge: 1 if it has that class, else 0."""
-        return (self.towards == label).astype(float)
+        return np.asarray((self.towards == label).astype(float))
 
     def error_bounds(self, F: np.ndarray, patience: int) -> np.ndarray:
         """For each free node a bound on |F - F*| over all classes, rounding included; F in [0, 1].
@@ -96,7 +96,7 @@ class Harmonic:
         # A sum of m terms has m rounding errors, each term a few more, and weights may be sums of up to m terms.
         rounding = (2 * self.neighbours + 8) * np.finfo(float).eps
 
-        def net(flow):
+        def net(flow: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             """The net flow out of each node, and a bound of its rounding error."""
             return self.incidence.T @ flow, rounding * (magnitude.T @ abs(flow))
 
@@ -129,4 +129,4 @@ class Harmonic:
             u, residual = u + step * direction, residual - step * (self.incidence.T @ flow) / root
             size, before = residual @ residual, size
             direction = residual + size / before * direction
-        return u / root
+        return np.asarray(u / root)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from numbers import Integral
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,8 +18,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .. import methods
 from .._data import readable
 from .._names import count, one_name, positive, shown
+from .._typing import Given
 from ..estimators._parameters import drawn_seed, threads
+from ..methods import Method
 from ..result import Result
+from ..rules import Rule
 from ..solve import ConvergenceWarning, solve
 from ..status import Status
 from . import _affinity
@@ -105,8 +109,10 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
     True
     """
 
-    def __init__(self, affinity="knn", *, n_neighbors=7, gamma=None, unlabelled=-1, rule="cyclic", method=None,
-                 tol=1e-6, max_epochs=10_000, max_seconds=None, random_state=0, n_jobs=None):  # fmt: skip
+    def __init__(self, affinity: Given = "knn", *, n_neighbors: int = 7, gamma: float | None = None,
+                 unlabelled: Given = -1, rule: str | Rule = "cyclic", method: str | Method | None = None,
+                 tol: float = 1e-6, max_epochs: int = 10_000, max_seconds: float | None = None,
+                 random_state: int | np.random.RandomState | None = 0, n_jobs: int | None = None) -> None:  # fmt: skip
         self.affinity = affinity
         self.n_neighbors = n_neighbors
         self.gamma = gamma
@@ -119,7 +125,7 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y):
+    def fit(self, X: Given, y: Given) -> Self:
         """Spread the labels of ``y`` over the graph of ``X``.
 
         Parameters
@@ -159,10 +165,10 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
         self.gap_ = max((result.relative_gap for result in self.results_), default=0.0)
         self.n_iter_ = max((result.epochs for result in self.results_), default=0)
         self.transduction_ = self._likeliest(self.label_distributions_)
-        self._warn(free[choices[component] == 0], np.count_nonzero(choices == 0))
+        self._warn(free[choices[component] == 0], int(np.count_nonzero(choices == 0)))
         return self
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Given) -> np.ndarray:
         """Class probabilities of new points: the weighted mean over their neighbours among the nodes of the fit.
 
         That is the harmonic value at a new point while the nodes keep theirs (Bengio, Delalleau and Le Roux 2006).
@@ -189,9 +195,9 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
             weights = _affinity.closeness(distances, self.gamma)
             mass = np.einsum("pk,pkc->pc", weights, self.label_distributions_[near])
         total = mass.sum(axis=1, keepdims=True)
-        return np.divide(mass, total, out=np.zeros_like(mass), where=total > 0)
+        return np.asarray(np.divide(mass, total, out=np.zeros_like(mass), where=total > 0))
 
-    def predict(self, X):
+    def predict(self, X: Given) -> np.ndarray:
         """The likeliest class of each new point; ``unlabelled`` if no neighbour has a class.
 
         Parameters
@@ -204,7 +210,7 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
         """
         return self._likeliest(self.predict_proba(X))
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = tags.input_tags.positive_only = self.affinity == "precomputed"
@@ -226,13 +232,13 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
             return methods.get(self.method)
         return methods.CoordinateDescent(side="primal", rule=self.rule)
 
-    def _checked(self, X, *, reset: bool):
+    def _checked(self, X: Given, *, reset: bool) -> Any:
         least = 2 if reset and self.affinity == "knn" else 1  # one point has no neighbour
         floats = [np.float64, np.float32]
         X = readable(X, "X")
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=floats, ensure_min_samples=least)
 
-    def _checked_labels(self, y, size: int) -> np.ndarray:
+    def _checked_labels(self, y: Given, size: int) -> np.ndarray:
         if y is None:
             raise ValueError(
                 "LabelPropagation requires y to be passed, but the target y is None. Give labels, and "
@@ -252,7 +258,7 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
                 "or set unlabelled= to the mark that y uses."
             )
         check_classification_targets(labels)
-        return y
+        return np.asarray(y)
 
     def _marked(self, y: np.ndarray) -> np.ndarray:
         mark = self.unlabelled
@@ -267,7 +273,7 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
             marked = np.asarray(y == (str(mark) if y.dtype.kind == "U" else mark))
         return marked if marked.shape == y.shape else np.zeros(y.shape, bool)
 
-    def _graph(self, X) -> sp.csr_array:
+    def _graph(self, X: Given) -> sp.csr_array:
         if self.affinity == "precomputed":
             return _affinity.precomputed(X)
         if count("n_neighbors", self.n_neighbors, 1) >= X.shape[0]:
@@ -300,12 +306,12 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
         best = distributions.argmax(axis=1)
         nowhere = ~distributions.any(axis=1)
         if not nowhere.any():
-            return self.classes_[best]
+            return np.asarray(self.classes_[best])
         marker, kind = self.unlabelled, self.classes_.dtype
         if kind.kind in "iu" and isinstance(marker, int | float | np.number) and int(marker) == marker:
             limits = np.iinfo(kind)
             if limits.min <= int(marker) <= limits.max:  # the dtype of the labels can hold it: large labels stay exact
-                return np.where(nowhere, kind.type(int(marker)), self.classes_[best])
+                return np.asarray(np.where(nowhere, kind.type(int(marker)), self.classes_[best]))
         return np.append(self.classes_, marker)[np.where(nowhere, -1, best)]
 
     def _warn(self, undecided: np.ndarray, islands: int) -> None:
@@ -336,4 +342,5 @@ def _distributions(values: list[np.ndarray]) -> np.ndarray:
         return np.column_stack([1.0 - values[0], values[0]])
     F = np.column_stack(values)
     total = F.sum(axis=1, keepdims=True)
-    return np.divide(F, total, out=np.full_like(F, 1.0 / len(values)), where=total > 0)  # unknown: equal probabilities
+    unknown = np.full_like(F, 1.0 / len(values))  # equal probabilities
+    return np.asarray(np.divide(F, total, out=unknown, where=total > 0))

@@ -23,10 +23,10 @@ ALL: dict[str, type[Method]] = {
 
 __all__ = [
     "ALL", "DGPD", "DSPDC", "FISTA", "LBFGS", "SAG", "SAGA", "SPDC", "SVRG", "AcceleratedCD", "AcceleratedSDCA", "Auto",
-    "CoordinateDescent", "Method", "Prepared", "Start", "get",
+    "CoordinateDescent", "Method", "Prepared", "Start", "default_policy", "get",
 ]  # fmt: skip
 
 
 def get(given: str | Method) -> Method:
     """The method with this name; a Method is returned as it is."""
-    return resolve("method", given, ALL, Method)
+    return resolve("method", given, ALL, Method)  # type: ignore[type-abstract]

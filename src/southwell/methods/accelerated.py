@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class AcceleratedCD(Descent):
     restart: bool = True
     name: ClassVar[str] = "accelerated_cd"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         flag("restart", self.restart)
         self._rule()
@@ -61,7 +61,7 @@ class AcceleratedCD(Descent):
         side, rule = self._side(problem), self._rule()
         _refuse(problem, side, rule)
         gram = self._use_gram(problem, side)
-        options = {"seed": seed, "accelerated": True, "restarts": self.restart}
+        options: dict[str, Any] = {"seed": seed, "accelerated": True, "restarts": self.restart}
         if side == "dual":
             options["firmness"], options["intercept_firmness"] = firmness(problem, False)
         chosen = rule

@@ -45,7 +45,7 @@ class AcceleratedSDCA(Method):
     rule: str = "shuffled"
     name: ClassVar[str] = "accelerated_sdca"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         count("inner_epochs", self.inner_epochs, 1)
         one_name("rule", self.rule, RULES)
 

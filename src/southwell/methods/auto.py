@@ -32,8 +32,9 @@ class Auto(Method):
         How far kinks of the loss are rounded off at first, in units of the zero model's objective; it makes no
         difference to the answer.
     policy : mapping
-        Other values for some of the numbers this method decides by, to study them; ``southwell.methods.default_policy()``
-        lists them with their reasons. They change the way to the answer, not the answer.
+        Other values for some of the numbers this method decides by, to study them;
+        ``southwell.methods.default_policy()`` lists them with their reasons. They change the way to the answer, not the
+        answer.
     """
 
     schedule: str = "fixed"
@@ -44,9 +45,9 @@ class Auto(Method):
     takes_factors: ClassVar[bool] = True
     takes_blocks: ClassVar[bool] = True
 
-    def __post_init__(self):
-        for field, known in (("schedule", ("fixed", "timed")), ("movers", ("auto", "primal", "dual"))):
-            one_name(field, getattr(self, field), known)
+    def __post_init__(self) -> None:
+        for name, known in (("schedule", ("fixed", "timed")), ("movers", ("auto", "primal", "dual"))):
+            one_name(name, getattr(self, name), known)
         positive("softness", self.softness)
         if not isinstance(self.policy, Mapping):
             raise TypeError(f"policy must be a mapping from names to numbers; got {type(self.policy).__name__}.")
@@ -70,7 +71,7 @@ class Auto(Method):
         if start.y is None and movers == ["primal"]:
             y = np.zeros(problem.dual_size)
         else:
-            y = (blocks.dual_start if problem.blocks else dual_start)(problem, start)
+            y = dual_start(problem, start)
         algorithm = _core.relay(
             problem.core(), movers, dual if "dual" in movers else None, start.x, y, softness=self.softness,
             seed=seed, timed=self.schedule == "timed", policy=dict(self.policy),

@@ -7,30 +7,25 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-import numpy as np
-
 from .. import _core
+from .._question import Start
 from ..problem import Problem
 
-
-@dataclass(frozen=True)
-class Start:
-    """A starting point: coefficients in the coordinates of the core, and a dual point if there is one."""
-
-    x: np.ndarray
-    y: np.ndarray | None = None
+__all__ = ["Method", "Prepared", "Start"]
 
 
 @dataclass(frozen=True)
 class Prepared:
     """A compiled algorithm at its start, a description of the choices made, and the seconds spent on set-up by part.
 
-    ``close`` is called when the solve has ended, also after an error."""
+    ``remark`` is called when the solve has ended, and added to the description; ``close`` is called then, also after an
+    error."""
 
     algorithm: _core.Algorithm
     description: str
     setup: dict[str, float] = field(default_factory=dict)
     close: Callable[[], None] = lambda: None
+    remark: Callable[[], str] = lambda: ""
 
 
 class Method(ABC):

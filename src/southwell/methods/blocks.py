@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .. import _core, rules
-from ..block_problem import BlockProblem
+from ..problem import Problem
 from .base import Prepared, Start
+from .side import dual_start
+
+if TYPE_CHECKING:
+    from .coordinate_descent import CoordinateDescent
 
 IN_TURN = ("cyclic", "shuffled", "uniform")
 
 
-def refuse_factors(problem: BlockProblem) -> None:
+def refuse_factors(problem: Problem) -> None:
     if problem.factorised:
         raise ValueError("Problems of blocks do not take factorised data; give U @ V, if it fits in memory.")
 
 
-def smooth_or_refused(problem: BlockProblem) -> None:
+def smooth_or_refused(problem: Problem) -> None:
     """Primal steps on blocks need a gradient."""
     if not problem.loss.smooth:
         raise ValueError(
@@ -26,7 +32,7 @@ def smooth_or_refused(problem: BlockProblem) -> None:
         )
 
 
-def dual_refusal(problem: BlockProblem) -> str | None:
+def dual_refusal(problem: Problem) -> str | None:
     """Why the dual side cannot move, if it cannot."""
     if not problem.intercept and problem.penalty.least_l2 > 0:
         return None
@@ -34,7 +40,7 @@ def dual_refusal(problem: BlockProblem) -> str | None:
     return f"Block coordinate descent on the dual side needs l2 > 0 and no intercept; this problem has {given}."
 
 
-def descent(method, problem: BlockProblem, start: Start, seed: int) -> Prepared:
+def descent(method: CoordinateDescent, problem: Problem, start: Start, seed: int) -> Prepared:
     """Block coordinate descent: groups in turn, or samples (SDCA)."""
     refuse_factors(problem)
     side = method.side
@@ -63,22 +69,8 @@ def descent(method, problem: BlockProblem, start: Start, seed: int) -> Prepared:
     return Prepared(algorithm, f"block coordinate descent, {side} side, {rule.name}")
 
 
-def dual_start(problem: BlockProblem, start: Start) -> np.ndarray:
-    if start.y is not None:
-        return np.ascontiguousarray(start.y)
-    if not start.x.any():
-        return np.zeros(problem.dual_size)
-    return problem.wide_loss().derivative(problem.ready_layout().apply_wide(start.x, problem.width))
-
-
-def with_null_intercept(problem: BlockProblem, start: Start) -> Start:
-    if not problem.intercept or start.x.any() or start.y is not None:
-        return start
-    return Start(_core.null_model(problem.core())[1])
-
-
-def saddle(problem: BlockProblem, spec: _core.Dspdc, by_columns: bool, start: Start, seed: int) -> _core.Algorithm:
+def saddle(problem: Problem, spec: _core.Dspdc, by_columns: bool, start: Start, seed: int) -> _core.Algorithm:
     """DSPDC on blocks; with all of them, SPDC."""
     refuse_factors(problem)
-    parts = (None, problem.layout(True)) if by_columns else (problem.layout(False), None)
-    return _core.block_dspdc(problem.core(by_columns), spec, *parts, start.x, dual_start(problem, start), seed)
+    rows, columns = None if by_columns else problem.layout(False), problem.layout(True) if by_columns else None
+    return _core.block_dspdc(problem.core(by_columns), spec, rows, columns, start.x, dual_start(problem, start), seed)

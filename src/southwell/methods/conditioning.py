@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 
@@ -35,6 +36,14 @@ class Conditioning:
     @property
     def mean(self) -> float:
         return max(float(self.norms.mean()), np.finfo(float).tiny ** 0.25)
+
+
+class Recentring(TypedDict):
+    """Perturbations, and after how many epochs their centres move; 0: never."""
+
+    dx: float
+    dy: float
+    recentre_every: int
 
 
 def row_norms(problem: Problem) -> np.ndarray:
@@ -75,7 +84,7 @@ class Perturbed(Method):
     perturb: str | float | tuple[float, float] = "auto"
     recentre: bool = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         flag("recentre", self.recentre)
         self._given_perturbation()
 
@@ -112,12 +121,12 @@ class Perturbed(Method):
             )
         return Conditioning(problem.n_samples, norms, l2 + dx, gamma + dy, dx, dy)
 
-    def _recentring(self, conditioning: Conditioning, epochs: float) -> dict[str, float]:
+    def _recentring(self, conditioning: Conditioning, epochs: float) -> Recentring:
         """The options of the core: centres move once the perturbed problem is solved well enough, after twice the
         number of epochs in which, by theory, its error falls by a factor of e."""
         moving = self.recentre and (conditioning.dx > 0 or conditioning.dy > 0)
         every = int(np.clip(np.ceil(2 * epochs), 1, 10**6)) if moving else 0
-        return {"dx": conditioning.dx, "dy": conditioning.dy, "recentre_every": every}
+        return Recentring(dx=conditioning.dx, dy=conditioning.dy, recentre_every=every)
 
 
 EFFORT = 3.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from .. import _core, rules
 from .._names import flag, one_name
@@ -35,7 +35,7 @@ class Descent(Method):
     rule: str | Rule = "auto"
     coupling: str = "auto"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for field, known in (("side", ("auto", "primal", "dual")), ("coupling", ("auto", "mirror", "gram"))):
             one_name(field, getattr(self, field), known)
         if not (isinstance(self.rule, str) and self.rule == "auto"):
@@ -57,8 +57,14 @@ class Descent(Method):
 
 
 def begin(
-    problem: Problem, start: Start, side: str, rule: _core.Rule, gram: bool = False, across: bool = False, **options
-):
+    problem: Problem,
+    start: Start,
+    side: str,
+    rule: _core.Rule,
+    gram: bool = False,
+    across: bool = False,
+    **options: Any,
+) -> _core.Algorithm:
     """The compiled algorithm; ``across`` if the rule reads sparse data along the other axis too."""
     by_columns = side == "primal"
     return _core.coordinate_descent(
@@ -68,7 +74,7 @@ def begin(
         start.x if by_columns else dual_start(problem, start),
         start.x,
         kept_gram(problem, side, options.get("intercept_firmness", 0.0)) if gram else None,
-        problem.layout(not by_columns) if across and not gram and problem.data.sparse else None,
+        problem.layout(not by_columns) if across and not gram and problem.matrix.sparse else None,
     )
 
 
@@ -110,7 +116,7 @@ class CoordinateDescent(Descent):
     name: ClassVar[str] = "coordinate_descent"
     takes_blocks: ClassVar[bool] = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         flag("shrinking", self.shrinking)
         flag("proximal", self.proximal)
@@ -122,7 +128,7 @@ class CoordinateDescent(Descent):
         automatic = isinstance(self.rule, str) and self.rule == "auto"
         rule = rules.get({"primal": "cyclic", "dual": "shuffled"}[side] if automatic else self.rule)
         gram = self._use_gram(problem, side) and not self._keeps_mirror(problem, side, rule)
-        options = {"seed": seed, "shrinking": self.shrinking and rule.blind, "room": COLUMN_ROOM}
+        options: dict[str, Any] = {"seed": seed, "shrinking": self.shrinking and rule.blind, "room": COLUMN_ROOM}
         if side == "dual":
             anchored = not gram and self._anchored(problem, rule)
             options["firmness"], options["intercept_firmness"] = firmness(problem, anchored)

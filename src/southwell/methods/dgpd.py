@@ -59,7 +59,7 @@ class DGPD(Perturbed):
     adapt: bool = True
     name: ClassVar[str] = "dgpd"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         flag("active_sets", self.active_sets)
         flag("adapt", self.adapt)
@@ -85,8 +85,8 @@ class DGPD(Perturbed):
         centres = self._recentring(conditioning, 1.0)
         if self.active_sets:
             _refuse_excluded_zero(problem)
-            spec = _core.Active(enter=self.enter, passes=self.passes, together=self.order == "together", **centres)
-            algorithm = _core.active_sets(core, spec, *parts, *points, seed)
+            sets = _core.Active(enter=self.enter, passes=self.passes, together=self.order == "together", **centres)
+            algorithm = _core.active_sets(core, sets, *parts, *points, seed)
             return Prepared(algorithm, f"DGPD, active sets, {self.order}{perturbed}")
         n, d = problem.n_samples, problem.n_features + problem.intercept
         rows = at_most("rows", self.rows, n, "samples")

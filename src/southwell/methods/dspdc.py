@@ -10,10 +10,11 @@ import numpy as np
 from .. import _core
 from .._names import at_most, count, one_name, positive
 from ..problem import Problem
-from . import blocks, side
+from . import blocks
 from .base import Prepared, Start
 from .conditioning import Conditioning, Perturbed
-from .spdc import by_hand, given_steps
+from .side import dual_start, with_null_intercept
+from .spdc import Steps, by_hand, given_steps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +58,7 @@ class DSPDC(Perturbed):
     takes_factors: ClassVar[bool] = True
     takes_blocks: ClassVar[bool] = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("rows", "columns"):
             if not _auto(getattr(self, name)):
@@ -75,13 +76,14 @@ class DSPDC(Perturbed):
             rows, columns = min(32, n), min(32, d)
         else:
             rows, columns = 1, min(8 * max(1, problem.data.stored // n), d)
-        rows = rows if _auto(self.rows) else at_most("rows", self.rows, n, "samples")
-        if _auto(self.columns):
-            return rows, columns
-        return rows, at_most("columns", self.columns, d, "coefficients or blocks, an intercept included")
+        if not isinstance(self.rows, str):
+            rows = at_most("rows", self.rows, n, "samples")
+        if not isinstance(self.columns, str):
+            columns = at_most("columns", self.columns, d, "coefficients or blocks, an intercept included")
+        return rows, columns
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
-        start = (blocks if problem.blocks else side).with_null_intercept(problem, start)
+        start = with_null_intercept(problem, start)
         rows, columns = self._sizes(problem)
         conditioning = self._conditioning(problem)
         d = problem.n_blocks
@@ -95,11 +97,13 @@ class DSPDC(Perturbed):
             return Prepared(algorithm, f"DSPDC, {rows} rows and {columns} blocks{perturbed}")
         if problem.factorised:
             kept, core = "between the factors", problem.core()
-            parts = problem.keep("factors", lambda: problem.data.factor_layouts(problem.intercept))
+            first: _core.Layout | None
+            second: _core.Layout | None
+            first, second = problem.keep("factors", lambda: problem.factors.factor_layouts(problem.intercept))
         else:
             kept, core = "A x" if by_columns else "A'y", problem.core(by_columns)
-            parts = (None, problem.layout(True)) if by_columns else (problem.layout(False), None)
-        algorithm = _core.dspdc(core, spec, *parts, start.x, side.dual_start(problem, start), seed)
+            first, second = None if by_columns else problem.layout(False), problem.layout(True) if by_columns else None
+        algorithm = _core.dspdc(core, spec, first, second, start.x, dual_start(problem, start), seed)
         return Prepared(algorithm, f"DSPDC, {rows} rows and {columns} columns, {kept} kept{perturbed}")
 
     def _scale(self, problem: Problem, at: Conditioning, rows: int, columns: int) -> float:
@@ -124,13 +128,13 @@ def safe_scale(problem: Problem, rows: int, columns: int) -> float:
     Frobenius norm, by rows and by columns."""
     w = problem.n_samples * problem.weights
     layout = problem.ready_layout()
-    largest = problem.data.largest_squares(problem.shifts, problem.intercept)
+    largest = problem.matrix.largest_squares(problem.shifts, problem.intercept)
     by_row = rows * np.max(w * np.minimum(layout.row_squared_norms(), columns * largest[0]))
     by_column = columns * np.max(np.minimum(layout.column_squared_norms(w), rows * w.max() * largest[1]))
     return float(min(by_row, by_column))
 
 
-def dspdc_steps(at: Conditioning, d: int, rows: int, columns: int, scale: float, gap: bool) -> tuple[dict, float]:
+def dspdc_steps(at: Conditioning, d: int, rows: int, columns: int, scale: float, gap: bool) -> tuple[Steps, float]:
     """tau, sigma and theta of theorem 1, or of theorem 2 for the gap; and the epochs in which the error falls by e."""
     a, b, scale = at.n / rows, d / columns, float(scale)
     root = a * b * np.sqrt(scale / (at.n * at.l2 * at.gamma))
@@ -139,9 +143,7 @@ def dspdc_steps(at: Conditioning, d: int, rows: int, columns: int, scale: float,
     wide = np.hypot(a - b, 2 * root)
     large, small = abs(a - b) + wide, 4 * root**2 / (abs(a - b) + wide)
     for_tau, for_sigma = (large, small) if a >= b else (small, large)
-    steps = {
-        "tau": b / (at.l2 * for_tau),
-        "sigma": at.n * a / (at.gamma * for_sigma),
-        "theta": b * (1 - 1 / iterations),
-    }
+    steps = Steps(
+        tau=b / (at.l2 * for_tau), sigma=at.n * a / (at.gamma * for_sigma), theta=b * (1 - 1 / iterations)
+    )  # fmt: skip
     return steps, iterations / max(a, b)

@@ -11,8 +11,8 @@ import numpy as np
 from .. import _core
 from .._names import at_most, count
 from ..problem import Problem
-from ..reference.elastic_net import ElasticNet
 from .base import Method, Prepared, Start
+from .hosted import Beat, CertifiedByCore
 from .side import dual_start, with_null_intercept
 
 
@@ -89,28 +89,24 @@ class LBFGS(Method):
     name: ClassVar[str] = "lbfgs"
     takes_factors: ClassVar[bool] = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         at_most("memory", count("memory", self.memory, 1), MOST_PAIRS, "pairs SciPy keeps")
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
         _refuse_kinks(problem, self)
         start = with_null_intercept(problem, start)
-        core = problem.core()
-        worker = _Quasi(problem, core, start.x, self.memory)
-        algorithm = _core.in_python(core, worker, worker.start)
-        return Prepared(algorithm, f"L-BFGS, memory {self.memory}{worker.form}", close=worker.close)
+        return _Quasi(problem, start.x, self.memory).prepared()
 
 
-class _Quasi:
+class _Quasi(CertifiedByCore):
     """Runs SciPy's minimiser step by step: ``advance`` continues until its next iterate."""
 
-    def __init__(self, problem: Problem, core: _core.Problem, x: np.ndarray, memory: int):
-        self.core, self.memory = core, memory
-        net = ElasticNet.of(problem.penalty, problem.n_features, problem.intercept)
-        self.l1, self.l2, lo, hi = net.l1, net.l2, net.lo, net.hi
+    def __init__(self, problem: Problem, x: np.ndarray, memory: int) -> None:
+        self.problem, self.memory, self.entries = problem.core(), memory, problem.data.stored
+        self.l1, self.l2, lo, hi = problem.penalty.by_coefficient(problem.n_features, problem.intercept)
         self.split = problem.penalty.l1 > 0
-        self.form = ", coefficients split" if self.split else ""
-        x = np.clip(x, lo, hi)
+        self.description = f"L-BFGS, memory {memory}{', coefficients split' if self.split else ''}"
+        self.x = x = np.clip(x, lo, hi)
         if self.split:  # x = p - q; coefficients without l1 are not split, and are in p
             whole = self.l1 == 0
             self.at = np.concatenate(
@@ -124,11 +120,13 @@ class _Quasi:
             )
         else:
             self.at, least, most = x, lo, hi
-        self.start = x
         self.bounds = np.column_stack((least, most))
         self.thread: threading.Thread | None = None
 
-    def advance(self) -> tuple[np.ndarray, int]:
+    def stored(self) -> int:
+        return max(self.entries, 1)
+
+    def epoch(self, beat: Beat) -> None:
         if self.thread is None:
             # The thread must not refer to this object, or the object would never be freed.
             job = _Job(self)
@@ -140,13 +138,11 @@ class _Quasi:
         if self.job.error is not None:
             raise self.job.error
         self.at = self.job.at
+        half = self.at.size // 2
+        self.x = self.at[:half] - self.at[half:] if self.split else self.at
         if self.job.over:
             self.thread = None
-        return self._x(self.at), self.job.products
-
-    def _x(self, at: np.ndarray) -> np.ndarray:
-        half = at.size // 2
-        return at[:half] - at[half:] if self.split else at
+        beat(self.job.products * self.stored())
 
     def close(self) -> None:
         """End the thread, which may be in the middle of an iteration."""
@@ -157,7 +153,7 @@ class _Quasi:
                 self.thread.join()
             self.thread = None
 
-    def __del__(self):
+    def __del__(self) -> None:
         if self.thread is not None:  # not closed: tell the thread to end
             self.job.stop = True
             self.job.go.release()
@@ -166,8 +162,8 @@ class _Quasi:
 class _Job:
     """One run of SciPy's minimiser, in a thread that waits at each iterate."""
 
-    def __init__(self, quasi: _Quasi):
-        self.core, self.memory, self.bounds, self.at = quasi.core, quasi.memory, quasi.bounds, quasi.at
+    def __init__(self, quasi: _Quasi) -> None:
+        self.problem, self.memory, self.bounds, self.at = quasi.problem, quasi.memory, quasi.bounds, quasi.at
         self.l1, self.l2, self.split = quasi.l1, quasi.l2, quasi.split
         self.go, self.there = threading.Semaphore(0), threading.Semaphore(0)
         self.stop = self.over = False
@@ -200,7 +196,7 @@ class _Job:
             raise StopIteration
         half = at.size // 2
         x = at[:half] - at[half:] if self.split else at
-        value, slopes = _core.loss_and_slopes(self.core, np.ascontiguousarray(x))
+        value, slopes = _core.loss_and_slopes(self.problem, np.ascontiguousarray(x))
         self.products += 2
         value += 0.5 * (self.l2 * x) @ x
         slopes = slopes + self.l2 * x

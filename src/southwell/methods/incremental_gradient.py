@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class IncrementalGradient(Method):
     step: float | None = None
     part_of_smoothness: ClassVar[float]  # the default step is this times 1/L, L = max w_i ||a_i||^2 / gamma
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.step is not None:
             positive("step", self.step)
 
@@ -51,7 +51,7 @@ class IncrementalGradient(Method):
         algorithm = _core.incremental(problem.core(False), spec, start.x, np.zeros(problem.n_samples), seed)
         return Prepared(algorithm, f"{type(self).__name__}, step {step:.3g}")
 
-    def _options(self) -> dict[str, int]:
+    def _options(self) -> dict[str, Any]:
         return {}
 
 
@@ -119,9 +119,9 @@ class SVRG(IncrementalGradient):
     name: ClassVar[str] = "svrg"
     part_of_smoothness: ClassVar[float] = 1 / 4
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         count("snapshot_every", self.snapshot_every, 1)
 
-    def _options(self) -> dict[str, int]:
+    def _options(self) -> dict[str, Any]:
         return {"snapshot_every": self.snapshot_every}

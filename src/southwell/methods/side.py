@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import _core
 from ..problem import Problem
 from .base import Start
 
@@ -90,23 +89,21 @@ def with_null_intercept(problem: Problem, start: Start) -> Start:
     """A start at zero with the best intercept, which methods with small steps would take long to reach."""
     if not problem.intercept or start.x.any() or start.y is not None:
         return start
-    return Start(np.append(start.x[:-1], _core.null_intercept(problem.core())))
+    return Start(problem.null_model())
 
 
 def dual_start(problem: Problem, start: Start) -> np.ndarray:
     if start.y is not None:
-        return start.y
-    if not start.x.any():
-        return np.zeros(problem.n_samples)
-    return problem.loss.derivative(problem.ready_layout().apply(start.x), problem.targets)
+        return np.ascontiguousarray(start.y)
+    return problem.loss_slopes(start.x) if start.x.any() else np.zeros(problem.dual_size)
 
 
 def gram(problem: Problem, side: str, intercept_firmness: float) -> np.ndarray:
     """The inner products of the coordinates: A'SA on the primal side, -A L^-1 A' on the dual, for A with its frame."""
-    dense = None if problem.data.sparse else problem.shifts  # added while the data are read
+    dense = None if problem.matrix.sparse else problem.shifts  # added while the data are read
     shifts = np.zeros(problem.n_features) if problem.shifts is None or dense is not None else problem.shifts
     if side == "primal":
-        products = problem.data.weighted_gram(problem.weights, True, dense)
+        products = problem.matrix.weighted_gram(problem.weights, True, dense)
         means = problem.data.ready_layout(dense, False).adjoint(problem.weights)
         products += np.outer(means, shifts) + np.outer(shifts, means) + np.outer(shifts, shifts)
         if problem.intercept:
@@ -115,7 +112,7 @@ def gram(problem: Problem, side: str, intercept_firmness: float) -> np.ndarray:
         return np.ascontiguousarray(products)
     weights = 1.0 if problem.penalty.weights is None else np.asarray(problem.penalty.weights, dtype=float)
     inverse = np.broadcast_to(1.0 / (problem.penalty.l2 * weights), (problem.n_features,))
-    products = problem.data.weighted_gram(inverse, False, dense)
+    products = problem.matrix.weighted_gram(inverse, False, dense)
     along = problem.data.ready_layout(dense, False).apply(np.ascontiguousarray(inverse * shifts))
     products += along[:, None] + along[None, :] + (inverse * shifts) @ shifts
     if problem.intercept:
@@ -136,7 +133,7 @@ def gram_pays(problem: Problem, side: str) -> bool:
     if side == "dual":
         few, many = many, few
     stored = problem.data.stored
-    repaid = stored / many <= 200 if problem.data.sparse else few <= 2000
+    repaid = stored / many <= 200 if problem.matrix.sparse else few <= 2000
     return 20 * few <= many and 4 * few * few <= stored and repaid
 
 
@@ -145,7 +142,7 @@ def kept_gram(problem: Problem, side: str, intercept_firmness: float) -> np.ndar
     if side == "primal":
         return problem.keep("gram", lambda: gram(problem, side, 0.0))
     key = problem.penalty, intercept_firmness  # the same for many targets
-    last = problem.keep("dual gram", dict)
+    last: dict[object, np.ndarray] = problem.keep("dual gram", dict)
     found = last.get(key)
     if found is None:
         found = gram(problem, side, intercept_firmness)

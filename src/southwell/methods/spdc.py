@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol, TypedDict
 
 import numpy as np
 
@@ -16,16 +16,39 @@ from .conditioning import Conditioning, Perturbed
 from .side import dual_start, refuse_shifted_rows, with_null_intercept
 
 
-def given_steps(method, names: tuple[str, ...]) -> None:
+def given_steps(method: object, names: tuple[str, ...]) -> None:
     """Checks the step sizes that the user may have set."""
     for name in names:
         if getattr(method, name) is not None:
             positive(name, getattr(method, name), zero=name == "theta")
 
 
-def by_hand(method, computed: dict[str, float]) -> dict[str, float]:
+class Steps(TypedDict):
+    """Those of SPDC and DSPDC, in the units of their papers."""
+
+    tau: float
+    sigma: float
+    theta: float
+
+
+class TakesSteps(Protocol):
+    """A method whose steps may be given by hand."""
+
+    @property
+    def tau(self) -> float | None: ...
+    @property
+    def sigma(self) -> float | None: ...
+    @property
+    def theta(self) -> float | None: ...
+
+
+def by_hand(method: TakesSteps, computed: Steps) -> Steps:
     """The computed step sizes, replaced by those that the user has set."""
-    return {k: float(v if getattr(method, k) is None else getattr(method, k)) for k, v in computed.items()}
+    return Steps(
+        tau=float(computed["tau"] if method.tau is None else method.tau),
+        sigma=float(computed["sigma"] if method.sigma is None else method.sigma),
+        theta=float(computed["theta"] if method.theta is None else method.theta),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +90,7 @@ class SPDC(Perturbed):
     name: ClassVar[str] = "spdc"
     takes_blocks: ClassVar[bool] = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         count("batch", self.batch, 1)
         count("n_threads", self.n_threads, 1, bits=31)
@@ -98,7 +121,7 @@ class SPDC(Perturbed):
         if self.sampling != "uniform":
             raise ValueError(f"On blocks rows are drawn uniformly; got sampling={shown(self.sampling)}.")
         at_most("batch", self.batch, problem.n_samples, "samples")
-        start = blocks.with_null_intercept(problem, start)
+        start = with_null_intercept(problem, start)
         conditioning = self._conditioning(problem)
         steps, epochs = spdc_steps(conditioning, self.batch, False)
         steps = by_hand(self, steps)
@@ -109,7 +132,7 @@ class SPDC(Perturbed):
         return Prepared(algorithm, f"SPDC on blocks, batches of {self.batch}{perturbed}")
 
 
-def spdc_steps(at: Conditioning, batch: int, weighted: bool) -> tuple[dict[str, float], float]:
+def spdc_steps(at: Conditioning, batch: int, weighted: bool) -> tuple[Steps, float]:
     """tau, sigma and theta of theorem 1, or of theorem 2 for weighted sampling; and the epochs in which the error falls
     by e."""
     if weighted:
@@ -119,7 +142,7 @@ def spdc_steps(at: Conditioning, batch: int, weighted: bool) -> tuple[dict[str, 
         scale, iterations = 2 * at.largest, rounds + at.largest * np.sqrt(rounds / (at.l2 * at.gamma))
     balance = np.sqrt(batch * at.gamma / (at.n * at.l2))
     with np.errstate(divide="ignore", over="ignore"):  # overflow for huge perturbations
-        steps = {"tau": balance / scale, "sigma": 1 / (balance * scale), "theta": 1 - 1 / iterations}
+        steps = Steps(tau=balance / scale, sigma=1 / (balance * scale), theta=1 - 1 / iterations)
     return steps, iterations * batch / at.n
 
 

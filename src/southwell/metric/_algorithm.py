@@ -12,25 +12,42 @@ hundred times nearer to the optimum than the y of the algorithm.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..methods.hosted import Beat, Located, SelfCertified
 from ._workers import Workers
+
+if TYPE_CHECKING:
+    from ._risk import MatrixRisk
 
 BEYOND_NUMBERS = (np.linalg.LinAlgError, FloatingPointError, OverflowError, ZeroDivisionError)
 
 
-class MatrixAlgorithm(ABC):
-    """``southwell._core.outside`` calls ``unit``, ``stored``, ``epoch``, ``locate`` and ``resync``."""
+@contextmanager
+def within_numbers() -> Iterator[None]:
+    """Refuse a start or steps that floating point numbers cannot hold."""
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    except BEYOND_NUMBERS:
+        raise ValueError(
+            "Steps overflow. Scale D or b down, raise l2, or bring centre, linear and warm_start nearer to one."
+        ) from None
 
-    description: str
 
-    def __init__(self, risk, workers: Workers, x: np.ndarray, y: np.ndarray):
+class MatrixAlgorithm(SelfCertified):
+    """Over stacks of matrices ``x``."""
+
+    def __init__(self, risk: MatrixRisk, workers: Workers, x: np.ndarray, y: np.ndarray) -> None:
         self.risk, self.workers = risk, workers
         self.data, self.loss, self.penalty = risk.data, risk.loss, risk.penalty
         self.s, self.b, self.n, self.p = risk.weights, risk.targets, risk.n_samples, risk.n_blocks
-        self.x, self.y = x, y
+        self.x, self.y, self.dual_size = x, y, risk.n_samples
         self.lost = False  # whether numbers have overflowed
         self.eigendecompositions = 0  # those of moves, without certificates
 
@@ -45,14 +62,17 @@ class MatrixAlgorithm(ABC):
 
     def _entries(self, share: float, blocks: int) -> int:
         """The cost, in entries, of products with a share of the data, both ways, and of eigendecompositions."""
-        return int(2 * share * self.data.stored) + blocks * self.x.shape[-1] ** 3 // 2
+        return int(2 * share * self.data.stored) + blocks * int(self.x.shape[-1]) ** 3 // 2
 
     def _rounds(self, rows: int, blocks: int) -> int:
         """The iterations of an epoch: enough for every sample and every block to move, but at most ten for every block,
         so that certificates are not too rare."""
         return int(np.ceil(min(max(self.n / rows, self.p / blocks), 10 * self.p / blocks)))
 
-    def epoch(self, beat) -> None:
+    def remark(self) -> str:
+        return f"{self.eigendecompositions} eigendecompositions"
+
+    def epoch(self, beat: Beat) -> None:
         with np.errstate(all="ignore"):
             for _ in range(self.iterations):
                 try:
@@ -73,11 +93,11 @@ class MatrixAlgorithm(ABC):
     def standing(self) -> tuple[np.ndarray | None, np.ndarray | None]:
         """The current x and y; None for one that follows from the other. The caller must not change them."""
 
-    @abstractmethod
-    def resync(self) -> None:
-        """Adopt ``fresh``, the A x and A'(s o y) of the last certificate."""
+    fresh_m: np.ndarray
+    fresh_W: np.ndarray
+    """A x and A'(s o y) of the last certificate, of where the algorithm stands, for ``resync``."""
 
-    def locate(self):
+    def locate(self) -> Located:
         """The point and its certificate; NaN after an overflow, which the loop treats as divergence."""
         with np.errstate(all="ignore"):
             if not self.lost:
@@ -85,21 +105,20 @@ class MatrixAlgorithm(ABC):
                     return self._located()
                 except BEYOND_NUMBERS:
                     self.lost = True
-        return np.full(self.x.size, np.nan), np.full(self.n, np.nan), np.nan, np.nan, np.nan, 0
+        return Located(np.full(self.x.size, np.nan), np.full(self.n, np.nan), np.nan, np.nan, np.nan, 0)
 
-    def _located(self):
+    def _located(self) -> Located:
         (x, y), risk = self.standing(), self.risk
-        primals, duals, fresh_m, fresh_W = [], [], None, None
+        primals, duals = [], []
         if y is not None:
-            fresh_W = self._slopes(y)
-            peak = self.penalty.peak(-fresh_W, workers=self.workers)
+            self.fresh_W = self._slopes(y)
+            peak = self.penalty.peak(-self.fresh_W, workers=self.workers)
             conjugate = self.penalty.conjugate_at(peak)
             duals.append((risk.dual(y, conjugate), y, conjugate))
             primals.append(self._valued(peak))
         if x is not None:
             primals.append(self._valued(x))
-            fresh_m = primals[-1][2]
-        self.fresh = fresh_m, fresh_W
+            self.fresh_m = primals[-1][2]
         primal, x, m = min(primals, key=lambda one: one[0])
         if primal == np.inf:
             raise FloatingPointError
@@ -109,7 +128,7 @@ class MatrixAlgorithm(ABC):
         told = (one for one in duals if np.isfinite(one[0]))
         dual, y, conjugate = max(told, key=lambda one: one[0], default=duals[-1])
         terms = risk.cancelling(y, m) + abs(conjugate) + abs(primal) + abs(dual)
-        return x.ravel(), y, primal, dual, terms, int(np.count_nonzero(x))
+        return Located(x.ravel(), y, primal, dual, terms, int(np.count_nonzero(x)))
 
     def _valued(self, x: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """P(x), x and its margins."""

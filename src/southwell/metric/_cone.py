@@ -34,4 +34,4 @@ def _projected(T: np.ndarray) -> np.ndarray:
     else:
         part = vectors[:, negative:]
         nearest = (part * values[negative:]) @ part.T
-    return (nearest + nearest.T) / 2
+    return np.asarray((nearest + nearest.T) / 2)

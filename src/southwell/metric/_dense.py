@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 
 from .. import _core
+from .._typing import Given
 from ._workers import ALONE, Workers, slabs
 
 
@@ -18,7 +20,7 @@ class Dense:
     in pieces that fit in the cache. ``exact`` computes in float64 whatever the dtype.
     """
 
-    def __init__(self, given):
+    def __init__(self, given: Given) -> None:
         D = _checked(given)
         self.n_samples, self.n_blocks, self.size = D.shape[:3]
         self.flat = D.reshape(self.n_samples, self.n_blocks, -1)
@@ -31,7 +33,8 @@ class Dense:
     def stored(self) -> int:
         return self.flat.size
 
-    def apply(self, X, rows=None, blocks=None, *, exact=False, workers: Workers = ALONE) -> np.ndarray:
+    def apply(self, X: np.ndarray, rows: np.ndarray | None = None, blocks: np.ndarray | None = None, *,
+              exact: bool = False, workers: Workers = ALONE) -> np.ndarray:  # fmt: skip
         """sum_j <D_i^j, X_j> for the samples i in ``rows``, over the blocks j in ``blocks``, whose matrices X holds."""
         x = X.reshape(len(X), -1)
 
@@ -39,20 +42,22 @@ class Dense:
             own = x[at[0]].astype(np.float64 if exact else self.flat.dtype)
             return np.concatenate([part @ own for _, part in self._parts(at[1], rows, exact)])
 
-        return np.sum(workers.map(product, enumerate(_indices(blocks, self.n_blocks))), axis=0, dtype=np.float64)
+        parts = workers.map(product, enumerate(_indices(blocks, self.n_blocks)))
+        return np.asarray(np.sum(parts, axis=0, dtype=np.float64))
 
-    def adjoint(self, c, rows=None, blocks=None, *, exact=False, workers: Workers = ALONE) -> np.ndarray:
+    def adjoint(self, c: np.ndarray, rows: np.ndarray | None = None, blocks: np.ndarray | None = None, *,
+                exact: bool = False, workers: Workers = ALONE) -> np.ndarray:  # fmt: skip
         """sum_i c_i D_i^j for the blocks j, over the samples i."""
         c = c.astype(np.float64 if exact else self.flat.dtype)
 
         def product(j: int) -> np.ndarray:
-            return sum(c[where] @ part for where, part in self._parts(j, rows, exact))
+            return np.asarray(sum(c[where] @ part for where, part in self._parts(j, rows, exact)))
 
-        stack = workers.map(product, _indices(blocks, self.n_blocks))
-        stack = np.array(stack, dtype=np.float64).reshape(-1, self.size, self.size)
-        return (stack + stack.swapaxes(1, 2)) / 2  # only the symmetric part of D matters
+        parts = workers.map(product, _indices(blocks, self.n_blocks))
+        stack = np.array(parts, dtype=np.float64).reshape(-1, self.size, self.size)
+        return np.asarray((stack + stack.swapaxes(1, 2)) / 2)  # only the symmetric part of D matters
 
-    def _parts(self, block: int, rows, exact: bool):
+    def _parts(self, block: int, rows: np.ndarray | None, exact: bool) -> Iterable[tuple[slice, np.ndarray]]:
         """The rows of one block in slabs; a single slab if nothing has to be converted."""
         column = self.flat[:, block] if rows is None else self.flat[rows, block]
         if not exact or column.dtype == np.float64:
@@ -69,11 +74,11 @@ class Dense:
         return sp.csr_array(total)
 
 
-def _indices(blocks, n_blocks: int):
+def _indices(blocks: np.ndarray | None, n_blocks: int) -> Sequence[int] | np.ndarray:
     return range(n_blocks) if blocks is None else blocks
 
 
-def _checked(given) -> np.ndarray:
+def _checked(given: Given) -> np.ndarray:
     try:
         D = np.asarray(given)
     except (TypeError, ValueError):

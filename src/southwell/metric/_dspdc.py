@@ -13,16 +13,24 @@ Kept       Either W = A'(s o y): an iteration costs the m samples, all blocks. O
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from .._typing import Index
 from ._algorithm import MatrixAlgorithm
 from ._draws import drawn
+from ._workers import Workers
+
+if TYPE_CHECKING:
+    from ._risk import MatrixRisk
 
 
 class DSPDC(MatrixAlgorithm):
     """``tau`` is in units of 1 / l2_j; ``weight`` is the weight of the dual proximal term."""
 
-    def __init__(self, risk, workers, x, y, seed: int, rows: int, blocks: int, tau: float, weight: float, theta: float):
+    def __init__(self, risk: MatrixRisk, workers: Workers, x: np.ndarray, y: np.ndarray, seed: int, rows: int,
+                 blocks: int, tau: float, weight: float, theta: float) -> None:  # fmt: skip
         super().__init__(risk, workers, x, y)
         self.rows, self.blocks, self.tau, self.weight, self.theta = rows, blocks, tau, weight, theta
         self.rng = np.random.default_rng(seed)
@@ -39,7 +47,7 @@ class DSPDC(MatrixAlgorithm):
     def step(self) -> None:
         self.move(drawn(self.rng, self.rows, self.n), drawn(self.rng, self.blocks, self.p))
 
-    def move(self, I, J) -> None:
+    def move(self, I: np.ndarray | None, J: np.ndarray | None) -> None:
         """The samples I, then the blocks J; None: all."""
         at, own = slice(None) if I is None else I, slice(None) if J is None else J
         before = self.y[at].copy()
@@ -51,7 +59,8 @@ class DSPDC(MatrixAlgorithm):
         self.eigendecompositions += len(new)
         self._moved(J, own, old, new)
 
-    def _extrapolated(self, I, at, J, own, change: np.ndarray) -> np.ndarray:
+    def _extrapolated(self, I: np.ndarray | None, at: Index, J: np.ndarray | None, own: Index,
+                      change: np.ndarray) -> np.ndarray:  # fmt: skip
         """Blocks J of A'(s o ye)."""
         if self.by_blocks:
             ye = self.y.copy()
@@ -61,7 +70,7 @@ class DSPDC(MatrixAlgorithm):
         self.W += added
         return self.W[own] + (self.n / self.rows - 1) * added[own]
 
-    def _moved(self, J, own, old: np.ndarray, new: np.ndarray) -> None:
+    def _moved(self, J: np.ndarray | None, own: Index, old: np.ndarray, new: np.ndarray) -> None:
         if self.by_blocks:
             change = self.data.apply(new - old, blocks=J, workers=self.workers)
             self.m = self.m + change
@@ -72,12 +81,11 @@ class DSPDC(MatrixAlgorithm):
             self.xe[own] = new + self.theta * (new - old)
         self.x[own] = new
 
-    def standing(self):
+    def standing(self) -> tuple[np.ndarray | None, np.ndarray | None]:
         return self.x.copy(), self.y.copy()
 
     def resync(self) -> None:
-        m, W = self.fresh
         if self.by_blocks:
-            self.m, self.me = m, self.me + (m - self.m)
+            self.m, self.me = self.fresh_m, self.me + (self.fresh_m - self.m)
         else:
-            self.W = W
+            self.W = self.fresh_W

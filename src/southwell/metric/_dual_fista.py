@@ -13,15 +13,21 @@ eigendecomposition of every block.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ._algorithm import MatrixAlgorithm
+from ._workers import Workers
+
+if TYPE_CHECKING:
+    from ._risk import MatrixRisk
 
 
 class DualFISTA(MatrixAlgorithm):
     iterations = 1
 
-    def __init__(self, risk, workers, x, y, weights: np.ndarray):
+    def __init__(self, risk: MatrixRisk, workers: Workers, x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> None:
         super().__init__(risk, workers, x, y)
         self.weights, self.age = weights, 1.0
         self.work = self._entries(1.0, self.p)
@@ -42,8 +48,8 @@ class DualFISTA(MatrixAlgorithm):
         self.old, self.W_old = self.y, self.W
         self.y, self.W = new, self.data.adjoint(self.s * new, workers=self.workers)
 
-    def standing(self):
+    def standing(self) -> tuple[np.ndarray | None, np.ndarray | None]:
         return None, self.y
 
     def resync(self) -> None:
-        self.W = self.fresh[1]
+        self.W = self.fresh_W

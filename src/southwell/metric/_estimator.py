@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
@@ -15,6 +17,7 @@ from sklearn.utils.validation import validate_data
 from .. import losses
 from .._data import readable
 from .._names import count, positive
+from .._typing import Given
 from ..estimators._base import warn
 from ..estimators._parameters import drawn_seed, one_of, threads
 from ..estimators._progress import ProgressLine
@@ -25,21 +28,24 @@ from ._memory import refuse_beyond
 from ._methods import Choice
 from ._neighbours import triplets
 from ._risk import COPIES, MatrixRisk
+from ._triplets import Triplets
+
+if TYPE_CHECKING:
+    from ..result import Progress
 
 
 class LargeMargin(ClassifierMixin, TransformerMixin, BaseEstimator):
     """Learns a metric for each task from the neighbours and impostors of its points; predicts by nearest neighbours."""
 
-    def _fit(self, learn) -> LargeMargin:
+    def _fit(self, learn: Callable[[], None]) -> None:
         """What every ``fit`` does. A fit that fails leaves the attributes of the last one unchanged."""
         before = dict(vars(self))
         try:
             learn()
         except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
+            self.__dict__.clear()
+            self.__dict__.update(before)
             raise
-        return self
 
     def _checked_parameters(self) -> Settings:
         for name in ("n_neighbors", "n_impostors"):
@@ -53,14 +59,14 @@ class LargeMargin(ClassifierMixin, TransformerMixin, BaseEstimator):
         count("max_iter", self.max_iter, 1)
         return Settings.checked(self.tol, self.max_iter, self.max_seconds, None, seed, True, threads(self.n_jobs))
 
-    def _read(self, X, y) -> tuple[np.ndarray, np.ndarray]:
+    def _read(self, X: Given, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Points in the chosen precision, and the position of each label in ``classes_``."""
         X, y = validate_data(self, readable(X, "X"), readable(y, "y"), dtype=self._dtypes(), ensure_min_samples=2)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         return X, codes
 
-    def _dtypes(self):
+    def _dtypes(self) -> Any:
         return [np.float64, np.float32] if self.dtype is None else np.dtype(self.dtype)
 
     def _refuse_few(self, codes: np.ndarray, place: str) -> None:
@@ -81,7 +87,8 @@ class LargeMargin(ClassifierMixin, TransformerMixin, BaseEstimator):
                 f"on, {lower}leave the class out, or bring more points."
             )
 
-    def _learn(self, points, codes, starts, l2, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
+    def _learn(self, points: np.ndarray, codes: np.ndarray, starts: np.ndarray, l2: float | np.ndarray,
+               settings: Settings) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
         """The metrics of all tasks, from X_0, ..., X_T of eq. (33), and X_0; in the units of the points."""
         T, d = len(starts) - 1, points.shape[1]
         blocks = 1 if T == 1 else T + 1
@@ -112,6 +119,7 @@ class LargeMargin(ClassifierMixin, TransformerMixin, BaseEstimator):
                     break
         self.n_iter_ = max(1, epochs)
         self.n_triplets_ = data.n_samples
+        assert result is not None  # there is at least one turn
         self._tell(result)
         return np.array(metrics) / self.scale_**2, result.x[0] / self.scale_**2
 
@@ -127,7 +135,7 @@ class LargeMargin(ClassifierMixin, TransformerMixin, BaseEstimator):
                 f"{advice}."
             )
 
-    def _unit(self, data, exponent: int) -> float:
+    def _unit(self, data: Triplets, exponent: int) -> float:
         """``scale``, in the units of X; the points are divided by 2^exponent."""
         top = float(np.ldexp(float(np.abs(data.points).max()), exponent))
         if self.scale == "auto":
@@ -163,17 +171,17 @@ class LargeMargin(ClassifierMixin, TransformerMixin, BaseEstimator):
             "Reduce the features first, for example with PCA; lower n_impostors; or raise the limit.",
         )  # fmt: skip
 
-    def _voters(self, points, codes) -> KNeighborsClassifier:
+    def _voters(self, points: np.ndarray, codes: np.ndarray) -> KNeighborsClassifier:
         return KNeighborsClassifier(self.n_neighbors, n_jobs=self.n_jobs).fit(points, codes)
 
-    def _votes(self, voters: KNeighborsClassifier, points) -> np.ndarray:
+    def _votes(self, voters: KNeighborsClassifier, points: np.ndarray) -> np.ndarray:
         """Shares of the votes, a column for each of ``classes_``."""
         shares = np.zeros((len(points), self.classes_.size))
         shares[:, voters.classes_] = voters.predict_proba(points)
         return shares
 
-    def _points(self, X) -> np.ndarray:
-        return validate_data(self, readable(X, "X"), dtype=self._dtypes(), reset=False)
+    def _points(self, X: Given) -> np.ndarray:
+        return np.asarray(validate_data(self, readable(X, "X"), dtype=self._dtypes(), reset=False))
 
 
 def factor(M: np.ndarray) -> np.ndarray:
@@ -181,7 +189,7 @@ def factor(M: np.ndarray) -> np.ndarray:
     values, vectors = np.linalg.eigh(M)
     kept = values > 1e-12 * max(values[-1], 0.0)
     kept[-1] = True  # a zero metric keeps one direction, of length zero
-    return (np.sqrt(np.maximum(values[kept], 0.0))[:, None] * vectors[:, kept].T)[::-1]
+    return np.asarray((np.sqrt(np.maximum(values[kept], 0.0))[:, None] * vectors[:, kept].T)[::-1])
 
 
 def told(names: np.ndarray, place: int) -> str:
@@ -195,17 +203,17 @@ def _near_one(points: np.ndarray) -> tuple[np.ndarray, int]:
     return np.ldexp(points, -exponent), exponent
 
 
-def _map(M: np.ndarray):
+def _map(M: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """The map after which Euclidean distances are the distances of M."""
     if np.array_equal(M, np.eye(len(M))):
         return lambda Z: Z
     return lambda Z: Z @ factor(M).T.astype(Z.dtype)
 
 
-def _teller(line: ProgressLine, turn: int):
+def _teller(line: ProgressLine, turn: int) -> Callable[[Progress], None]:
     which = f"refresh {turn}, " if turn else ""
 
-    def show(progress) -> None:
+    def show(progress: Progress) -> None:
         line.show(f"{which}round {progress.epoch}, gap {progress.relative_gap:.1e}, {progress.seconds:.1f} s")
 
     return show

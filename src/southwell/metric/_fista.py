@@ -14,9 +14,15 @@ block; a halved step one eigendecomposition and one product more.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ._algorithm import MatrixAlgorithm
+from ._workers import Workers
+
+if TYPE_CHECKING:
+    from ._risk import MatrixRisk
 
 
 class FISTA(MatrixAlgorithm):
@@ -24,12 +30,12 @@ class FISTA(MatrixAlgorithm):
     GROWTH = 1.2
     FLOOR = 1e-300
 
-    def __init__(self, risk, workers, x, y):
+    def __init__(self, risk: MatrixRisk, workers: Workers, x: np.ndarray, y: np.ndarray) -> None:
         super().__init__(risk, workers, x, y)
         self.work = self._entries(1.0, self.p)
         self.old = self.x
         self.m = self.m_old = self.data.apply(x, workers=workers)
-        self.t, self.age = None, 1.0
+        self.t, self.age = 0.0, 1.0  # no step has been tried
 
     def step(self) -> None:
         v, m = self._ahead()
@@ -37,7 +43,7 @@ class FISTA(MatrixAlgorithm):
             raise FloatingPointError("Margins overflow.")
         y = self.loss.derivative(m, self.b)
         W = self.data.adjoint(self.s * y, workers=self.workers)
-        self.t = self._first_step(W) if self.t is None else self.t * self.GROWTH
+        self.t = self.t * self.GROWTH if self.t > 0 else self._first_step(W)
         while True:
             new = self.penalty.prox(v, W, self.t, workers=self.workers)
             self.eigendecompositions += self.p
@@ -58,7 +64,7 @@ class FISTA(MatrixAlgorithm):
     def _ahead(self) -> tuple[np.ndarray, np.ndarray]:
         """v and A v. In these units the problem is 1-strongly convex, so sqrt(t) replaces sqrt(mu / L)."""
         before, self.age = self.age, (1 + np.sqrt(1 + 4 * self.age**2)) / 2
-        root = np.sqrt(self.t / (1 + self.t)) if self.t is not None else 1.0
+        root = np.sqrt(self.t / (1 + self.t)) if self.t > 0 else 1.0
         beta = min((before - 1) / self.age, (1 - root) / (1 + root))
         return self.x + beta * (self.x - self.old), self.m + beta * (self.m - self.m_old)
 
@@ -83,8 +89,8 @@ class FISTA(MatrixAlgorithm):
         """The rounding error of the excess."""
         return 4 * self.data.precision * float(self.s @ (np.abs(y * m) + np.abs(self.loss.value(m, self.b))))
 
-    def standing(self):
+    def standing(self) -> tuple[np.ndarray | None, np.ndarray | None]:
         return self.x, None
 
     def resync(self) -> None:
-        self.m = self.fresh[0]
+        self.m = self.fresh_m

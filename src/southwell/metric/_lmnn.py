@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
+from .._typing import AnyMatrix, Given
 from ._estimator import LargeMargin, factor
 
 
@@ -93,9 +97,13 @@ class LargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, LargeMargin):
     True
     """
 
-    def __init__(self, n_neighbors=3, *, n_impostors=10, l2=0.01, corner=1.0, scale="auto", refresh=0, method="auto",
-                 rows=None, blocks=None, stretch=1.0, tol=1e-6, max_iter=10_000, max_seconds=None, random_state=None,
-                 n_jobs=None, dtype=None, memory_limit=None, verbose=0):  # fmt: skip
+    def __init__(self, n_neighbors: int = 3, *, n_impostors: int = 10, l2: float = 0.01, corner: float = 1.0,
+                 scale: float | str = "auto", refresh: int = 0, method: str = "auto", rows: int | None = None,
+                 blocks: int | None = None, stretch: float | tuple[float, float] = 1.0, tol: float = 1e-6,
+                 max_iter: int = 10_000, max_seconds: float | None = None,
+                 random_state: int | np.random.RandomState | None = None, n_jobs: int | None = None,
+                 dtype: str | None = None, memory_limit: float | None = None,
+                 verbose: bool | int = 0) -> None:  # fmt: skip
         self.n_neighbors = n_neighbors
         self.n_impostors = n_impostors
         self.l2 = l2
@@ -115,7 +123,7 @@ class LargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, LargeMargin):
         self.memory_limit = memory_limit
         self.verbose = verbose
 
-    def fit(self, X, y):
+    def fit(self, X: Given, y: Given) -> Self:
         """Learn the metric.
 
         Parameters
@@ -128,9 +136,10 @@ class LargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, LargeMargin):
         -------
         self
         """
-        return self._fit(lambda: self._fit_one(X, y))
+        self._fit(lambda: self._fit_one(X, y))
+        return self
 
-    def _fit_one(self, X, y) -> None:
+    def _fit_one(self, X: Given, y: Given) -> None:
         settings = self._checked_parameters()
         X, codes = self._read(X, y)
         self._refuse_few(codes, "The data")
@@ -140,7 +149,7 @@ class LargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, LargeMargin):
         self._n_features_out = len(self.components_)
         self._neighbours = self._voters(self._transformed(X), codes)
 
-    def transform(self, X):
+    def transform(self, X: Given) -> AnyMatrix:
         """Transformed points, whose Euclidean distances are those of the metric.
 
         Parameters
@@ -155,9 +164,9 @@ class LargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, LargeMargin):
         return self._transformed(self._points(X))
 
     def _transformed(self, X: np.ndarray) -> np.ndarray:
-        return X @ self.components_.T.astype(X.dtype)
+        return np.asarray(X @ self.components_.T.astype(X.dtype))
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Given) -> np.ndarray:
         """The share of each class among the nearest training points, under the metric.
 
         Parameters
@@ -171,7 +180,7 @@ class LargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, LargeMargin):
         points = self.transform(X)
         return self._votes(self._neighbours, points)
 
-    def predict(self, X):
+    def predict(self, X: Given) -> np.ndarray:
         """The most frequent class among the nearest training points.
 
         Parameters
@@ -183,9 +192,9 @@ class LargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, LargeMargin):
         array of shape (n_samples,)
         """
         shares = self.predict_proba(X)
-        return self.classes_[shares.argmax(axis=1)]
+        return np.asarray(self.classes_[shares.argmax(axis=1)])
 
-    def get_metric(self):
+    def get_metric(self) -> Distance:
         """A function of two points that returns their distance, for the ``metric`` of scikit-learn's neighbours."""
         check_is_fitted(self)
         return Distance(self.components_)
@@ -194,8 +203,8 @@ class LargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, LargeMargin):
 class Distance:
     """||L (u - v)||."""
 
-    def __init__(self, components: np.ndarray):
+    def __init__(self, components: np.ndarray) -> None:
         self.components = components
 
-    def __call__(self, u, v) -> float:
+    def __call__(self, u: ArrayLike, v: ArrayLike) -> float:
         return float(np.linalg.norm(self.components @ (np.asarray(u) - np.asarray(v))))

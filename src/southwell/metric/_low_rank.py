@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +11,7 @@ import scipy.sparse as sp
 from .. import _data
 from .._dense import plain
 from .._names import count
+from .._typing import Given
 from ._memory import refuse_beyond
 from ._workers import ALONE, Workers, slabs
 
@@ -38,7 +40,8 @@ class LowRank:
              [-1., -1.]]]])
     """
 
-    def __init__(self, vectors, coefficients=None, samples=None, blocks=None, *, n_samples=None, n_blocks=None):
+    def __init__(self, vectors: Given, coefficients: Given = None, samples: Given = None, blocks: Given = None, *,
+                 n_samples: int | None = None, n_blocks: int | None = None) -> None:  # fmt: skip
         self.vectors = _matrix(vectors)
         terms, self.size = self.vectors.shape
         given = np.ones(terms) if coefficients is None else coefficients
@@ -73,14 +76,15 @@ class LowRank:
         np.add.at(D, (self.samples, self.blocks), outer)
         return D
 
-    def apply(self, X, rows=None, blocks=None, *, exact=False, workers: Workers = ALONE) -> np.ndarray:
+    def apply(self, X: np.ndarray, rows: np.ndarray | None = None, blocks: np.ndarray | None = None, *,
+              exact: bool = False, workers: Workers = ALONE) -> np.ndarray:  # fmt: skip
         """sum_j <D_i^j, X_j>, as for ``Dense``: <u u', X> = u'X u."""
         groups, place = self._groups(rows, blocks)
 
         def product(piece: tuple[int, np.ndarray]) -> np.ndarray:
             k, terms = piece
             V = self._vectors(terms, exact)
-            return np.einsum("ij,ij->i", V @ X[k].astype(V.dtype), V) * self.coefficients[terms]
+            return np.asarray(np.einsum("ij,ij->i", V @ X[k].astype(V.dtype), V) * self.coefficients[terms])
 
         forms = workers.map(product, groups)
         size = self.n_samples if rows is None else len(rows)
@@ -89,14 +93,15 @@ class LowRank:
             total += np.bincount(place(terms), form, minlength=size)
         return total
 
-    def adjoint(self, c, rows=None, blocks=None, *, exact=False, workers: Workers = ALONE) -> np.ndarray:
+    def adjoint(self, c: np.ndarray, rows: np.ndarray | None = None, blocks: np.ndarray | None = None, *,
+                exact: bool = False, workers: Workers = ALONE) -> np.ndarray:  # fmt: skip
         """sum_i c_i D_i^j: a product V' diag(.) V for each block."""
         groups, place = self._groups(rows, blocks)
 
         def product(piece: tuple[int, np.ndarray]) -> np.ndarray:
             terms = piece[1]
             V = self._vectors(terms, exact)
-            return V.T @ (V * (self.coefficients[terms] * c[place(terms)]).astype(V.dtype)[:, None])
+            return np.asarray(V.T @ (V * (self.coefficients[terms] * c[place(terms)]).astype(V.dtype)[:, None]))
 
         total = np.zeros((self.n_blocks if blocks is None else len(blocks), self.size, self.size))
         for (k, _), part in zip(groups, workers.map(product, groups), strict=True):
@@ -104,9 +109,11 @@ class LowRank:
         return (total + total.swapaxes(1, 2)) / 2
 
     def _vectors(self, terms: np.ndarray, exact: bool) -> np.ndarray:
-        return self.vectors[terms].astype(np.float64 if exact else self.vectors.dtype, copy=False)
+        return np.asarray(self.vectors[terms].astype(np.float64 if exact else self.vectors.dtype, copy=False))
 
-    def _groups(self, rows, blocks):
+    def _groups(
+        self, rows: np.ndarray | None, blocks: np.ndarray | None
+    ) -> tuple[list[tuple[int, np.ndarray]], Callable[[np.ndarray], np.ndarray]]:
         """Terms by block, in slabs, with the position of the block in ``blocks``; and the position of each term's
         sample in the sorted ``rows``."""
         order, starts = self._by_block
@@ -148,7 +155,7 @@ class LowRank:
         return sums
 
 
-def _matrix(given) -> np.ndarray:
+def _matrix(given: Given) -> np.ndarray:
     V = plain("vectors", given)
     if V.ndim != 2 or 0 in V.shape or V.dtype.kind not in "fiub":
         raise ValueError(f"vectors must be numbers of shape (n_terms, d); got shape {V.shape}, dtype {V.dtype}.")
@@ -158,7 +165,7 @@ def _matrix(given) -> np.ndarray:
     return V
 
 
-def _index(given, name: str, size: int) -> np.ndarray:
+def _index(given: Given, name: str, size: int) -> np.ndarray:
     values = plain(name, given)
     if values.shape != (size,) or values.dtype.kind not in "iu" or values.min() < 0:
         raise ValueError(
@@ -167,7 +174,7 @@ def _index(given, name: str, size: int) -> np.ndarray:
     return values.astype(np.int64)
 
 
-def _reach(name: str, given, index: np.ndarray) -> int:
+def _reach(name: str, given: Given, index: np.ndarray) -> int:
     least = int(index.max()) + 1
     found = least if given is None else count(name, given, least)
     told = f"the largest index in {name[2:]} is {least - 1}" if given is None else f"{name} is {found}"

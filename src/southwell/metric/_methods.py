@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._names import at_most, count, one_name, positive, shown
+from .._question import Start
+from .._typing import Given
+from ..losses import Loss
+from ..methods import Prepared
 from ..methods.conditioning import Conditioning
 from ..methods.dspdc import dspdc_steps
 from ..methods.spdc import spdc_steps
+from ._algorithm import MatrixAlgorithm, within_numbers
 from ._dspdc import DSPDC
 from ._dual_fista import DualFISTA
 from ._fista import FISTA
 from ._sdca import SDCA
 from ._workers import ALONE, Workers
+
+if TYPE_CHECKING:
+    from ._risk import MatrixRisk
 
 NAMES = ("auto", "dspdc", "dual_fista", "fista", "sdca", "spdc")
 
@@ -31,14 +40,15 @@ class Choice:
     @property
     def stretches(self) -> tuple[float, float]:
         """The factors of primal and of dual steps."""
-        several = isinstance(self.stretch, tuple | list) or np.ndim(self.stretch) == 1
-        each = tuple(self.stretch) if several else (self.stretch,) * 2
+        given: Given = self.stretch
+        several = isinstance(given, tuple | list) or np.ndim(given) == 1
+        each = tuple(given) if several else (given, given)
         if len(each) != 2 or any(isinstance(one, bool | np.bool_) for one in each):
             raise ValueError(f"stretch must be a number or two, for primal and dual steps; got {shown(self.stretch)}.")
         primal, dual = (positive("stretch", one) for one in each)
         return primal, dual
 
-    def named(self, risk) -> str:
+    def named(self, risk: MatrixRisk) -> str:
         """The name of the method. "auto": FISTA, which took the fewest eigendecompositions in all measurements; on the
         dual if samples are so few that their matrices may be nearly orthogonal, because then the primal is flat, and
         phi'(m) gives a good dual point only late."""
@@ -52,7 +62,22 @@ class Choice:
         return "fista" if risk.loss.smooth and 50 * risk.n_samples > unknowns else "dual_fista"
 
 
-def made(risk, choice: Choice, workers, x, y, seed: int):
+@dataclass(frozen=True)
+class OnWorkers:
+    """A choice and the threads it works on: a method, as ``southwell.solve.run`` takes it."""
+
+    choice: Choice
+    workers: Workers
+
+    def prepare(self, problem: MatrixRisk, start: Start, seed: int) -> Prepared:
+        x = start.x.reshape(problem.n_blocks, problem.size, problem.size)
+        y = np.zeros(problem.n_samples) if start.y is None else start.y
+        with within_numbers():
+            return made(problem, self.choice, self.workers, x, y, seed).prepared()
+
+
+def made(risk: MatrixRisk, choice: Choice, workers: Workers, x: np.ndarray, y: np.ndarray,
+         seed: int) -> MatrixAlgorithm:  # fmt: skip
     """The algorithm at its start. Raises for combinations that cannot work."""
     name, stretches = choice.named(risk), choice.stretches
     m = _size("rows", choice.rows, risk.n_samples, "samples", name, ("dspdc", "spdc", "sdca"))
@@ -61,6 +86,7 @@ def made(risk, choice: Choice, workers, x, y, seed: int):
         _refuse_others("stretch", choice.stretch, name, ("dspdc", "spdc", "sdca"))
     _refuse_losses(risk.loss, name)
     risk.norms.refuse_overflow()
+    algorithm: MatrixAlgorithm
     if name == "fista":
         algorithm = FISTA(risk, workers, x, y)
         algorithm.description = "FISTA, backtracking and restarts"
@@ -79,13 +105,14 @@ def made(risk, choice: Choice, workers, x, y, seed: int):
         q = risk.n_blocks
     elif q is None:
         q = max(1, round(risk.n_blocks / 5))
-    algorithm = DSPDC(risk, workers, x, y, seed, m, q, **steps(risk, name, m, q, stretches, workers))
-    kept = "A x" if algorithm.by_blocks else "A'y"
-    algorithm.description = f"{name.upper()}, {m} samples and {q} blocks, {kept} kept"
-    return algorithm
+    saddle = DSPDC(risk, workers, x, y, seed, m, q, **steps(risk, name, m, q, stretches, workers))
+    kept = "A x" if saddle.by_blocks else "A'y"
+    saddle.description = f"{name.upper()}, {m} samples and {q} blocks, {kept} kept"
+    return saddle
 
 
-def steps(risk, name: str, m: int, q: int, stretches=(1.0, 1.0), workers: Workers = ALONE) -> dict[str, float]:
+def steps(risk: MatrixRisk, name: str, m: int, q: int, stretches: tuple[float, float] = (1.0, 1.0),
+          workers: Workers = ALONE) -> dict[str, float]:  # fmt: skip
     """Step sizes in the units of _norms.py, where every block has l2 = 1."""
     at = Conditioning(risk.n_samples, risk.norms.rows, 1.0, 1.0 / risk.loss.smoothness)
     scale = risk.norms.coupling(m, q, workers)
@@ -100,33 +127,33 @@ def steps(risk, name: str, m: int, q: int, stretches=(1.0, 1.0), workers: Worker
     return {"tau": float(tau), "weight": float(weight), "theta": float(found["theta"])}
 
 
-def _ascent_weights(risk, m: int, workers: Workers) -> np.ndarray:
+def _ascent_weights(risk: MatrixRisk, m: int, workers: Workers) -> np.ndarray:
     """The weights of the proximal terms when m samples move on the dual together."""
     overlap = risk.norms.overlap(m, workers)
     return np.maximum(overlap * risk.norms.rows**2 / risk.n_samples, np.finfo(float).tiny)
 
 
-def _rows(risk, q) -> int:
+def _rows(risk: MatrixRisk, q: int | None) -> int:
     """The same share of the samples as of the blocks, but at least a fifth: eigendecompositions are costly."""
     part = 0.2 if q is None else max(q / risk.n_blocks, 0.2)
     return max(1, round(part * risk.n_samples))
 
 
-def _size(name: str, given, most: int, what: str, method: str, takers: tuple[str, ...]) -> int | None:
+def _size(name: str, given: Given, most: int, what: str, method: str, takers: tuple[str, ...]) -> int | None:
     if given is None:
         return None
     _refuse_others(name, given, method, takers)
     return at_most(name, count(name, given, 1), most, what)
 
 
-def _refuse_others(name: str, given, method: str, takers: tuple[str, ...]) -> None:
+def _refuse_others(name: str, given: Given, method: str, takers: tuple[str, ...]) -> None:
     if method not in takers:
         raise ValueError(
             f"{name} is for method={' or '.join(map(repr, takers))}; got {name}={shown(given)} with {method!r}."
         )
 
 
-def _refuse_losses(loss, name: str) -> None:
+def _refuse_losses(loss: Loss, name: str) -> None:
     if name == "fista" and not loss.smooth:
         raise ValueError(
             f"FISTA needs a smooth loss; {loss.name} is not. Use method='dual_fista' or 'sdca', or a smoothed loss."

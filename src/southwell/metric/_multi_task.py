@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from itertools import pairwise
+from typing import Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
@@ -11,6 +12,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from .._names import positive
+from .._typing import AnyMatrix, Given
 from ._estimator import LargeMargin, factor, told
 from ._lmnn import Distance
 
@@ -73,9 +75,13 @@ class MultiTaskLargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, Large
     True
     """
 
-    def __init__(self, n_neighbors=3, *, n_impostors=10, l2=0.01, task_l2=0.1, corner=1.0, scale="auto", refresh=0,
-                 method="auto", rows=None, blocks=None, stretch=1.0, tol=1e-6, max_iter=10_000, max_seconds=None,
-                 random_state=None, n_jobs=None, dtype=None, memory_limit=None, verbose=0):  # fmt: skip
+    def __init__(self, n_neighbors: int = 3, *, n_impostors: int = 10, l2: float = 0.01,
+                 task_l2: float = 0.1, corner: float = 1.0, scale: float | str = "auto", refresh: int = 0,
+                 method: str = "auto", rows: int | None = None, blocks: int | None = None,
+                 stretch: float | tuple[float, float] = 1.0, tol: float = 1e-6, max_iter: int = 10_000,
+                 max_seconds: float | None = None, random_state: int | np.random.RandomState | None = None,
+                 n_jobs: int | None = None, dtype: str | None = None, memory_limit: float | None = None,
+                 verbose: bool | int = 0) -> None:  # fmt: skip
         self.n_neighbors = n_neighbors
         self.n_impostors = n_impostors
         self.l2 = l2
@@ -96,7 +102,7 @@ class MultiTaskLargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, Large
         self.memory_limit = memory_limit
         self.verbose = verbose
 
-    def fit(self, X, y, tasks=None):
+    def fit(self, X: Given, y: Given, tasks: Given = None) -> Self:
         """Learn the metrics.
 
         Parameters
@@ -111,9 +117,10 @@ class MultiTaskLargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, Large
         -------
         self
         """
-        return self._fit(lambda: self._fit_all(X, y, tasks))
+        self._fit(lambda: self._fit_all(X, y, tasks))
+        return self
 
-    def _fit_all(self, X, y, tasks) -> None:
+    def _fit_all(self, X: Given, y: Given, tasks: Given) -> None:
         settings = self._checked_parameters()
         positive("task_l2", self.task_l2)
         X, codes = self._read(X, y)
@@ -124,7 +131,7 @@ class MultiTaskLargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, Large
         for t in range(names.size):
             place = "The data" if tasks is None else f"Task {told(names, t)}"
             self._refuse_few(codes[starts[t] : starts[t + 1]], place)
-        l2 = self.l2 if names.size == 1 else [self.l2] + [self.task_l2] * names.size
+        l2 = np.array([self.l2] if names.size == 1 else [self.l2] + [self.task_l2] * names.size)
         self.metrics_, self.shared_metric_ = self._learn(X, codes, starts, l2, settings)
         self.tasks_ = names
         self.components_ = _stacked([factor(M) for M in self.metrics_])
@@ -135,15 +142,15 @@ class MultiTaskLargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, Large
         ]
 
     @staticmethod
-    def _places(tasks, size: int) -> tuple[np.ndarray, np.ndarray]:
+    def _places(tasks: Given, size: int) -> tuple[np.ndarray, np.ndarray]:
         if tasks is None:
             return np.array([0]), np.zeros(size, dtype=np.int64)
         return np.unique(task_names(tasks, size), return_inverse=True)
 
     def _moved(self, points: np.ndarray, t: int) -> np.ndarray:
-        return points @ self.components_[t].T.astype(points.dtype)
+        return np.asarray(points @ self.components_[t].T.astype(points.dtype))
 
-    def _by_task(self, X, tasks):
+    def _by_task(self, X: Given, tasks: Given) -> tuple[np.ndarray, list[tuple[int, np.ndarray]]]:
         """Checked points, and the rows of each task that occurs."""
         check_is_fitted(self)
         X = self._points(X)
@@ -159,7 +166,7 @@ class MultiTaskLargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, Large
             raise ValueError(f"Task {told(strange, 0)} was not there when the model was fitted. Known: {known}.")
         return X, [(t, np.flatnonzero(tasks == name)) for t, name in enumerate(self.tasks_)]
 
-    def transform(self, X, tasks=None):
+    def transform(self, X: Given, tasks: Given = None) -> AnyMatrix:
         """Transformed points, whose Euclidean distances are those of their task's metric.
 
         Parameters
@@ -178,7 +185,7 @@ class MultiTaskLargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, Large
             moved[where] = self._moved(X[where], t)
         return moved
 
-    def fit_transform(self, X, y=None, tasks=None):
+    def fit_transform(self, X: Given, y: Given = None, tasks: Given = None) -> AnyMatrix:
         """``fit`` and then ``transform``.
 
         Parameters
@@ -192,7 +199,7 @@ class MultiTaskLargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, Large
         """
         return self.fit(X, y, tasks).transform(X, tasks)
 
-    def predict_proba(self, X, tasks=None):
+    def predict_proba(self, X: Given, tasks: Given = None) -> np.ndarray:
         """The share of each class among the nearest training points of the task, under its metric.
 
         Parameters
@@ -211,7 +218,7 @@ class MultiTaskLargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, Large
                 shares[where] = self._votes(self._neighbours[t], self._moved(X[where], t))
         return shares
 
-    def predict(self, X, tasks=None):
+    def predict(self, X: Given, tasks: Given = None) -> np.ndarray:
         """The most frequent class among the nearest training points of the task.
 
         Parameters
@@ -224,9 +231,9 @@ class MultiTaskLargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, Large
         array of shape (n_samples,)
         """
         shares = self.predict_proba(X, tasks)
-        return self.classes_[shares.argmax(axis=1)]
+        return np.asarray(self.classes_[shares.argmax(axis=1)])
 
-    def score(self, X, y, sample_weight=None, tasks=None):
+    def score(self, X: Given, y: Given, sample_weight: Given = None, tasks: Given = None) -> float:
         """The share of points whose class is predicted correctly.
 
         Parameters
@@ -242,7 +249,7 @@ class MultiTaskLargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, Large
         """
         return float(accuracy_score(y, self.predict(X, tasks), sample_weight=sample_weight))
 
-    def get_metric(self, task=None):
+    def get_metric(self, task: Given = None) -> Distance:
         """A function of two points that returns their distance in a task; ``task`` is required if there are several."""
         check_is_fitted(self)
         if task is None and self.tasks_.size > 1:
@@ -253,7 +260,7 @@ class MultiTaskLargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, Large
         return Distance(self.components_[where[0]])
 
 
-def task_names(given, size: int) -> np.ndarray:
+def task_names(given: Given, size: int) -> np.ndarray:
     """The task of each row of X: all strings or all numbers, and none missing."""
     try:
         each = np.array(given, dtype=object)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -12,12 +13,17 @@ from ._triplets import Triplets
 from ._workers import Workers
 
 
-def triplets(points, labels, starts, maps, n_neighbors: int, n_impostors: int, n_jobs) -> Triplets:
+def triplets(points: np.ndarray, labels: np.ndarray, starts: np.ndarray,
+             maps: Sequence[Callable[[np.ndarray], np.ndarray]], n_neighbors: int, n_impostors: int,
+             n_jobs: int | None) -> Triplets:  # fmt: skip
     """For each point u its neighbours v and impostors w in the current metric, and all (u, v, w) of them.
 
     ``points`` are in the order of tasks, which begin at ``starts``; ``maps[t]`` transforms those of task t so
     that Euclidean distances are those of the metric."""
-    pairs, near, far, count = [], [], [], 0
+    pairs: list[np.ndarray] = []
+    near: list[np.ndarray] = []
+    far: list[np.ndarray] = []
+    count = 0
     # Which of several points at the same distance are found depends on the threads of the search, so it gets one.
     with Workers(), threadpool_limits(1, user_api="openmp"):
         found = [
@@ -34,11 +40,12 @@ def triplets(points, labels, starts, maps, n_neighbors: int, n_impostors: int, n
         far.append(both[1].ravel())
         count += len(pairs[-1])
     small = np.int32 if count < 2**31 else np.int64
-    pairs, near, far = (np.concatenate(parts).astype(small) for parts in (pairs, near, far))
-    return Triplets(points, pairs, near, far, np.asarray(starts))
+    every, close, apart = (np.concatenate(parts).astype(small) for parts in (pairs, near, far))
+    return Triplets(points, every, close, apart, np.asarray(starts))
 
 
-def _found(points, labels, n_neighbors: int, n_impostors: int, n_jobs) -> tuple[np.ndarray, np.ndarray]:
+def _found(points: np.ndarray, labels: np.ndarray, n_neighbors: int, n_impostors: int,
+           n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """The indices of the neighbours and of the impostors of each point."""
     largest = np.bincount(labels).max()
     close = np.empty((len(points), n_neighbors), dtype=np.int64)

@@ -7,10 +7,14 @@ become blocks of l2 = 1 (the variables are sqrt(l2_j) X_j).
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from .._typing import AnyMatrix
+from ._data import Data
 from ._draws import drawn
 from ._workers import ALONE, Workers
 
@@ -22,20 +26,20 @@ class Norms:
 
     DRAWS, MARGIN = 4, 1.5
 
-    def __init__(self, data, weights: np.ndarray, l2: np.ndarray):
+    def __init__(self, data: Data, weights: np.ndarray, l2: np.ndarray) -> None:
         self.data, self.l2 = data, l2
         self.roots = np.sqrt(weights.size * weights)
         self._known: dict[object, float] = {}
         self._lock = threading.RLock()
 
-    def __getstate__(self) -> dict:
+    def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_lock"}
 
-    def __setstate__(self, state: dict) -> None:
+    def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _lock=threading.RLock())
 
     @cached_property
-    def _squares(self):
+    def _squares(self) -> AnyMatrix:
         with np.errstate(over="ignore", invalid="ignore"):
             squares = self.data.squares
             scaled = squares.multiply(self.roots[:, None] ** 2).multiply(1 / self.l2[None, :]).tocsr()
@@ -57,9 +61,10 @@ class Norms:
     def rows(self) -> np.ndarray:
         """The norm of each row."""
         squares = np.asarray(self._squares.sum(axis=1)).ravel()
-        return np.sqrt(squares)
+        return np.asarray(np.sqrt(squares))
 
-    def _measured(self, rows, blocks, normalised: bool, workers: Workers) -> float:
+    def _measured(self, rows: np.ndarray | None, blocks: np.ndarray | None, normalised: bool,
+                  workers: Workers) -> float:  # fmt: skip
         """||A||^2 of some rows and blocks (None: all); ``normalised``: of rows divided by their norms."""
         roots = self.roots if rows is None else self.roots[rows]
         scale = 1 / (self.l2 if blocks is None else self.l2[blocks])[:, None, None]
@@ -74,12 +79,12 @@ class Norms:
 
         def squared(v: np.ndarray) -> np.ndarray:
             stack = self.data.adjoint(roots * v, rows, blocks, workers=workers)
-            return roots * self.data.apply(scale * stack, rows, blocks, workers=workers)
+            return np.asarray(roots * self.data.apply(scale * stack, rows, blocks, workers=workers))
 
         found = top_eigenvalue(squared, roots.size) if roots.size else 0.0
         return found if normalised else found * top**2
 
-    def _kept(self, key, measure) -> float:
+    def _kept(self, key: object, measure: Callable[[], float]) -> float:
         with self._lock:  # computed once, also if several threads solve the problem
             if key not in self._known:
                 self._known[key] = measure()
@@ -110,15 +115,16 @@ class Norms:
             return 1.0
         whole = self._kept("whole", lambda: self._measured(None, None, True, workers))
         share = min(max(whole - 1, 0.0) / (n - 1), 1.0)
-        return 1 + (m - 1) * share
+        return float(1 + (m - 1) * share)
 
 
-def top_eigenvalue(product, n: int, steps: int = 16) -> float:
+def top_eigenvalue(product: Callable[[np.ndarray], np.ndarray], n: int, steps: int = 16) -> float:
     """The largest eigenvalue of a positive semi-definite operator, by Lanczos, with its residual added, so that in
     practice it is not too small."""
     v = np.random.default_rng(0).normal(size=n)
     v /= np.linalg.norm(v)
-    basis, diagonal, beside = [v], [], []
+    basis, diagonal = [v], []
+    beside: list[float] = []
     for _ in range(min(steps, n)):
         w = product(basis[-1])
         diagonal.append(float(w @ basis[-1]))

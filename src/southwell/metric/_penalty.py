@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._typing import Index
 from . import _cone
 from ._workers import ALONE, Workers
 
@@ -31,9 +32,9 @@ class ConePenalty:
         apart = np.sum((X - self.centre) ** 2, axis=(1, 2))
         return float(self.l2 @ apart / 2 + np.vdot(self.linear, X))
 
-    def target(self, V: np.ndarray, blocks=ALL) -> np.ndarray:
+    def target(self, V: np.ndarray, blocks: Index = ALL) -> np.ndarray:
         """T above."""
-        return self.centre[blocks] + (V - self.linear[blocks]) / self.l2[blocks, None, None]
+        return np.asarray(self.centre[blocks] + (V - self.linear[blocks]) / self.l2[blocks, None, None])
 
     def conjugate(self, V: np.ndarray, workers: Workers = ALONE) -> float:
         """g*(V), over all blocks."""
@@ -43,11 +44,12 @@ class ConePenalty:
         """g*(V), given ``peak(V)``."""
         return float(self.l2 @ (np.sum(peak**2, axis=(1, 2)) - self._centred_at) / 2)
 
-    def peak(self, V: np.ndarray, blocks=ALL, workers: Workers = ALONE) -> np.ndarray:
+    def peak(self, V: np.ndarray, blocks: Index = ALL, workers: Workers = ALONE) -> np.ndarray:
         """grad g*(V): where <V, X> - g(X) is largest."""
         return _cone.project(self.target(V, blocks), workers)
 
-    def prox(self, X: np.ndarray, V: np.ndarray, step: float, blocks=ALL, workers: Workers = ALONE) -> np.ndarray:
+    def prox(self, X: np.ndarray, V: np.ndarray, step: float, blocks: Index = ALL,
+             workers: Workers = ALONE) -> np.ndarray:  # fmt: skip
         """argmin over Q of <V, Q> + g(Q) + (l2 / (2 step)) ||Q - X||^2.
 
         The step is in units of 1 / l2: if blocks have different l2, the same step is used for the variables
@@ -56,7 +58,7 @@ class ConePenalty:
 
     @property
     def _centred_at(self) -> np.ndarray:
-        return np.sum(self.centre**2, axis=(1, 2))
+        return np.asarray(np.sum(self.centre**2, axis=(1, 2)))
 
     @property
     def at_zero(self) -> float:

@@ -6,23 +6,25 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, NoReturn
 
 import numpy as np
 
-from .. import _core, _data
+from .. import _data
+from .._question import Start
+from .._typing import Given
+from .._words import Words
 from ..losses import Loss
-from ..methods import Prepared
 from ..problem import Certificate
-from ..result import Result
-from ..solve import ConvergenceWarning, Progress, Settings, drive, raise_with
+from ..result import NOT_PROVABLE, Progress, Result
+from ..solve import ConvergenceWarning, Settings, raise_with, run, shortcomings
 from ..status import Status
 from . import _cone, _statement
-from ._algorithm import BEYOND_NUMBERS
+from ._algorithm import within_numbers
 from ._dense import Dense
 from ._low_rank import LowRank
 from ._memory import refuse_beyond
-from ._methods import Choice, made
+from ._methods import Choice, OnWorkers
 from ._norms import Norms
 from ._penalty import ConePenalty
 from ._triplets import Triplets
@@ -69,8 +71,13 @@ class MatrixRisk:
 
     intercept: ClassVar[bool] = False
 
-    def __init__(self, D, b, loss: str | Loss = "squared", l2=1.0, *, centre=None, linear=None, sample_weight=None,
-                 memory_limit=None):  # fmt: skip
+    @property
+    def words(self) -> Words:
+        return WORDS
+
+    def __init__(self, D: Given, b: Given, loss: str | Loss = "squared", l2: Given = 1.0, *, centre: Given = None,
+                 linear: Given = None, sample_weight: Given = None,
+                 memory_limit: float | None = None) -> None:  # fmt: skip
         self.loss = _statement.loss_of_one_margin(loss)
         self.data = D if isinstance(D, Dense | LowRank | Triplets) else Dense(D)
         self.n_samples, self.n_blocks, self.size = self.data.n_samples, self.data.n_blocks, self.data.size
@@ -92,13 +99,13 @@ class MatrixRisk:
             f"loss={self.loss.name!r})"
         )
 
-    def _stack(self, given, name: str) -> np.ndarray:
+    def _stack(self, given: Given, name: str) -> np.ndarray:
         return _statement.stack(given, name, self.n_blocks, self.size)
 
     @property
     def n_features(self) -> int:
         """Entries of all matrices."""
-        return self.n_blocks * self.size**2
+        return int(self.n_blocks * self.size**2)
 
     def solve(
         self,
@@ -161,36 +168,22 @@ class MatrixRisk:
         if callback is not None and not callable(callback):
             raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
         result = self.run(settings, Choice(method, rows, blocks, stretch), callback, warm_start)
-        if result.status in ADVICE:
-            warnings.warn(
-                f"{result.status.value} Gap {result.gap:.3g} is {result.relative_gap:.3g} of its scale; tol is "
-                f"{result.tol:.3g}. To go on: {ADVICE[result.status]}; or pass this result as warm_start.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        for words in shortcomings(result):
+            warnings.warn(words, ConvergenceWarning, stacklevel=2)
         return result
 
-    def run(self, settings: Settings, choice: Choice, callback=None, warm_start=None) -> Result:
+    def run(self, settings: Settings, choice: Choice, callback: Callable[[Progress], bool | None] | None = None,
+            warm_start: Given = None) -> Result:  # fmt: skip
         """``solve`` with checked settings, and without warnings."""
         begun = time.perf_counter()
         with Workers(settings.n_threads) as workers:
-            try:
-                with np.errstate(all="ignore"):
-                    x, y = self._start(warm_start, workers)
-                    algorithm = made(self, choice, workers, x, y, settings.seed)
-            except BEYOND_NUMBERS:
-                raise ValueError(
-                    "Steps overflow. Scale D or b down, raise l2, or bring centre, linear and warm_start nearer to one."
-                ) from None
-            core = _core.outside(algorithm, self.n_features, self.n_samples)
-            result, error = drive(self, Prepared(core, algorithm.description), settings, begun, callback)
-        told = f"{algorithm.description}: {algorithm.eigendecompositions} eigendecompositions"
-        result = replace(result, method=told)
+            start = self.start(warm_start, workers)
+            result, error = run(self, OnWorkers(choice, workers), start, settings, begun, callback)
         if error is not None:
             raise_with(error, replace(result, status=Status.INTERRUPTED))
         return result
 
-    def certify(self, x, y=None) -> Certificate:
+    def certify(self, x: Given, y: Given = None) -> Certificate:
         """P(x), D(y) and their gap for any matrices in the cone and any y; default y: the derivatives of the loss at x.
 
         Examples
@@ -243,10 +236,10 @@ class MatrixRisk:
         """The nearest y in the domain of phi*."""
         bounds = {b: self.loss.core.domain(b) for b in (np.unique(self.targets) if self._moving else (0.0,))}
         if len(bounds) == 1:
-            return np.clip(y, *next(iter(bounds.values())))
+            return np.asarray(np.clip(y, *next(iter(bounds.values()))))
         values = np.array(list(bounds.values()))
         which = np.searchsorted(np.array(list(bounds)), self.targets)
-        return np.clip(y, values[which, 0], values[which, 1])
+        return np.asarray(np.clip(y, values[which, 0], values[which, 1]))
 
     @property
     def _moving(self) -> bool:
@@ -259,25 +252,37 @@ class MatrixRisk:
     def dual_shape(self, y: np.ndarray) -> np.ndarray:
         return y
 
-    def _start(self, given, workers: Workers) -> tuple[np.ndarray, np.ndarray]:
+    def start(self, given: Given, workers: Workers = ALONE) -> Start:
         """The starting point: the minimiser of the penalty, or the warm start; and a feasible y."""
-        if given is None:
-            zero = np.zeros(self.penalty.centre.shape)
-            return self.penalty.peak(zero, workers=workers), self.feasible(np.zeros(self.n_samples))
-        x = given.x if isinstance(given, Result) else given
-        x = _cone.project(self._stack(x, "warm_start"), workers)
-        if isinstance(given, Result) and np.size(given.y) == self.n_samples:
-            return x, self.feasible(np.array(given.y, dtype=np.float64))
-        m = self.data.apply(x, workers=workers)
-        return x, self.feasible(self.loss.derivative(m, self.targets))
+        with within_numbers():
+            if given is None:
+                zero = np.zeros(self.penalty.centre.shape)
+                x, y = self.penalty.peak(zero, workers=workers), np.zeros(self.n_samples)
+            else:
+                x = given.x if isinstance(given, Result) else given
+                x = _cone.project(self._stack(x, "warm_start"), workers)
+                if isinstance(given, Result) and given.y is not None and given.y.size == self.n_samples:
+                    y = np.array(given.y, dtype=np.float64)
+                else:
+                    y = self.loss.derivative(self.data.apply(x, workers=workers), self.targets)
+            return Start(x.ravel(), self.feasible(y))
+
+    def remarks(self, result: Result) -> list[str]:
+        return []
+
+    def prove(self, x: Given, y: Given = None, intercept: Given = 0.0, *, feasible: bool = False) -> NoReturn:
+        raise ValueError(NOT_PROVABLE)
 
 
 COPIES = 12
 """The largest number of stacks of matrices that a solve holds at a time."""
 
-ADVICE = {
-    Status.MAX_EPOCHS: "raise max_epochs, loosen tol, or try method='fista'",
-    Status.MAX_SECONDS: "raise max_seconds or loosen tol",
-    Status.DIVERGED: "lower stretch, or check the scale of D and b",
-    Status.PRECISION: "loosen tol, or give D as float64",
-}
+WORDS = Words(
+    "D", "b", "its scale", "pass this result as warm_start",
+    {
+        Status.MAX_EPOCHS: "raise max_epochs, loosen tol, or try method='fista'",
+        Status.MAX_SECONDS: "raise max_seconds or loosen tol",
+        Status.DIVERGED: "lower stretch, or check the scale of D and b",
+        Status.PRECISION: "loosen tol, or give D as float64",
+    },
+)  # fmt: skip

@@ -9,16 +9,23 @@ beta makes simultaneous moves safe. Kept: y and W = A'(s o y). The loss need not
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ._algorithm import MatrixAlgorithm
 from ._draws import drawn
+from ._workers import Workers
+
+if TYPE_CHECKING:
+    from ._risk import MatrixRisk
 
 
 class SDCA(MatrixAlgorithm):
     """``weights`` are the weights of the proximal terms, one for each sample."""
 
-    def __init__(self, risk, workers, x, y, seed: int, rows: int, weights: np.ndarray):
+    def __init__(self, risk: MatrixRisk, workers: Workers, x: np.ndarray, y: np.ndarray, seed: int, rows: int,
+                 weights: np.ndarray) -> None:  # fmt: skip
         super().__init__(risk, workers, x, y)
         self.rows, self.weight = rows, weights
         self.rng = np.random.default_rng(seed)
@@ -35,8 +42,8 @@ class SDCA(MatrixAlgorithm):
         self.y[at] = self.loss.maximise(margins, before, self.weight[at], self.b[at])
         self.W += self.data.adjoint(self.s[at] * (self.y[at] - before), I, workers=self.workers)
 
-    def standing(self):
+    def standing(self) -> tuple[np.ndarray | None, np.ndarray | None]:
         return None, self.y.copy()
 
     def resync(self) -> None:
-        self.W = self.fresh[1]
+        self.W = self.fresh_W

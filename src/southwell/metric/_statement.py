@@ -7,10 +7,11 @@ import numpy as np
 from .. import _data, losses
 from .._dense import plain
 from .._names import positive
+from .._typing import Given
 from ..losses import Loss
 
 
-def loss_of_one_margin(given) -> Loss:
+def loss_of_one_margin(given: Given) -> Loss:
     loss = losses.get(given)
     if loss.name not in losses.ALL:
         known = ", ".join(losses.ALL)
@@ -18,7 +19,7 @@ def loss_of_one_margin(given) -> Loss:
     return loss
 
 
-def targets(given, loss: Loss, size: int) -> np.ndarray:
+def targets(given: Given, loss: Loss, size: int) -> np.ndarray:
     """Checked targets. Unlike for linear models, all signs may be equal, as they are for triplets."""
     values = _data.vector(given, "b", size).copy()
     if loss.targets == "signs" and not np.isin(values, (-1.0, 1.0)).all():
@@ -32,7 +33,7 @@ def targets(given, loss: Loss, size: int) -> np.ndarray:
     return values
 
 
-def strengths(given, n_blocks: int) -> np.ndarray:
+def strengths(given: Given, n_blocks: int) -> np.ndarray:
     """l2 of each block."""
     values = np.array([positive("l2", value) for value in plain("l2", given).ravel()])
     if values.size not in (1, n_blocks):
@@ -40,7 +41,7 @@ def strengths(given, n_blocks: int) -> np.ndarray:
     return np.broadcast_to(values, (n_blocks,)).copy()
 
 
-def stack(given, name: str, n_blocks: int, d: int) -> np.ndarray:
+def stack(given: Given, name: str, n_blocks: int, d: int) -> np.ndarray:
     """Symmetric matrices, one for each block; a single one is used for all."""
     shape = n_blocks, d, d
     if given is None:

@@ -19,6 +19,7 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
+from .._typing import Index
 from ._workers import ALONE, Workers, slabs
 
 
@@ -36,7 +37,8 @@ class Triplets:
         Where the points of each task begin.
     """
 
-    def __init__(self, points: np.ndarray, pairs: np.ndarray, near: np.ndarray, far: np.ndarray, starts: np.ndarray):
+    def __init__(self, points: np.ndarray, pairs: np.ndarray, near: np.ndarray, far: np.ndarray,
+                 starts: np.ndarray) -> None:  # fmt: skip
         self.points, self.starts = _centred(points, starts), starts
         self.pairs, self.near, self.far = pairs, near, far
         self.n_samples, self.size, self.n_tasks = near.size, points.shape[1], starts.size - 1
@@ -51,14 +53,15 @@ class Triplets:
 
     # Products
 
-    def apply(self, X, rows=None, blocks=None, *, exact=False, workers: Workers = ALONE) -> np.ndarray:
+    def apply(self, X: np.ndarray, rows: np.ndarray | None = None, blocks: np.ndarray | None = None, *,
+              exact: bool = False, workers: Workers = ALONE) -> np.ndarray:  # fmt: skip
         """<Z_i, X_0 + X_t>, as for ``Dense``."""
         near, far = (self.near, self.far) if rows is None else (self.near[rows], self.far[rows])
         metrics = self._metrics(X, blocks)
         Z = self._points(exact)
         if rows is None or self._many(rows):
             distances = self._all_distances(Z, metrics, _marked(len(self.pairs), near, far), exact, workers)
-            return distances[far] - distances[near]
+            return np.asarray(distances[far] - distances[near])
         used, places = np.unique(np.concatenate([far, near]), return_inverse=True)
         distances = np.zeros(used.size)
 
@@ -66,10 +69,11 @@ class Triplets:
             E = self._differences(Z, used[piece[1]])
             distances[piece[1]] = np.einsum("ij,ij->i", E @ metrics[piece[0]].astype(Z.dtype), E)
 
-        workers.map(direct, ((t, where) for t, where in self._by_task(used) if metrics[t] is not None))
+        workers.map(direct, ((t, where) for t, where in self._by_task(used) if t in metrics))
         return distances[places[: far.size]] - distances[places[far.size :]]
 
-    def adjoint(self, c, rows=None, blocks=None, *, exact=False, workers: Workers = ALONE) -> np.ndarray:
+    def adjoint(self, c: np.ndarray, rows: np.ndarray | None = None, blocks: np.ndarray | None = None, *,
+                exact: bool = False, workers: Workers = ALONE) -> np.ndarray:  # fmt: skip
         """sum_i c_i Z_i over the triplets of each task; block 0 has the sum of all."""
         near, far = (self.near, self.far) if rows is None else (self.near[rows], self.far[rows])
         Z = self._points(exact)
@@ -83,7 +87,7 @@ class Triplets:
 
             def direct(piece: tuple[int, slice]) -> np.ndarray:
                 E = self._differences(Z, used[piece[1]])
-                return E.T @ (E * weights[piece[1], None].astype(Z.dtype))
+                return np.asarray(E.T @ (E * weights[piece[1], None].astype(Z.dtype)))
 
             pieces = [piece for piece in self._by_task(used) if piece[0] in self._met(blocks)]
             for (t, _), part in zip(pieces, workers.map(direct, pieces), strict=True):
@@ -93,20 +97,21 @@ class Triplets:
             stack = np.concatenate([stack.sum(axis=0, keepdims=True), stack])
         return stack if blocks is None else stack[blocks]
 
-    def _metrics(self, X: np.ndarray, blocks) -> list[np.ndarray | None]:
+    def _metrics(self, X: np.ndarray, blocks: np.ndarray | None) -> dict[int, np.ndarray]:
         """The matrix of each task; None for tasks that none of the blocks concerns."""
         if self.n_tasks == 1:
-            return [X[0]]
+            return {0: X[0]}
         own = dict(enumerate(X)) if blocks is None else dict(zip(map(int, blocks), X, strict=True))
-        shared = own.get(0)
-        if shared is None:
-            return [own.get(t + 1) for t in range(self.n_tasks)]
-        return [shared + own[t + 1] if t + 1 in own else shared for t in range(self.n_tasks)]
+        if 0 not in own:
+            return {block - 1: matrix for block, matrix in own.items()}
+        shared = own[0]
+        return {t: shared + own[t + 1] if t + 1 in own else shared for t in range(self.n_tasks)}
 
-    def _met(self, blocks) -> set[int]:
+    def _met(self, blocks: np.ndarray | None) -> set[int]:
         """The tasks that depend on one of the blocks: all, if the shared block is among them."""
-        every = blocks is None or self.n_tasks == 1 or 0 in blocks
-        return set(range(self.n_tasks)) if every else {int(j) - 1 for j in blocks}
+        if blocks is None or self.n_tasks == 1 or 0 in blocks:
+            return set(range(self.n_tasks))
+        return {int(j) - 1 for j in blocks}
 
     def _many(self, rows: np.ndarray) -> bool:
         """Whether it is cheaper to transform all points than the differences of so many pairs."""
@@ -115,9 +120,9 @@ class Triplets:
     def _points(self, exact: bool) -> np.ndarray:
         return self.points.astype(np.float64) if exact else self.points
 
-    def _differences(self, Z: np.ndarray, pairs) -> np.ndarray:
+    def _differences(self, Z: np.ndarray, pairs: Index) -> np.ndarray:
         u, v = self.pairs[pairs].T
-        return Z[u] - Z[v]
+        return np.asarray(Z[u] - Z[v])
 
     def _by_task(self, pairs: np.ndarray, entries: int = 1 << 20) -> list[tuple[int, slice]]:
         """Slabs of sorted pairs, each of one task."""
@@ -136,7 +141,8 @@ class Triplets:
                 found.append((t, slice(self.starts[t] + part.start, self.starts[t] + part.stop)))
         return found
 
-    def _all_distances(self, Z, metrics, wanted, exact: bool, workers: Workers) -> np.ndarray:
+    def _all_distances(self, Z: np.ndarray, metrics: dict[int, np.ndarray], wanted: np.ndarray, exact: bool,
+                       workers: Workers) -> np.ndarray:  # fmt: skip
         G, distances, lengths = np.zeros_like(Z), np.zeros(len(self.pairs)), np.zeros(len(Z))
 
         def transform(piece: tuple[int, slice]) -> None:
@@ -152,8 +158,8 @@ class Triplets:
             else:
                 distances[some] = lengths[u] + lengths[v] - 2 * np.einsum("ij,ij->i", Z[u], G[v])
 
-        workers.map(transform, ((t, where) for t, where in self._point_slabs if metrics[t] is not None))
-        workers.map(measure, (where for t, where in self._by_task(wanted, 1 << 17) if metrics[t] is not None))
+        workers.map(transform, ((t, where) for t, where in self._point_slabs if t in metrics))
+        workers.map(measure, (where for t, where in self._by_task(wanted, 1 << 17) if t in metrics))
         return distances
 
     @cached_property
@@ -181,7 +187,7 @@ class Triplets:
                 (values[inside], graph.indices[inside] - first, ends - ends[0]), shape=(len(ends) - 1, last - first)
             )
             own = Z[where]
-            return own.T @ (degrees[where, None] * own - part @ Z[first:last])
+            return np.asarray(own.T @ (degrees[where, None] * own - part @ Z[first:last]))
 
         stack = np.zeros((self.n_tasks, self.size, self.size))
         pieces = [piece for piece in self._point_slabs if piece[0] in tasks]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -17,9 +18,10 @@ class _OneBlasThread:
     that began first; so a separate thread sets and lifts it. If BLAS uses OpenMP, the limit applies to one thread only,
     and every thread sets its own too."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._lock, self._solves = threading.Lock(), 0
         self._holder: ThreadPoolExecutor | None = None
+        self._limits: Any = None
 
     def begin(self) -> None:
         with self._lock:
@@ -32,13 +34,13 @@ class _OneBlasThread:
     def end(self) -> None:
         with self._lock:
             self._solves -= 1
-            if self._solves == 0:
+            if self._solves == 0 and self._holder is not None:
                 self._holder.submit(self._limits.__exit__, None, None, None).result()
                 self._holder.shutdown()
                 self._holder = self._limits = None
 
 
-def _one_blas_thread():
+def _one_blas_thread() -> Any:
     return threadpool_limits(1, user_api="blas")
 
 
@@ -58,7 +60,7 @@ class Workers:
     [1, 2, 3]
     """
 
-    def __init__(self, n_threads: int = 1):
+    def __init__(self, n_threads: int = 1) -> None:
         self.n_threads = n_threads
         self._pool: ThreadPoolExecutor | None = None
 
@@ -69,14 +71,14 @@ class Workers:
             self._pool = ThreadPoolExecutor(self.n_threads, initializer=_prepare)
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
         self._own.__exit__(None, None, None)
         PROCESS.end()
 
-    def map(self, function: Callable, pieces: Iterable) -> list:
+    def map(self, function: Callable[..., Any], pieces: Iterable[Any]) -> list[Any]:
         """The results, in the order of the pieces."""
         pieces = list(pieces)
         if self._pool is None or len(pieces) < 2:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,7 +29,7 @@ CLASSES = {name: getattr(estimators, name) for name in estimators.__all__ if nam
 HIDDEN = "_results"  # the data of result_, dual_coef_ and warm starts
 
 
-def save(model, path: str | os.PathLike) -> None:
+def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Store a fitted model. An existing file of that name is replaced when the new one is complete."""
     kind = type(model)
     if CLASSES.get(kind.__name__) is not kind:
@@ -44,7 +45,7 @@ def save(model, path: str | os.PathLike) -> None:
     write(Path(path), stored, writer.arrays)
 
 
-def load(path: str | os.PathLike):
+def load(path: str | os.PathLike[str]) -> Any:
     """Read a saved model.
 
     Parameters
@@ -85,7 +86,7 @@ def load(path: str | os.PathLike):
         raise ValueError(f"{os.fspath(path)!r} cannot be loaded: {error}.") from None
 
 
-def _model(stored: dict, arrays: list[np.ndarray]):
+def _model(stored: dict[str, Any], arrays: list[np.ndarray]) -> Any:
     if stored.get("format") != FORMAT:
         raise Refused("it is not a model of southwell")
     if type(version := stored.get("version")) is not int or not 1 <= version <= VERSION:
@@ -112,10 +113,12 @@ def _model(stored: dict, arrays: list[np.ndarray]):
     return model
 
 
-def _check(model) -> None:
+def _check(model: Any) -> None:
     """Check that the parts of the model are consistent, so that it does not fail later."""
-    results, coef = getattr(model, HIDDEN, None), getattr(model, "coef_", None)
-    features, intercept = getattr(model, "n_features_in_", None), getattr(model, "intercept_", None)
+    results: Any = getattr(model, HIDDEN, None)
+    coef: Any = getattr(model, "coef_", None)
+    features: Any = getattr(model, "n_features_in_", None)
+    intercept: Any = getattr(model, "intercept_", None)
     if type(results) is not list or not results or not all(type(result) is Result for result in results):
         raise Refused("its results are missing")
     if not (isinstance(coef, np.ndarray) or sp.issparse(coef)) or coef.ndim not in (1, 2) or coef.dtype.kind != "f":

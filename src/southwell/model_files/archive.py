@@ -11,16 +11,19 @@ import json
 import os
 import zipfile
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from .files import Refused, open_regular, replacing
 
+__all__ = ["Refused", "read", "write"]
+
 TEXT = "model.json"
 KINDS = "biufcUS"  # dtype kinds of numbers, booleans and strings
 
 
-def write(path: Path, text: dict, arrays: list[np.ndarray], *, text_name: str = TEXT) -> None:
+def write(path: Path, text: dict[str, Any], arrays: list[np.ndarray], *, text_name: str = TEXT) -> None:
     """Write atomically: the file appears, or replaces the old one, when it is complete and on disk."""
     path = Path(os.path.realpath(path))
     if not path.parent.is_dir():
@@ -31,7 +34,7 @@ def write(path: Path, text: dict, arrays: list[np.ndarray], *, text_name: str = 
         _fill(file, text, arrays, text_name)
 
 
-def _fill(file, text: dict, arrays: list[np.ndarray], text_name: str) -> None:
+def _fill(file: BinaryIO, text: dict[str, Any], arrays: list[np.ndarray], text_name: str) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(text_name, json.dumps(text))
         for k, array in enumerate(arrays):
@@ -39,7 +42,7 @@ def _fill(file, text: dict, arrays: list[np.ndarray], text_name: str) -> None:
                 np.lib.format.write_array(member, array, allow_pickle=False)
 
 
-def read(path: Path) -> tuple[dict, list[np.ndarray]]:
+def read(path: Path) -> tuple[dict[str, Any], list[np.ndarray]]:
     """The text and the arrays. Raises ``Refused`` if the file is invalid."""
     with open_regular(path) as file:
         try:

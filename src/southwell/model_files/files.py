@@ -18,13 +18,16 @@ import stat
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import BinaryIO
 
+fcntl: ModuleType | None
 try:
     import fcntl
 except ImportError:  # not on Unix
     fcntl = None
 
+WRITE_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 KINDS = {
     stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
@@ -60,11 +63,10 @@ def refuse_kind(mode: int) -> None:
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """A file to write, which replaces ``path`` at the end, if there was no error, and is then on disk."""
-    name = file = None
+    name = _part(path)
     try:
-        while file is None:
-            name = path.parent / f"{_prefix()}{uuid.uuid4().hex}.part"
-            file = _locked(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666))
+        while (file := _locked(os.open(name, WRITE_NEW, 0o666))) is None:
+            name = _part(path)
         with file:
             _remove_parts(path.parent)
             yield file
@@ -77,9 +79,13 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             os.replace(name, path)  # while it is locked, so that no other process removes it
         _sync_folder(path.parent)
     except BaseException:
-        if name is not None:
-            name.unlink(missing_ok=True)
+        name.unlink(missing_ok=True)
         raise
+
+
+def _part(path: Path) -> Path:
+    """A name in the same folder, for a file that is not complete."""
+    return path.parent / f"{_prefix()}{uuid.uuid4().hex}.part"
 
 
 def _prefix() -> str:

@@ -9,6 +9,7 @@ is read.
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,10 +32,10 @@ PARTS = {
 class Writer:
     """Turns values into JSON; arrays go to a list of their own."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.arrays: list[np.ndarray] = []
 
-    def __call__(self, value, name: str):
+    def __call__(self, value: Any, name: str) -> Any:
         kind = type(value)
         if kind in PLAIN:
             return value
@@ -53,7 +54,7 @@ class Writer:
         if PARTS.get(kind.__name__) is kind:
             names = [field.name for field in fields(value)] if is_dataclass(value) else value._fields
             return {"part": kind.__name__, "of": {field: self(getattr(value, field), name) for field in names}}
-        if isinstance(value, type) and PARTS.get(value.__name__) is value:
+        if isinstance(value, type) and value in PARTS.values():
             return {"type": value.__name__}
         raise TypeError(
             f"{name} is {shown(value)}, which a model file cannot hold: it takes numbers, strings, arrays and parts of "
@@ -64,12 +65,12 @@ class Writer:
         self.arrays.append(array)
         return len(self.arrays) - 1
 
-    def _array(self, array: np.ndarray, name: str) -> dict:
+    def _array(self, array: np.ndarray, name: str) -> dict[str, Any]:
         if array.dtype.kind in KINDS:
             return {"array": self._kept(array)}
         return {"objects": [self(one, name) for one in array.ravel().tolist()], "shape": list(array.shape)}
 
-    def _sparse(self, matrix, name: str) -> dict:
+    def _sparse(self, matrix: Any, name: str) -> dict[str, Any]:
         rows = sp.csr_array(sound_array(matrix, name))
         parts = [self._kept(part) for part in (rows.data, rows.indices, rows.indptr)]
         return {"sparse": parts, "shape": [int(size) for size in matrix.shape], "matrix": sp.isspmatrix(matrix)}
@@ -78,10 +79,10 @@ class Writer:
 class Reader:
     """Turns JSON and arrays back into values. Refuses what a writer would not have written."""
 
-    def __init__(self, arrays: list[np.ndarray]):
+    def __init__(self, arrays: list[np.ndarray]) -> None:
         self.arrays = arrays
 
-    def __call__(self, stored):
+    def __call__(self, stored: Any) -> Any:
         if type(stored) in PLAIN:
             return stored
         if isinstance(stored, dict) and stored:
@@ -97,31 +98,31 @@ class Reader:
         "part": {"part", "of"}, "type": {"type"},
     }  # fmt: skip
 
-    def _list(self, list) -> list:
+    def _list(self, list: Any) -> list[Any]:
         return [self(one) for one in _listed(list)]
 
-    def _tuple(self, tuple) -> tuple:
+    def _tuple(self, tuple: Any) -> tuple[Any, ...]:
         return (*(self(one) for one in _listed(tuple)),)
 
-    def _dict(self, dict) -> dict:
+    def _dict(self, dict: Any) -> dict[Any, Any]:
         pairs = [_listed(pair, 2) for pair in _listed(dict)]
         keys = [self(key) for key, _ in pairs]
         if not all(type(key) in PLAIN or isinstance(key, np.generic) for key in keys):
             raise Refused("a key is neither a number nor a string")
         return {key: self(one) for key, (_, one) in zip(keys, pairs, strict=True)}
 
-    def _array(self, array) -> np.ndarray:
+    def _array(self, array: Any) -> np.ndarray:
         if type(array) is not int or not 0 <= array < len(self.arrays):
             raise Refused(f"there is no array {array!r}")
         return self.arrays[array]
 
-    def _scalar(self, scalar) -> np.generic:
+    def _scalar(self, scalar: Any) -> Any:
         array = self._array(scalar)
         if array.ndim:
             raise Refused(f"array {scalar} is not a single number")
         return array[()]
 
-    def _objects(self, objects, shape) -> np.ndarray:
+    def _objects(self, objects: Any, shape: Any) -> np.ndarray:
         values, shape = [self(one) for one in _listed(objects)], _sizes(shape)
         if not all(type(value) in PLAIN or isinstance(value, np.generic) for value in values) or np.prod(
             shape, dtype=object
@@ -131,7 +132,7 @@ class Reader:
         array[:] = values
         return array.reshape(shape)
 
-    def _sparse(self, sparse, shape, matrix):
+    def _sparse(self, sparse: Any, shape: Any, matrix: Any) -> Any:
         parts, shape = [self._array(part) for part in _listed(sparse, 3)], _sizes(shape)
         try:
             if len(shape) != 2:
@@ -141,12 +142,12 @@ class Reader:
             raise Refused(f"a sparse matrix is inconsistent ({error})") from None
         return sp.csr_matrix(rows) if matrix is True else rows
 
-    def _status(self, status) -> Status:
+    def _status(self, status: Any) -> Status:
         if type(status) is not str or status not in Status.__members__:
             raise Refused(f"there is no status {status!r}")
         return Status[status]
 
-    def _part(self, part, of):
+    def _part(self, part: Any, of: Any) -> Any:
         known = PARTS.get(part) if type(part) is str else None
         if known is None or type(of) is not dict:
             raise Refused(f"this version of southwell knows no {part!r}")
@@ -157,19 +158,19 @@ class Reader:
                 raise
             raise Refused(f"it does not make a {part} ({error})") from None
 
-    def _type(self, type):
+    def _type(self, type: Any) -> Any:
         if not isinstance(type, str) or type not in PARTS:
             raise Refused(f"this version of southwell knows no {type!r}")
         return PARTS[type]
 
 
-def _listed(stored, length: int | None = None) -> list:
+def _listed(stored: Any, length: int | None = None) -> list[Any]:
     if type(stored) is not list or (length is not None and len(stored) != length):
         raise Refused(f"a list was expected where there is {str(stored)[:80]}")
     return stored
 
 
-def _sizes(stored) -> tuple[int, ...]:
+def _sizes(stored: Any) -> tuple[int, ...]:
     sizes = tuple(_listed(stored))
     if not all(type(size) is int and 0 <= size < 2**62 for size in sizes):
         raise Refused(f"{str(stored)[:80]} is not a shape")

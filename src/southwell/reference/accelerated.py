@@ -30,20 +30,26 @@ Kept       x, z, theta; all else is recomputed.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from typing import Any
 
 import numpy as np
 
+from .._typing import Numbers
+from ..losses import Loss
+from .elastic_net import ElasticNet
 
-def accelerated_primal(A, b, s, loss, net, moves: Iterable, theta0: float, x=None, restarts: Collection[int] = ()):
+
+def accelerated_primal(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, moves: Iterable[Any],
+                       theta0: float, x: Numbers = None, restarts: Collection[int] = ()) -> Numbers:  # fmt: skip
     """Features; needs a bounded phi''; returns x, z and the next theta. The arguments are those of ``accelerate``."""
     L = s @ A**2 * loss.smoothness
     smooth = not net.l1.any() and not np.isfinite([net.lo, net.hi]).any()
 
-    def gradient(v):
+    def gradient(v: Numbers) -> Numbers:
         r = A.T @ (s * loss.derivative(A @ v, b))
         return r, r + net.l2 * v, L + net.l2
 
-    def step(j, r, z, scale):
+    def step(j: Numbers, r: Numbers, z: Numbers, scale: Numbers) -> Numbers:
         if L[j] == 0:  # an empty column: x_j minimises the penalty alone
             return np.clip(0.0 if net.l1[j] > 0 or net.l2[j] > 0 else z, net.lo[j], net.hi[j])
         return net[j].prox(z - r / (scale * L[j]), 1 / (scale * L[j]))
@@ -52,22 +58,24 @@ def accelerated_primal(A, b, s, loss, net, moves: Iterable, theta0: float, x=Non
     return accelerate(gradient, step, smooth, moves, theta0, start, restarts)
 
 
-def accelerated_dual(A, b, s, loss, net, moves: Iterable, theta0: float, y=None, restarts: Collection[int] = ()):
+def accelerated_dual(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, moves: Iterable[Any],
+                     theta0: float, y: Numbers = None, restarts: Collection[int] = ()) -> Numbers:  # fmt: skip
     """Samples; needs l2 > 0; returns y, z and the next theta. h is smooth for the squared loss: h' = s (y + b)."""
     q = s * (A**2 @ (1 / net.l2))
 
-    def gradient(v):
+    def gradient(v: Numbers) -> Numbers:
         m = A @ net.conjugate_gradient(-A.T @ (s * v))
         return -s * m, s * (v + b - m), s * (q + 1)
 
-    def step(i, r, z, scale):
+    def step(i: Numbers, r: Numbers, z: Numbers, scale: Numbers) -> Numbers:
         return loss.maximise(-r / s[i], z, scale * q[i], b[i]) if s[i] > 0 else z
 
     start = np.zeros(A.shape[0]) if y is None else np.array(y, dtype=float)
     return accelerate(gradient, step, loss.name == "squared", moves, theta0, start, restarts)
 
 
-def accelerate(gradient: Callable, step: Callable, smooth: bool, moves: Iterable, theta0: float, x, restarts=()):
+def accelerate(gradient: Callable[..., Any], step: Callable[..., Any], smooth: bool, moves: Iterable[Any],
+               theta0: float, x: Numbers, restarts: Numbers = ()) -> Numbers:  # fmt: skip
     """``moves`` holds pairs (candidates, j2), j2 unused with one candidate; before the moves numbered ``restarts``
     z becomes x and theta starts again."""
     z, theta, d = x, theta0, x.size

@@ -35,6 +35,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from .._typing import Numbers
+from ..losses import Loss
+from .elastic_net import ElasticNet
 from .spdc import begin
 
 
@@ -45,17 +48,17 @@ class ActiveSets:
     A: np.ndarray
     b: np.ndarray
     s: np.ndarray
-    loss: object
-    net: object
-    x: np.ndarray | None = None
-    y: np.ndarray | None = None
+    loss: Loss
+    net: ElasticNet
+    x: Numbers = None
+    y: Numbers = None
     enter: int = 64
     perturb: tuple[float, float] = (0.0, 0.0)
     ease: float = 1.0
     columns: list[int] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.x, self.y, c, e = begin(self.A, self.net, self.x, self.y)
         self.centre = c.copy(), e.copy()
         self.columns, self.rows = (np.flatnonzero(v).tolist() for v in (self.x, self.y))
@@ -65,26 +68,27 @@ class ActiveSets:
     def xbar(self) -> np.ndarray:
         """argmin_x of the saddle function, over all features."""
         (dx, _), (c, _) = self.perturb, self.centre
-        return replace(self.net, l2=self.net.l2 + dx).conjugate_gradient(dx * c - self.A.T @ (self.s * self.y))
+        held = replace(self.net, l2=self.net.l2 + dx)
+        return np.asarray(held.conjugate_gradient(dx * c - self.A.T @ (self.s * self.y)))
 
     def ybar(self, q: float = 0.0) -> np.ndarray:
         """argmax_y of the saddle function - (q/2) ||y - y_now||^2, sample by sample."""
         (_, dy), (_, e) = self.perturb, self.centre
         near = (dy * e + q * self.y) / (dy + q) if dy + q > 0 else self.y
-        return self.loss.maximise(self.A @ self.x, near, dy + q, self.b)
+        return np.asarray(self.loss.maximise(self.A @ self.x, near, dy + q, self.b))
 
     def curvature(self) -> np.ndarray:
         """C_i."""
         J = self.columns
-        return self.A[:, J] ** 2 @ (1 / (self.net.l2[J] + self.perturb[0]))
+        return np.asarray(self.A[:, J] ** 2 @ (1 / (self.net.l2[J] + self.perturb[0])))
 
-    def primal_terms(self, x) -> np.ndarray:
+    def primal_terms(self, x: Numbers) -> np.ndarray:
         (dx, _), (c, _), z = self.perturb, self.centre, self.A.T @ (self.s * self.y)
-        return self.net.value(x) + dx / 2 * (x - c) ** 2 + z * x
+        return np.asarray(self.net.value(x) + dx / 2 * (x - c) ** 2 + z * x)
 
-    def dual_terms(self, y) -> np.ndarray:
+    def dual_terms(self, y: Numbers) -> np.ndarray:
         (_, dy), (_, e) = self.perturb, self.centre
-        return y * (self.A @ self.x) - self.loss.conjugate(y, self.b) - dy / 2 * (y - e) ** 2
+        return np.asarray(y * (self.A @ self.x) - self.loss.conjugate(y, self.b) - dy / 2 * (y - e) ** 2)
 
     def gap(self) -> float:
         """The duality gap of the restricted problem at x_J and y_I."""
@@ -102,14 +106,13 @@ class ActiveSets:
     # The parts of an epoch
 
     def search(self) -> None:
-        for active, scores in (
-            (self.columns, lambda: np.abs(self.xbar())),
-            (self.rows, lambda: self.s * np.abs(self.ybar())),
-        ):
-            score = scores()
-            score[active] = 0.0
-            best = np.argsort(-score, kind="stable")[: max(self.enter, len(active))]
-            active += [int(k) for k in best if score[k] > 0]
+        self._enter(self.columns, np.abs(self.xbar()))
+        self._enter(self.rows, self.s * np.abs(self.ybar()))
+
+    def _enter(self, active: list[int], score: np.ndarray) -> None:
+        score[active] = 0.0
+        best = np.argsort(-score, kind="stable")[: max(self.enter, len(active))]
+        active += [int(k) for k in best if score[k] > 0]
 
     def pass_together(self) -> None:
         J, I = self.columns, self.rows
@@ -142,9 +145,10 @@ class ActiveSets:
 
 
 def active_sets(
-    A, b, s, loss, net, epochs: int, *, passes: int = 5, enter: int = 64, ease: float = 1.0, x=None, y=None,
-    perturb=(0.0, 0.0), recentre_every: int = 0,
-):  # fmt: skip
+    A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, epochs: int, *, passes: int = 5,
+    enter: int = 64, ease: float = 1.0, x: Numbers = None, y: Numbers = None,
+    perturb: tuple[float, float] = (0.0, 0.0), recentre_every: int = 0,
+) -> Numbers:  # fmt: skip
     """Runs the passes "together"; returns x, y and for each epoch the features and samples that are active after it."""
     at = ActiveSets(A, b, s, loss, net, x, y, enter, perturb, ease)
     if recentre_every:

@@ -27,11 +27,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 
-from ..losses import ClassLoss
+from .._typing import Numbers
+from ..losses import ClassLoss, Loss
 
 
 @dataclass(frozen=True)
@@ -43,58 +45,59 @@ class Block:
     l1: float = 0.0
     l2: float = 0.0
 
-    def value(self, X) -> float:
+    def value(self, X: Numbers) -> float:
         X = X[self.features]
-        return self.strength * np.sqrt((X**2).sum()) + self.l1 * np.abs(X).sum() + self.l2 / 2 * (X**2).sum()
+        return float(self.strength * np.sqrt((X**2).sum()) + self.l1 * np.abs(X).sum() + self.l2 / 2 * (X**2).sum())
 
-    def prox(self, V, step: float):
+    def prox(self, V: Numbers, step: float) -> Numbers:
         U = _soft(V, step * self.l1)
         norm = np.sqrt((U**2).sum())
         shrink = max(1 - step * self.strength / norm, 0.0) if norm > 0 else 0.0
         return shrink * U / (1 + step * self.l2)
 
-    def conjugate_gradient(self, V):
+    def conjugate_gradient(self, V: Numbers) -> Numbers:
         """argmax_X  <V, X> - g(X): a prox of the penalty without l2, with step 1 / l2."""
         return replace(self, l2=0.0).prox(V / self.l2, 1 / self.l2)
 
-    def excess(self, Z) -> float:
+    def excess(self, Z: Numbers) -> float:
         """max(||soft(Z, l1)|| - strength, 0): by how much these slopes violate the constraint of l2 = 0."""
-        return np.sqrt((_soft(Z[self.features], self.l1) ** 2).sum()) - self.strength
+        return float(np.sqrt((_soft(Z[self.features], self.l1) ** 2).sum()) - self.strength)
 
-    def conjugate(self, Z) -> float:
+    def conjugate(self, Z: Numbers) -> float:
         over = self.excess(Z)
         if self.l2 > 0:
             return max(over, 0.0) ** 2 / (2 * self.l2)
         return np.inf if over > 1e-12 * (self.strength + self.l1) else 0.0
 
-    def feasible_scale(self, Z) -> float:
+    def feasible_scale(self, Z: Numbers) -> float:
         """The largest t <= 1 with ||soft(t Z, l1)|| <= strength."""
         if self.excess(Z) <= 0:
             return 1.0
         if self.strength == 0:
-            return self.l1 / np.abs(Z[self.features]).max()
-        return brentq(lambda t: self.excess(t * Z), 0.0, 1.0, xtol=1e-300, rtol=4 * np.finfo(float).eps)
+            return float(self.l1 / np.abs(Z[self.features]).max())
+        return float(brentq(lambda t: self.excess(t * Z), 0.0, 1.0, xtol=1e-300, rtol=4 * np.finfo(float).eps))
 
 
-def blocks_of(penalty, n_features: int) -> list[Block]:
+def blocks_of(penalty: Any, n_features: int) -> list[Block]:
     """The blocks of ``Groups`` or ``ElasticNet``."""
     if not hasattr(penalty, "groups"):
         w = np.ones(n_features) if penalty.weights is None else np.broadcast_to(penalty.weights, n_features)
         return [Block(np.array([j]), 0.0, penalty.l1 * w[j], penalty.l2 * w[j]) for j in range(n_features)]
     group_of = penalty.group_of(n_features)
     members = [np.flatnonzero(group_of == g) for g in range(group_of.max() + 1)]
-    roots = [np.sqrt(len(features)) for features in members]
+    roots = np.sqrt([len(features) for features in members])
     w = roots if isinstance(penalty.weights, str) else np.ones(len(members)) * (
         1.0 if penalty.weights is None else penalty.weights
     )  # fmt: skip
     return [Block(g, penalty.strength * v, penalty.l1, penalty.l2) for g, v in zip(members, w, strict=True)]
 
 
-def block_objective(A, b, s, loss, blocks, X) -> float:
-    return s @ _per_sample(loss, "value", A @ X, b) + sum(g.value(X) for g in blocks)
+def block_objective(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, blocks: list[Block], X: Numbers) -> float:
+    return float(s @ _per_sample(loss, "value", A @ X, b) + sum(g.value(X) for g in blocks))
 
 
-def block_coordinate_descent(A, b, s, loss, blocks, epochs: int, X=None, intercept: bool = False):
+def block_coordinate_descent(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, blocks: list[Block], epochs: int,
+                             X: Numbers = None, intercept: bool = False) -> Numbers:  # fmt: skip
     """Move each block in turn by a proximal step with its Lipschitz constant; an intercept is a block of its own."""
     X = np.zeros((A.shape[1], width(loss, b))) if X is None else np.array(X, dtype=float)
     blocks = [*blocks, *([Block(np.array([A.shape[1] - 1]))] * intercept)]
@@ -110,7 +113,7 @@ def block_coordinate_descent(A, b, s, loss, blocks, epochs: int, X=None, interce
             slope = A[:, g.features].T @ (s[:, None] * _derivative(loss, M, b))
             here, L = s @ _per_sample(loss, "value", M, b), norm * min(loss.smoothness, 1.0)
             while True:  # with the smoothness of the loss, or a constant found by backtracking
-                X[g.features] = g.prox(own - slope / L, 1 / L)
+                X[g.features] = g.prox(own - slope / L, float(1 / L))
                 move = X[g.features] - own
                 if np.isfinite(loss.smoothness) and norm * loss.smoothness <= L:
                     break
@@ -120,7 +123,8 @@ def block_coordinate_descent(A, b, s, loss, blocks, epochs: int, X=None, interce
     return X
 
 
-def block_proximal_descent(A, b, s, loss, blocks, order: Iterable, steep, X):
+def block_proximal_descent(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, blocks: list[Block], order: Iterable[Any],
+                           steep: Numbers, X: Numbers) -> Numbers:  # fmt: skip
     """Move these blocks, one after the other, by proximal steps of length 1 / steep_g."""
     X = np.array(X, dtype=float)
     for g in order:
@@ -130,7 +134,8 @@ def block_proximal_descent(A, b, s, loss, blocks, order: Iterable, steep, X):
     return X
 
 
-def block_dual_ascent(A, b, s, loss, blocks, order: Iterable, Y):
+def block_dual_ascent(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, blocks: list[Block], order: Iterable[Any],
+                      Y: Numbers) -> Numbers:  # fmt: skip
     """Move the rows of Y that belong to these samples, one after the other (SDCA); returns X and Y. Needs l2 > 0."""
     Y, q = np.array(Y, dtype=float), s * (A**2).sum(axis=1) / min(g.l2 for g in blocks)
     for i in order:
@@ -138,7 +143,9 @@ def block_dual_ascent(A, b, s, loss, blocks, order: Iterable, Y):
     return _best(A, s, blocks, Y), Y
 
 
-def block_dspdc(A, b, s, loss, blocks, moves: Iterable, steps, X, Y, perturb=(0.0, 0.0), centre=None):
+def block_dspdc(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, blocks: list[Block], moves: Iterable[Any],
+                steps: Numbers, X: Numbers, Y: Numbers, perturb: tuple[float, float] = (0.0, 0.0),
+                centre: tuple[np.ndarray, np.ndarray] | None = None) -> Numbers:  # fmt: skip
     """Move the samples I and then the blocks J of each pair (I, J) in ``moves``; returns X and Y. Perturbed as in
     spdc.py."""
     (tau, sigma, theta), (dx, dy), n = steps, perturb, A.shape[0]
@@ -159,7 +166,8 @@ def block_dspdc(A, b, s, loss, blocks, moves: Iterable, steps, X, Y, perturb=(0.
     return X, Y
 
 
-def block_certificate(A, b, s, loss, blocks, X, Y=None, intercept: bool = False) -> tuple[float, float, float]:
+def block_certificate(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, blocks: list[Block], X: Numbers,
+                      Y: Numbers = None, intercept: bool = False) -> tuple[float, float, float]:  # fmt: skip
     """P(X), the best D(t Y) and their difference; without Y, Y = phi'(A X)."""
     Y = _derivative(loss, A @ X, b) if Y is None else np.asarray(Y, dtype=float).reshape(len(s), -1)
     Y = balanced(b, s, loss, Y) if intercept else Y
@@ -170,7 +178,7 @@ def block_certificate(A, b, s, loss, blocks, X, Y=None, intercept: bool = False)
     return P, D, P - D
 
 
-def balanced(b, s, loss, Y):
+def balanced(b: Numbers, s: Numbers, loss: Loss, Y: Numbers) -> Numbers:
     """Y with sum_i s_i y_i = 0: the larger part of each column is scaled or, over classes, mixed with as little as
     necessary of p - e_b, p a probability vector."""
     off = s @ Y
@@ -188,31 +196,31 @@ def balanced(b, s, loss, Y):
         return np.where(Y > 0, Y * np.where(up > 0, less / up, 1), Y * np.where(down > 0, less / down, 1))
 
 
-def width(loss, b) -> int:
+def width(loss: Loss, b: Numbers) -> int:
     """The number of columns of X."""
     return int(np.max(b)) + 1 if isinstance(loss, ClassLoss) else 1 if np.ndim(b) == 1 else b.shape[1]
 
 
-def _soft(V, by: float):
+def _soft(V: Numbers, by: float) -> Numbers:
     return np.sign(V) * np.maximum(np.abs(V) - by, 0)
 
 
-def _per_sample(loss, name: str, M, b):
+def _per_sample(loss: Loss, name: str, M: Numbers, b: Numbers) -> Numbers:
     """Value or conjugate of each sample."""
     if isinstance(loss, ClassLoss):
         return getattr(loss, name)(M, b)
     return getattr(loss, name)(M, np.reshape(b, M.shape)).sum(axis=1)
 
 
-def _derivative(loss, M, b):
+def _derivative(loss: Loss, M: Numbers, b: Numbers) -> Numbers:
     return loss.derivative(M, b if isinstance(loss, ClassLoss) else np.reshape(b, M.shape))
 
 
-def _maximise(loss, M, Y, q: float, b):
+def _maximise(loss: Loss, M: Numbers, Y: Numbers, q: float, b: Numbers) -> Numbers:
     return loss.maximise(M, Y, q, b if isinstance(loss, ClassLoss) else np.reshape(b, M.shape))
 
 
-def _best(A, s, blocks, Y):
+def _best(A: np.ndarray, s: Numbers, blocks: list[Block], Y: Numbers) -> Numbers:
     """X = grad g*(-Z)."""
     Z = A.T @ (s[:, None] * Y)
     X = np.zeros_like(Z)

@@ -18,13 +18,19 @@ from dataclasses import replace
 
 import numpy as np
 
+from .._typing import Numbers
+from ..losses import Loss
+from .elastic_net import ElasticNet
 
-def level(A, b, s, loss, net, x) -> float:
+
+def level(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, x: Numbers) -> float:
     """P(x) - D(0), for the x where a solve starts."""
-    return max(s @ (loss.value(A @ x, b) + loss.conjugate(0 * b, b)) + np.sum(net.value(x) + net.conjugate(0 * x)), 0.0)
+    return float(
+        max(s @ (loss.value(A @ x, b) + loss.conjugate(0 * b, b)) + np.sum(net.value(x) + net.conjugate(0 * x)), 0.0)
+    )
 
 
-def radii(net, norms, level: float):
+def radii(net: ElasticNet, norms: Numbers, level: float) -> Numbers:
     """R_j: the largest |x| with g_j(x) <= level - g_j*(0); sqrt(2 level / N_j) if x_j is unpenalised."""
     top = level - net.conjugate(0 * net.l1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -33,7 +39,7 @@ def radii(net, norms, level: float):
     return np.where((net.l1 == 0) & (net.l2 == 0), free, R)
 
 
-def bounded(net, x, R, step):
+def bounded(net: ElasticNet, x: Numbers, R: Numbers, step: Numbers) -> Numbers:
     """The penalty with bounds if l2 = 0: |x| <= max(R_j, |x_j|) or, if l1 = 0 too, x_j -+ step."""
     B = np.maximum(R, np.abs(x))
     lo = np.maximum(net.lo, np.where(net.l1 > 0, -B, x - step))
@@ -41,7 +47,7 @@ def bounded(net, x, R, step):
     return replace(net, lo=np.where(net.l2 > 0, net.lo, lo), hi=np.where(net.l2 > 0, net.hi, hi))
 
 
-def maximisers(net, v, e):
+def maximisers(net: ElasticNet, v: Numbers, e: Numbers) -> Numbers:
     """The ends of all argmax_u  w u - g(u) with |w - v| <= e; e is used if l2 = 0, where x is bounded."""
     least = np.where(v - e > net.l1, np.inf, np.where(v - e > -net.l1, 0.0, -np.inf))
     greatest = np.where(v + e < -net.l1, -np.inf, np.where(v + e < net.l1, 0.0, np.inf))

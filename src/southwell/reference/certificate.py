@@ -15,20 +15,24 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import brentq
 
+from .._typing import Numbers
+from ..losses import Loss
+from .elastic_net import ElasticNet
 
-def best_shift(b, s, loss, m) -> float:
+
+def best_shift(b: Numbers, s: Numbers, loss: Loss, m: Numbers) -> float:
     """The c with sum_i s_i phi_i'(m_i + c) = 0: the one-dimensional problem of the intercept."""
 
-    def slope(c):
+    def slope(c: Numbers) -> Numbers:
         return s @ loss.derivative(m + c, b)
 
     reach = 1.0
     while slope(-reach) > 0 or slope(reach) < 0:
         reach *= 2
-    return brentq(slope, -reach, reach, xtol=1e-15, rtol=4 * np.finfo(float).eps)
+    return float(brentq(slope, -reach, reach, xtol=1e-15, rtol=4 * np.finfo(float).eps))
 
 
-def balanced(s, y):
+def balanced(s: Numbers, y: Numbers) -> Numbers:
     """y with its positive or negative part scaled until sum_i s_i y_i = 0."""
     up, down = s @ np.maximum(y, 0), s @ np.maximum(-y, 0)
     if up > down:
@@ -36,7 +40,7 @@ def balanced(s, y):
     return np.where(y < 0, y * (up / down), y) if down > up else y
 
 
-def scales(A, s, net, y, intercept: bool) -> list[float]:
+def scales(A: np.ndarray, s: Numbers, net: ElasticNet, y: Numbers, intercept: bool) -> list[float]:
     """Scales of y to try: the largest that is feasible, and the largest that would be if l2 were 0."""
     v = -(A.T @ (s * y))[: A.shape[1] - intercept]
     head = slice(0, v.size)
@@ -45,7 +49,8 @@ def scales(A, s, net, y, intercept: bool) -> list[float]:
     return [hard.feasible_scale(v).min(), plain.feasible_scale(v).min()]
 
 
-def certificate(A, b, s, loss, net, x, y=None, intercept: bool = False) -> tuple[float, float, float]:
+def certificate(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, x: Numbers, y: Numbers = None,
+                intercept: bool = False) -> tuple[float, float, float]:  # fmt: skip
     """P(x), the best D(t y) and their difference; without y, y = phi'(m), m with the best intercept."""
     m = A @ x
     if y is None:
@@ -59,7 +64,8 @@ def certificate(A, b, s, loss, net, x, y=None, intercept: bool = False) -> tuple
     return P, D, P - D
 
 
-def brackets(A, b, s, loss, net, x, y) -> tuple[np.ndarray, np.ndarray]:
+def brackets(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, x: Numbers,
+             y: Numbers) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """The terms of the gap, one a sample and one a feature, each >= 0 for feasible y."""
     m, z = A @ x, A.T @ (s * y)
     samples = s * (loss.value(m, b) + loss.conjugate(y, b) - y * m)

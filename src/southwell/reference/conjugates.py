@@ -10,28 +10,36 @@ g_j* >= -g_j(0) = 0 and phi_l* >= -phi_l(0): this bounds y_i if dom phi_i* is un
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.optimize import brentq
 
+from .._typing import Numbers
+from ..losses import Loss
 
-def domain(loss, b):
+
+def domain(loss: Any, b: Numbers) -> Numbers:
     """The ends of dom phi*."""
     if loss.targets == "signs":  # 0 <= -b y <= cap
         cap = np.inf if loss.name == "squared_hinge" else 1.0
         return np.where(b > 0, -cap, 0.0), np.where(b > 0, 0.0, cap)
     if loss.name == "poisson":
         return -b, np.inf + b
-    lo, hi = {
-        "squared": lambda: (-np.inf, np.inf),
-        "squared_epsilon_insensitive": lambda: (-np.inf, np.inf),
-        "huber": lambda: (-loss.delta, loss.delta),
-        "quantile": lambda: (-loss.q, 1 - loss.q),
-        "epsilon_insensitive": lambda: (-1.0, 1.0),
-    }[loss.name]()
+    if loss.name == "huber":
+        lo, hi = -loss.delta, loss.delta
+    elif loss.name == "quantile":
+        lo, hi = -loss.q, 1 - loss.q
+    else:
+        lo, hi = {
+            "squared": (-np.inf, np.inf),
+            "squared_epsilon_insensitive": (-np.inf, np.inf),
+            "epsilon_insensitive": (-1.0, 1.0),
+        }[loss.name]
     return np.full(np.shape(b), lo), np.full(np.shape(b), hi)
 
 
-def subdifferential(loss, y, b):
+def subdifferential(loss: Any, y: Numbers, b: Numbers) -> Numbers:
     """The ends of the subdifferential of phi* at y. For logistic and Poisson it is infinite at the ends of the
     domain; a y within rounding of an end counts as the end."""
     if loss.name == "logistic":
@@ -51,10 +59,10 @@ def subdifferential(loss, y, b):
     return low, high
 
 
-def farthest(loss, b: float, room: float) -> float:
+def farthest(loss: Loss, b: float, room: float) -> float:
     """max |y| over dom phi*, with phi*(y) + phi(0) <= room on a side where that is unbounded."""
 
-    def excess(y):
+    def excess(y: Numbers) -> Numbers:
         return float(loss.conjugate(y, b) + loss.value(0.0, b)) - room
 
     bottom, ends = float(loss.derivative(0.0, b)), []  # phi* + phi(0) is convex, and 0 at the bottom
@@ -62,4 +70,4 @@ def farthest(loss, b: float, room: float) -> float:
         while np.isinf(end) and excess(bottom + step) <= 0:
             step *= 2
         ends.append(end if np.isfinite(end) else brentq(excess, bottom, bottom + step, xtol=1e-15, rtol=1e-15))
-    return max(map(abs, ends))
+    return float(max(map(abs, ends)))

@@ -26,8 +26,14 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from .._typing import Numbers
+from ..losses import Loss
+from .elastic_net import ElasticNet
 
-def primal_coordinate_descent(A, b, s, loss, net, order: Iterable[int], x=None, concordance: float = 0.0, reach=None):
+
+def primal_coordinate_descent(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, order: Iterable[int],
+                              x: Numbers = None, concordance: float = 0.0,
+                              reach: Numbers = None) -> Numbers:  # fmt: skip
     """Move the features in ``order``, each by a proximal step with a curvature that bounds its scalar problem.
 
     ``concordance`` is M with |phi'''| <= M phi'' (1 for logistic and Poisson); then the true curvature is used, with a
@@ -50,10 +56,10 @@ def primal_coordinate_descent(A, b, s, loss, net, order: Iterable[int], x=None, 
     return x
 
 
-def _safe_newton(slope: float, h: float, bound: float, reach: float, g, x: float) -> float:
+def _safe_newton(slope: float, h: float, bound: float, reach: float, g: Numbers, x: float) -> float:
     """The step with curvature kappa(r) h, which bounds f along |d| <= r / reach (Bach 2010, lemma 1)."""
 
-    def step(curvature):
+    def step(curvature: Numbers) -> Numbers:
         return g.prox(x - slope / curvature, 1 / curvature) - x
 
     widest = 2.0
@@ -64,13 +70,14 @@ def _safe_newton(slope: float, h: float, bound: float, reach: float, g, x: float
         kappa = 1 + r / 3 + r * r / 10 if r < 1e-3 else 2 * (np.exp(r) - r - 1) / r**2
         if kappa * h < bound:
             d = step(kappa * h)
-            return np.clip(d, -widest / reach, widest / reach) if longest > widest else d
+            return float(np.clip(d, -widest / reach, widest / reach) if longest > widest else d)
     elif np.isinf(bound):  # curvature 0 up to rounding, and no bound: the longest safe step downhill
-        return np.clip(-np.sign(slope) * widest / reach, g.lo - x, g.hi - x)
-    return step(bound)
+        return float(np.clip(-np.sign(slope) * widest / reach, g.lo - x, g.hi - x))
+    return float(step(bound))
 
 
-def dual_coordinate_ascent(A, b, s, loss, net, order: Iterable[int], y=None):
+def dual_coordinate_ascent(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, order: Iterable[int],
+                           y: Numbers = None) -> Numbers:  # fmt: skip
     """Move the samples in ``order``, each to the maximiser of y m_i - phi_i*(y) - (q_i/2)(y - y_i)^2; needs l2 > 0.
 
     Returns y and x = grad g*(-z).

@@ -38,21 +38,25 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._typing import Numbers
+from ..losses import Loss
+from .elastic_net import ElasticNet
 from .spdc import begin
 
 
-def dgpd_weight(norms, n: int, l2: float, gamma: float, misplaced: int, picks=(1, 1)) -> float:
+def dgpd_weight(norms: Numbers, n: int, l2: float, gamma: float, misplaced: int, picks: Numbers = (1, 1)) -> float:
     """The safe q. ``norms`` are sqrt(w_i) ||a_i||, ``misplaced`` is S, ``picks`` of features and of samples."""
     primal, dual = picks
-    return dual * max(misplaced / primal, 1.0) * (10 * np.max(norms) ** 2 + n * gamma * l2) / (2 * n * l2)
+    return float(dual * max(misplaced / primal, 1.0) * (10 * np.max(norms) ** 2 + n * gamma * l2) / (2 * n * l2))
 
 
-def largest(scores, k: int) -> list[int]:
+def largest(scores: Numbers, k: int) -> list[int]:
     """The k largest, the first of equals, none that are 0."""
     return [int(i) for i in np.argsort(-scores, kind="stable")[:k] if scores[i] > 0]
 
 
-def dgpd(A, b, s, loss, net, iterations: int, *, picks=(1, 1), q: float | None = None, x=None, y=None):
+def dgpd(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, iterations: int, *,
+         picks: Numbers = (1, 1), q: float | None = None, x: Numbers = None, y: Numbers = None) -> Numbers:  # fmt: skip
     """Returns x, y and for each iteration the features and the samples that moved, best first; q is safe by default."""
     n = A.shape[0]
     x, y, _, _ = begin(A, net, x, y)
@@ -61,7 +65,7 @@ def dgpd(A, b, s, loss, net, iterations: int, *, picks=(1, 1), q: float | None =
         z = A.T @ (s * y)
         xbar = net.conjugate_gradient(-z)
         J = largest(net.value(x) + net.conjugate(-z) + z * x, picks[0])
-        misplaced = np.count_nonzero(x != xbar)
+        misplaced = int(np.count_nonzero(x != xbar))
         x[J] = xbar[J]
         weight = dgpd_weight(norms, n, net.l2.min(), 1 / loss.smoothness, misplaced, picks) if q is None else q
         after = loss.maximise(A @ x, y, weight, b)

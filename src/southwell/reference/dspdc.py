@@ -26,13 +26,17 @@ Kept       x, y, xe; all else is recomputed.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
+from .._typing import Numbers
+from ..losses import Loss
+from .elastic_net import ElasticNet
 from .spdc import begin, perturbed_maximise, perturbed_prox
 
 
-def dspdc_steps(scale: float, n: int, d: int, m: int, q: int, l2: float, gamma: float, gap: bool = False):
+def dspdc_steps(scale: float, n: int, d: int, m: int, q: int, l2: float, gamma: float, gap: bool = False) -> Numbers:
     """tau, sigma and theta of theorem 1; ``gap``: of theorem 2. ``scale`` is Lambda > 0."""
     K = max(n / m, d / q) + n * d / (m * q) * np.sqrt(scale / (n * l2 * gamma))
     theta = d / q * (1 - 1 / (2 * K if gap else K))
@@ -43,7 +47,9 @@ def dspdc_steps(scale: float, n: int, d: int, m: int, q: int, l2: float, gamma: 
     return d / (q * l2 * plus), n**2 / (m * gamma * minus), theta
 
 
-def dspdc(A, b, s, loss, net, blocks: Iterable, steps, *, x=None, y=None, perturb=(0.0, 0.0), centre=None):
+def dspdc(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, blocks: Iterable[Any],
+          steps: Numbers, *, x: Numbers = None, y: Numbers = None, perturb: tuple[float, float] = (0.0, 0.0),
+          centre: tuple[np.ndarray, np.ndarray] | None = None) -> Numbers:  # fmt: skip
     """Move the samples I and then the features J of each pair (I, J) in ``blocks``; returns x and y."""
     (tau, sigma, theta), (dx, dy), n = steps, perturb, A.shape[0]
     x, y, c, e = begin(A, net, x, y, centre)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from .._typing import Numbers
 
-def soft(v, threshold):
+
+def soft(v: Numbers, threshold: Numbers) -> Numbers:
     return np.sign(v) * np.maximum(np.abs(v) - threshold, 0.0)
 
 
@@ -21,31 +24,31 @@ class ElasticNet:
     hi: np.ndarray
 
     @classmethod
-    def of(cls, penalty, n_features: int, intercept: bool = False) -> ElasticNet:
+    def of(cls, penalty: Any, n_features: int, intercept: bool = False) -> ElasticNet:
         """From a ``southwell.penalties.ElasticNet``."""
 
-        def spread(given, default, free):
+        def spread(given: Numbers, default: Numbers, free: Numbers) -> Numbers:
             return np.append(np.broadcast_to(default if given is None else given, n_features), [free] * intercept)
 
         weights = spread(penalty.weights, 1.0, 0.0)
         bounds = spread(penalty.lower, -np.inf, -np.inf), spread(penalty.upper, np.inf, np.inf)
         return cls(weights * penalty.l1, weights * penalty.l2, *bounds)
 
-    def __getitem__(self, j) -> ElasticNet:
+    def __getitem__(self, j: Numbers) -> ElasticNet:
         return ElasticNet(self.l1[j], self.l2[j], self.lo[j], self.hi[j])
 
-    def value(self, x):
+    def value(self, x: Numbers) -> Numbers:
         return self.l1 * np.abs(x) + self.l2 / 2 * x**2
 
-    def prox(self, v, step):
+    def prox(self, v: Numbers, step: Numbers) -> Numbers:
         """argmin_x  g(x) + (x - v)^2 / (2 step)."""
         return np.clip(soft(v, step * self.l1) / (1 + step * self.l2), self.lo, self.hi)
 
-    def conjugate_gradient(self, v):
+    def conjugate_gradient(self, v: Numbers) -> Numbers:
         """argmax_x  v x - g(x), for l2 > 0."""
         return np.clip(soft(v, self.l1) / self.l2, self.lo, self.hi)
 
-    def conjugate(self, v):
+    def conjugate(self, v: Numbers) -> Numbers:
         """sup_x  v x - g(x) for feasible v. Its maximum is at the kink, at the stationary point or at a bound."""
         with np.errstate(divide="ignore", invalid="ignore"):
             summit = np.where(self.l2 > 0, soft(v, self.l1) / self.l2, 0.0)
@@ -53,7 +56,7 @@ class ElasticNet:
         points = np.clip([0.0 * v, summit, *ends], self.lo, self.hi)
         return np.max(v * points - self.value(points), axis=0)
 
-    def feasible_scale(self, v):
+    def feasible_scale(self, v: Numbers) -> Numbers:
         """The largest t <= 1 with t v in dom g*: if l2 = 0 and x is unbounded in the direction of v, |t v| <= l1."""
         bounded = np.isfinite(np.where(v > 0, self.hi, self.lo))
         free = (self.l2 > 0) | bounded | (np.abs(v) <= self.l1)

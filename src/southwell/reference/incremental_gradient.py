@@ -25,10 +25,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
+from .._typing import Numbers
+from ..losses import Loss
+from .elastic_net import ElasticNet
 from .spdc import begin
 
 
-def saga(A, b, s, loss, net, rows: Iterable[int], tau: float, x=None):
+def saga(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, rows: Iterable[int], tau: float,
+         x: Numbers = None) -> Numbers:  # fmt: skip
     """A step of length tau on each of ``rows``; returns x and the table y."""
     x = begin(A, net, x)[0]
     y = loss.derivative(A @ x, b)
@@ -39,7 +45,8 @@ def saga(A, b, s, loss, net, rows: Iterable[int], tau: float, x=None):
     return x, y
 
 
-def sag(A, b, s, loss, net, rows: Iterable[int], tau: float, x=None):
+def sag(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, rows: Iterable[int], tau: float,
+        x: Numbers = None) -> Numbers:  # fmt: skip
     """A step of length tau on each of ``rows``; returns x and the table y."""
     x = begin(A, net, x)[0]
     y = loss.derivative(A @ x, b)
@@ -49,7 +56,8 @@ def sag(A, b, s, loss, net, rows: Iterable[int], tau: float, x=None):
     return x, y
 
 
-def svrg(A, b, s, loss, net, rows: Iterable[int], tau: float, every: int, x=None):
+def svrg(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, rows: Iterable[int], tau: float,
+         every: int, x: Numbers = None) -> Numbers:  # fmt: skip
     """A step of length tau on each of ``rows``, in stages of ``every`` steps; returns x and the last stage's y."""
     x = begin(A, net, x)[0]
     y = loss.derivative(A @ x, b)

@@ -19,17 +19,22 @@ Kept       X, y, Xe; all else is recomputed.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
+
+from .._typing import Numbers
+from ..losses import Loss
 
 
 def nearest_psd(T: np.ndarray) -> np.ndarray:
     """Eigenvalues below zero become zero."""
     values, vectors = np.linalg.eigh(T)
-    return vectors @ np.diag(np.maximum(values, 0)) @ vectors.T
+    return np.asarray(vectors @ np.diag(np.maximum(values, 0)) @ vectors.T)
 
 
-def matrix_dspdc(D, b, s, loss, l2, C, L, batches: Iterable, steps, *, X, y):
+def matrix_dspdc(D: np.ndarray, b: Numbers, s: Numbers, loss: Loss, l2: Numbers, C: Numbers, L: Numbers,
+                 batches: Iterable[Any], steps: Numbers, *, X: Numbers, y: Numbers) -> Numbers:  # fmt: skip
     """Move the samples I and then the blocks J of each pair (I, J) in ``batches``; returns X and y."""
     (tau, sigma, theta), n = steps, len(b)
     X, y = X.copy(), y.copy()

@@ -21,8 +21,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._typing import Numbers
+from ..losses import Loss
+from .elastic_net import ElasticNet
 
-def proximal_newton(A, b, s, loss, net, x=None, steps: int = 100, sweeps: int = 1000, floor: float = 1e-3):
+
+def proximal_newton(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, x: Numbers = None,
+                    steps: int = 100, sweeps: int = 1000, floor: float = 1e-3) -> Numbers:  # fmt: skip
     """Take ``steps`` steps, or fewer if no step decreases P any more.
 
     Parameters
@@ -46,7 +51,7 @@ def proximal_newton(A, b, s, loss, net, x=None, steps: int = 100, sweeps: int = 
     """
     x = np.clip(np.zeros(A.shape[1]) if x is None else x, net.lo, net.hi)
 
-    def objective(x):
+    def objective(x: Numbers) -> Numbers:
         return s @ loss.value(A @ x, b) + net.value(x).sum()
 
     for _ in range(steps):
@@ -64,7 +69,7 @@ def proximal_newton(A, b, s, loss, net, x=None, steps: int = 100, sweeps: int = 
     return x
 
 
-def minimise_model(slopes, H, net, x, sweeps: int):
+def minimise_model(slopes: Numbers, H: Numbers, net: ElasticNet, x: Numbers, sweeps: int) -> Numbers:
     """argmin_u  <slopes, u - x> + (1/2)(u - x)'H(u - x) + sum_j g_j(u_j), a coordinate at a time.
 
     Parameters
@@ -90,7 +95,7 @@ def minimise_model(slopes, H, net, x, sweeps: int):
     return u
 
 
-def gap_safe_features(A, s, loss, net, y, gap: float):
+def gap_safe_features(A: np.ndarray, s: Numbers, loss: Loss, net: ElasticNet, y: Numbers, gap: float) -> Numbers:
     """Which coordinates are zero in every solution, by a feasible y whose D(y) is within ``gap`` of the optimum.
 
     D is gamma-strongly concave in the norm weighed by s, so the optimal y is within sqrt(2 gap / gamma), and the slope
@@ -120,7 +125,7 @@ def gap_safe_features(A, s, loss, net, y, gap: float):
     return (v - room > low) & (v + room < high)
 
 
-def gap_safe_samples(A, b, loss, net, x, gap: float):
+def gap_safe_samples(A: np.ndarray, b: Numbers, loss: Loss, net: ElasticNet, x: Numbers, gap: float) -> Numbers:
     """Which samples have the same derivative wherever the solution is, by an x whose P(x) is within ``gap`` of it.
 
     P is l2-strongly convex, so the solution is within sqrt(2 gap / l2), and the margin of i within that times

@@ -22,6 +22,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._typing import Numbers
+
 SCORES = {
     "importance": "reach",
     "support_set": "residual",
@@ -32,7 +34,7 @@ SCORES = {
 }
 
 
-def probabilities(rule: str, scores, mix: float = 0.5) -> np.ndarray:
+def probabilities(rule: str, scores: Numbers, mix: float = 0.5) -> np.ndarray:
     """The probability that each coordinate moves next; ``scores`` are of the kind ``SCORES[rule]``."""
     scores = np.asarray(scores, dtype=float)
     if rule == "uniform" or not scores.any():
@@ -41,20 +43,20 @@ def probabilities(rule: str, scores, mix: float = 0.5) -> np.ndarray:
     sigma = {"support_set": 1.0, "ada_uniform": mix}.get(rule, 0.0 if rule in SCORES else None)
     if sigma is None:
         raise ValueError(f"no sampled rule {rule!r}")
-    return sigma * support + (1 - sigma) * share
+    return np.asarray(sigma * support + (1 - sigma) * share)
 
 
-def greedy(scores) -> int:
+def greedy(scores: Numbers) -> int:
     """The largest score, the first of equals."""
     return int(np.argmax(scores))
 
 
-def greedy_in_turn(scores, moves: int) -> list[int]:
+def greedy_in_turn(scores: Numbers, moves: int) -> list[int]:
     """Greedy while scores are not refreshed: the largest, the second largest, and so on."""
-    return np.argsort(-np.asarray(scores), kind="stable")[:moves].tolist()
+    return [int(k) for k in np.argsort(-np.asarray(scores), kind="stable")[:moves]]
 
 
-def hybrid_probabilities(scores, labels) -> np.ndarray:
+def hybrid_probabilities(scores: Numbers, labels: Numbers) -> np.ndarray:
     """The probability that each coordinate is the best candidate, the first block (by label) winning ties.
 
     k in block B is its candidate with probability 1/|B|, and beats the candidate of block C with the share of C that

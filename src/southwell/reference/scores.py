@@ -29,17 +29,21 @@ from dataclasses import replace
 
 import numpy as np
 
+from .._typing import Numbers
+from ..losses import Loss
 from .bounded import bounded, maximisers, radii
 from .conjugates import farthest, subdifferential
+from .elastic_net import ElasticNet
 
 KINDS = ("reach", "residual", "bracket", "gs", "gs-s", "gs-r", "gs-q")
 
 
-def distance(point, low, high):
+def distance(point: Numbers, low: Numbers, high: Numbers) -> Numbers:
     return np.maximum(np.maximum(low - point, point - high), 0.0)
 
 
-def primal_scores(kind: str, A, b, s, loss, net, x, level: float = 0.0) -> np.ndarray:
+def primal_scores(kind: str, A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, x: Numbers,
+                  level: float = 0.0) -> np.ndarray:  # fmt: skip
     """The score of each feature at x. ``level`` (bounded.py) is for reach, and where l2 = 0 for residual, bracket."""
     z, norms = A.T @ (s * loss.derivative(A @ x, b)), s @ A**2
     size = np.sqrt(np.where(norms > 0, norms, norms.max()))
@@ -51,22 +55,25 @@ def primal_scores(kind: str, A, b, s, loss, net, x, level: float = 0.0) -> np.nd
         content = (norms == 0) & (minimiser == x)  # an empty column at its optimum
         return np.where(content, 0.0, size * np.abs(np.clip([-R, R], net.lo, net.hi)).max(axis=0))
     if kind == "residual":
-        return size * distance(x, *maximisers(g, -z, 1e-12 * (net.l1 + np.sqrt(norms) * np.sqrt(level))))
+        return np.asarray(size * distance(x, *maximisers(g, -z, 1e-12 * (net.l1 + np.sqrt(norms) * np.sqrt(level)))))
     if kind == "bracket":
-        return np.maximum(g.value(x) + g.conjugate(-z) + z * x, 0.0)
+        return np.asarray(np.maximum(g.value(x) + g.conjugate(-z) + z * x, 0.0))
     if kind in ("gs", "gs-s"):
         low = np.where(x <= net.lo, -np.inf, net.l2 * x + np.where(x > 0, net.l1, -net.l1))
         high = np.where(x >= net.hi, np.inf, net.l2 * x + np.where(x < 0, -net.l1, net.l1))
-        return distance(-z, low, high)
+        return np.asarray(distance(-z, low, high))
     if kind not in KINDS or not np.isfinite(loss.smoothness):
         raise ValueError(f"no score {kind!r} on the primal side for the {loss.name} loss")
     with np.errstate(divide="ignore", invalid="ignore"):
         after = net.prox(x - z / L, 1 / L)
     d = np.where(L > 0, after, minimiser) - x
-    return np.abs(d) if kind == "gs-r" else np.maximum(net.value(x) - net.value(x + d) - z * d - L / 2 * d**2, 0.0)
+    return np.asarray(
+        np.abs(d) if kind == "gs-r" else np.maximum(net.value(x) - net.value(x + d) - z * d - L / 2 * d**2, 0.0)
+    )
 
 
-def dual_scores(kind: str, A, b, s, loss, net, y, mu=0.0, centre=0.0) -> np.ndarray:
+def dual_scores(kind: str, A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, y: Numbers,
+                mu: Numbers = 0.0, centre: Numbers = 0.0) -> np.ndarray:  # fmt: skip
     """The score of each sample at y; needs l2 > 0, or a proximal term: (mu_j/2)(x_j - centre_j)^2 is added to g_j."""
     strong = replace(net, l2=net.l2 + mu)
     m = A @ strong.conjugate_gradient(mu * centre - A.T @ (s * y))

@@ -24,11 +24,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from .._typing import Numbers
+from ..losses import Loss
+from .elastic_net import ElasticNet
 
-def spdc_steps(norms, n: int, l2: float, gamma: float, batch: int = 1, weighted: bool = False):
+
+def spdc_steps(norms: Numbers, n: int, l2: float, gamma: float, batch: int = 1, weighted: bool = False) -> Numbers:
     """tau, sigma and theta of theorem 1; ``weighted``: of theorem 2. ``norms`` are sqrt(w_i) ||a_i||."""
     if weighted:
         if batch != 1:
@@ -41,23 +46,26 @@ def spdc_steps(norms, n: int, l2: float, gamma: float, batch: int = 1, weighted:
     return np.sqrt(gamma / (epoch * l2)) / (2 * R), np.sqrt(epoch * l2 / gamma) / (2 * R), theta
 
 
-def spdc_probabilities(norms) -> np.ndarray:
+def spdc_probabilities(norms: Numbers) -> np.ndarray:
     """Of each sample in algorithm 2: half uniform, half by norm."""
     norms = np.asarray(norms, dtype=float)
-    return 1 / (2 * norms.size) + norms / (2 * norms.sum())
+    return np.asarray(1 / (2 * norms.size) + norms / (2 * norms.sum()))
 
 
-def perturbed_maximise(loss, m, y0, q, b, delta: float = 0.0, centre=0.0):
+def perturbed_maximise(loss: Loss, m: Numbers, y0: Numbers, q: Numbers, b: Numbers, delta: float = 0.0,
+                       centre: Numbers = 0.0) -> Numbers:  # fmt: skip
     """argmax_y  y m - phi*(y) - (delta/2)(y - centre)^2 - (q/2)(y - y0)^2: two squares are one and a constant."""
     return loss.maximise(m, (delta * centre + q * y0) / (delta + q), delta + q, b)
 
 
-def perturbed_prox(net, x0, u, tau: float, delta: float = 0.0, centre=0.0):
+def perturbed_prox(net: ElasticNet, x0: Numbers, u: Numbers, tau: float, delta: float = 0.0,
+                   centre: Numbers = 0.0) -> Numbers:  # fmt: skip
     """argmin_x  g(x) + (delta/2)(x - centre)^2 + u x + (x - x0)^2 / (2 tau)."""
     return replace(net, l2=net.l2 + delta).prox(x0 - tau * (u - delta * centre), tau)
 
 
-def begin(A, net, x=None, y=None, centre=None):
+def begin(A: np.ndarray, net: ElasticNet, x: Numbers = None, y: Numbers = None,
+          centre: tuple[np.ndarray, np.ndarray] | None = None) -> Numbers:  # fmt: skip
     """Copies of x and y, by default the feasible point nearest 0 and 0, and the centres, by default 0."""
     n, d = A.shape
     x = np.clip(np.zeros(d), net.lo, net.hi) if x is None else np.array(x, dtype=float)
@@ -67,8 +75,20 @@ def begin(A, net, x=None, y=None, centre=None):
 
 
 def spdc(
-    A, b, s, loss, net, batches: Iterable, steps, *, probabilities=None, x=None, y=None, perturb=(0.0, 0.0), centre=None
-):
+    A: np.ndarray,
+    b: Numbers,
+    s: Numbers,
+    loss: Loss,
+    net: ElasticNet,
+    batches: Iterable[Any],
+    steps: Numbers,
+    *,
+    probabilities: Numbers = None,
+    x: Numbers = None,
+    y: Numbers = None,
+    perturb: tuple[float, float] = (0.0, 0.0),
+    centre: tuple[np.ndarray, np.ndarray] | None = None,
+) -> Numbers:
     """Move the samples of each batch, a list of distinct rows, and all features after it; returns x and y.
 
     ``steps`` are (tau, sigma, theta); with ``probabilities`` it is algorithm 2, and batches are of one row.

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+
+from .._typing import Numbers
 
 EPS = np.finfo(np.float64).eps
 
 
-def hold(part: object, law: str, ok, **where) -> None:
+def hold(part: object, law: str, ok: Numbers, **where: Numbers) -> None:
     """Raise unless ``ok`` is true everywhere; comparisons with NaN are False, so a NaN breaks every law."""
     ok = np.asarray(ok)
     if ok.all():
@@ -20,14 +23,14 @@ def hold(part: object, law: str, ok, **where) -> None:
     raise AssertionError(f"{part!r} breaks a law: {law}." + (f" Broken at {at}{points}." if at else ""))
 
 
-def close(got, want, tol: float, scale=0.0) -> np.ndarray:
+def close(got: Numbers, want: Numbers, tol: float, scale: Numbers = 0.0) -> np.ndarray:
     """Equal up to ``tol`` of the larger of 1, ``want`` and ``scale``; infinities must agree."""
     with np.errstate(invalid="ignore"):
         near = np.abs(got - want) <= tol * np.maximum(np.maximum(1.0, np.abs(want)), scale)
-    return near | (got == want)
+    return np.asarray(near | (got == want))
 
 
-def golden(f: Callable, lo, hi, steps: int = 130) -> tuple[np.ndarray, np.ndarray]:
+def golden(f: Callable[..., Any], lo: Numbers, hi: Numbers, steps: int = 130) -> tuple[np.ndarray, np.ndarray]:
     """The maximiser and the maximum of concave ``f`` on [lo, hi], for arrays of intervals at once."""
     lo, hi = np.array(lo, dtype=float), np.array(hi, dtype=float)
     ends, ratio = (lo.copy(), hi.copy()), (np.sqrt(5.0) - 1) / 2
@@ -41,7 +44,7 @@ def golden(f: Callable, lo, hi, steps: int = 130) -> tuple[np.ndarray, np.ndarra
     return np.take_along_axis(points, best, 0)[0], np.take_along_axis(values, best, 0)[0]
 
 
-def root(h: Callable, start) -> tuple[np.ndarray, np.ndarray]:
+def root(h: Callable[..., Any], start: Numbers) -> tuple[np.ndarray, np.ndarray]:
     """A bracket, as narrow as rounding allows, of the root of increasing ``h`` (with jumps or not)."""
     start = np.array(start, dtype=float)
     lo, hi, width = start - 1, start + 1, 1.0

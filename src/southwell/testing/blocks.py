@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.optimize import minimize
 
 from .. import _core
+from .._typing import Numbers
 from ._brute import EPS, close, hold
 from .losses import TARGETS
 
@@ -15,34 +18,34 @@ STEPS = (1e-3, 0.1, 1.0, 30.0)
 class Tasks:
     """A loss of one margin over k columns of margins and targets, as the core sums it."""
 
-    def __init__(self, loss):
+    def __init__(self, loss: Any) -> None:
         self.loss = loss
         self.smoothness = loss.smoothness
 
-    def over(self, b, width: int, weights):
+    def over(self, b: Numbers, width: int, weights: Numbers) -> Numbers:
         return _core.task_loss(self.loss.core, width, np.ravel(b).astype(float), weights)
 
-    def value(self, m, b):
+    def value(self, m: Numbers, b: Numbers) -> Numbers:
         return self._by_sample("value", m, b)
 
-    def conjugate(self, y, b):
+    def conjugate(self, y: Numbers, b: Numbers) -> Numbers:
         return self._by_sample("conjugate", y, b)
 
-    def derivative(self, m, b):
+    def derivative(self, m: Numbers, b: Numbers) -> Numbers:
         return self.over(b, m.shape[1], np.ones(len(m))).derivative(m.ravel()).reshape(m.shape)
 
-    def second_derivative(self, m, b):
+    def second_derivative(self, m: Numbers, b: Numbers) -> Numbers:
         over, y = self.over(b, m.shape[1], np.ones(len(m))), self.derivative(m, b).ravel()
         columns = [over.bend(y, np.tile(unit, len(m))).reshape(m.shape) for unit in np.eye(m.shape[1])]
         return np.stack(columns, axis=2)
 
-    def maximise(self, m, y0, q, b):
+    def maximise(self, m: Numbers, y0: Numbers, q: Numbers, b: Numbers) -> Numbers:
         return self.over(b, m.shape[1], np.ones(len(m))).maximise(m.ravel(), y0.ravel(), q).reshape(m.shape)
 
-    def prox_conjugate(self, v, step, b):
+    def prox_conjugate(self, v: Numbers, step: Numbers, b: Numbers) -> Numbers:
         return self.maximise(np.zeros_like(v), v, 1 / step, b)
 
-    def _by_sample(self, name: str, table, b) -> np.ndarray:
+    def _by_sample(self, name: str, table: Numbers, b: Numbers) -> np.ndarray:
         one, k = np.ones(1), table.shape[1]
         return np.array([getattr(self.over(t, k, one), name)(row) for row, t in zip(table, b, strict=True)])
 
@@ -50,7 +53,7 @@ class Tasks:
         return f"Tasks({self.loss!r})"
 
 
-def check_block_loss(loss, width: int = 3) -> None:
+def check_block_loss(loss: Any, width: int = 3) -> None:
     """Check every law a loss over ``width`` margins a sample must obey.
 
     * ``derivative`` equals central differences of ``value`` and ``second_derivative`` those of ``derivative``; the
@@ -97,23 +100,23 @@ def check_block_loss(loss, width: int = 3) -> None:
     _extremes(loss, b, width)
 
 
-def _targets(loss, n: int, width: int, rng) -> np.ndarray:
+def _targets(loss: Any, n: int, width: int, rng: np.random.Generator) -> np.ndarray:
     if isinstance(loss, Tasks):
         return rng.choice(TARGETS[loss.loss.targets], (n, width))
     return np.arange(n) % width
 
 
-def _duals(loss, m, b, rng) -> np.ndarray:
+def _duals(loss: Any, m: Numbers, b: Numbers, rng: np.random.Generator) -> np.ndarray:
     """Points of the domain: inside, on its faces, at its corners, and 0."""
     n, k = m.shape
     far = rng.normal(size=(n, k)) * 10.0 ** rng.uniform(-2, 1, (n, 1))
     y = loss.over(b, k, np.full(n, 1 / n)).into_domain(far.ravel()).reshape(n, k)
     y[1::4] = loss.derivative(m, b)[1::4]
     y[::9] = 0.0
-    return y
+    return np.asarray(y)
 
 
-def _derivatives(loss, m, b) -> None:
+def _derivatives(loss: Any, m: Numbers, b: Numbers) -> None:
     h, first, second = 1e-5, loss.derivative(m, b), loss.second_derivative(m, b)
     size = 1 + np.abs(loss.value(m, b)) + np.abs(first * m).sum(axis=1)
     for c, unit in enumerate(np.eye(m.shape[1])):
@@ -144,7 +147,7 @@ def _derivatives(loss, m, b) -> None:
              change=change, most=most)  # fmt: skip
 
 
-def _domain(loss, y, b, rng) -> None:
+def _domain(loss: Any, y: Numbers, b: Numbers, rng: np.random.Generator) -> None:
     n, k = y.shape
     over = loss.over(b, k, np.full(n, 1 / n))
     hold(loss, "0 is in the domain of the conjugate", np.isfinite(loss.conjugate(np.zeros_like(y), b)))
@@ -169,7 +172,7 @@ def _domain(loss, y, b, rng) -> None:
                  beyond <= 1e-10 * (1 + away) * (1 + np.linalg.norm(inside - p, axis=1)), beyond=beyond)  # fmt: skip
 
 
-def _fenchel_young(loss, m, y, b) -> None:
+def _fenchel_young(loss: Any, m: Numbers, y: Numbers, b: Numbers) -> None:
     n = len(m)
     value, conjugate = loss.value(m, b), loss.conjugate(y, b)
     for shift in range(0, n, 5):
@@ -186,12 +189,12 @@ def _fenchel_young(loss, m, y, b) -> None:
          sample=np.arange(n), left=left, right=right)  # fmt: skip
 
 
-def _supremum(loss, y, b) -> None:
+def _supremum(loss: Any, y: Numbers, b: Numbers) -> None:
     """sup over m of <y, m> - phi(m), by ascent; on faces of the domain it may be at infinity."""
     for i in range(0, len(y), 5):
         row, own = y[i : i + 1], b[i : i + 1]
 
-        def fall(m, row=row, own=own):
+        def fall(m: Numbers, row: Numbers = row, own: Numbers = own) -> Numbers:
             m = np.minimum(m, 300.0)[None]
             return loss.value(m, own)[0] - (row * m).sum(), (loss.derivative(m, own) - row)[0]
 
@@ -202,7 +205,7 @@ def _supremum(loss, y, b) -> None:
              sample=i, conjugate=got, supremum=climbed)  # fmt: skip
 
 
-def _maximise(loss, m, y, b) -> None:
+def _maximise(loss: Any, m: Numbers, y: Numbers, b: Numbers) -> None:
     """The objective is q-strongly concave: its maximum exceeds any value by (q/2) times the squared distance."""
     n = len(m)
     for q in (0.0, 1e-9, 1e-3, 1.0, 30.0, 1e4, 1e8):
@@ -219,7 +222,7 @@ def _maximise(loss, m, y, b) -> None:
         hold(loss, f"maximise is phi' at m - q (y - y0) (q = {q:g})", off <= 10 * rounding,
              sample=np.arange(n), off=off, rounding=rounding)  # fmt: skip
 
-        def objective(at, q=q):
+        def objective(at: Numbers, q: Numbers = q) -> Numbers:
             return (at * m).sum(axis=1) - loss.conjugate(at, b) - q / 2 * ((at - y) ** 2).sum(axis=1)
 
         best = objective(got)
@@ -234,14 +237,14 @@ def _maximise(loss, m, y, b) -> None:
                      worse >= -1e-12 * size - rounding, sample=np.arange(n), worse=worse)  # fmt: skip
 
 
-def _moreau(loss, m, b) -> None:
+def _moreau(loss: Any, m: Numbers, b: Numbers) -> None:
     """v = prox of step phi* at v + step (prox of phi / step at v / step), the second found by descent."""
     for i in range(0, len(m), 6):
         v, own = np.clip(m[i : i + 1], -20, 20), b[i : i + 1]
         for step in (0.05, 1.0, 9.0):
             got = loss.prox_conjugate(v, step, own)
 
-            def fall(u, v=v, own=own, step=step):
+            def fall(u: Numbers, v: Numbers = v, own: Numbers = own, step: Numbers = step) -> Numbers:
                 u = u[None]
                 off = u - v / step
                 slope = loss.derivative(u, own) + step * off
@@ -253,7 +256,7 @@ def _moreau(loss, m, b) -> None:
                  v=v[0], step=step, prox_conjugate=got[0], prox=u)  # fmt: skip
 
 
-def _balance(loss, y, b, rng) -> None:
+def _balance(loss: Any, y: Numbers, b: Numbers, rng: np.random.Generator) -> None:
     n, k = y.shape
     for s in (np.full(n, 1 / n), rng.dirichlet(np.full(n, 0.3))):
         over = loss.over(b, k, s)
@@ -266,7 +269,7 @@ def _balance(loss, y, b, rng) -> None:
         hold(loss, "balance leaves what is balanced", np.abs(again - got) <= 1e-9 * (1 + np.abs(got)))
 
 
-def _extremes(loss, b, width: int) -> None:
+def _extremes(loss: Any, b: Numbers, width: int) -> None:
     bound = 1e10 if np.isfinite(loss.smoothness) else 300.0
     rows = []
     for far in (700.0, 1e3, 1e6, 1e10):
@@ -290,7 +293,7 @@ def _extremes(loss, b, width: int) -> None:
          **where, value=value, tangent=tangent)  # fmt: skip
 
 
-def check_block_penalty(penalty, size: int) -> None:
+def check_block_penalty(penalty: Any, size: int) -> None:
     """Check every law a penalty on a block of ``size`` numbers must obey.
 
     * g is convex, and 0 at 0;
@@ -332,7 +335,7 @@ def check_block_penalty(penalty, size: int) -> None:
         _block_scale(penalty, v)
 
 
-def _block_prox(penalty, rows) -> None:
+def _block_prox(penalty: Any, rows: Numbers) -> None:
     units = np.eye(rows.shape[1])
     for v in rows:
         for step in STEPS:
@@ -348,7 +351,7 @@ def _block_prox(penalty, rows) -> None:
                      step=step, value=value, line=line)  # fmt: skip
 
 
-def _block_conjugate(penalty, rows, slopes, strong: bool) -> None:
+def _block_conjugate(penalty: Any, rows: Numbers, slopes: Numbers, strong: bool) -> None:
     for v in (*rows, *slopes):
         conjugate = penalty.conjugate(v)
         hold(penalty, "the conjugate is never negative", conjugate >= 0)
@@ -379,7 +382,7 @@ def _block_conjugate(penalty, rows, slopes, strong: bool) -> None:
                  close(left, right, 1e-12, size), step=step, left=left, right=right)  # fmt: skip
 
 
-def _block_scale(penalty, v) -> None:
+def _block_scale(penalty: Any, v: Numbers) -> None:
     t = penalty.feasible_scale(v)
     hold(penalty, "feasible_scale is in [0, 1]", 0 <= t <= 1, scale=t)
     inside = penalty.conjugate(t * v)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,7 +29,7 @@ def missing(script: Path) -> list[str]:
     return [name for name in re.findall(r'datasets\.\w+\("(\w+)"', script.read_text("utf-8")) if find(name) is None]
 
 
-def load(name: str, train: bool = True):
+def load(name: str, train: bool = True) -> Any:
     """``A`` (CSR or dense, float64) and labels ``y``; only the training part if there is a split.
 
     "20news" is ``20news_counts`` with sublinear tf-idf weights and rows of length one. Dense sets come standardised.
@@ -56,7 +57,7 @@ def load(name: str, train: bool = True):
     return A, y
 
 
-def load_binary(name: str):
+def load_binary(name: str) -> Any:
     """``load`` with targets -1 and +1: comp.* against the rest for 20news, else the sign of the label."""
     A, y = load(name)
     if name == "20news":

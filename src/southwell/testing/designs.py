@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from .._typing import Given
 from ..problem import Problem
 from ._brute import EPS, hold
 
 
-def check_design(A, dense, sample_weight=None) -> None:
+def check_design(A: Given, dense: np.ndarray, sample_weight: Given = None) -> None:
     """Check that ``A``, however it is stored, represents the matrix ``dense``.
 
     For both axes, with and without an intercept:
@@ -48,7 +51,7 @@ def check_design(A, dense, sample_weight=None) -> None:
             _check_layout(problem, problem.layout(by_columns), dense, where)
 
 
-def _check_layout(problem: Problem, layout, dense: np.ndarray, where: str) -> None:
+def _check_layout(problem: Problem, layout: Any, dense: np.ndarray, where: str) -> None:
     (n, d), extra = dense.shape, int(problem.intercept)
     hold(where, f"rows and cols are {n} and {d + extra}; got {layout.rows} and {layout.cols}",
          (layout.rows, layout.cols) == (n, d + extra))  # fmt: skip

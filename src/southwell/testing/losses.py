@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 
+from .._typing import Numbers
 from ._brute import EPS, close, golden, hold, root
 
 TARGETS = {"real": (-1.7, 0.0, 0.3, 2.5), "signs": (-1.0, 1.0), "counts": (0.0, 0.5, 1.0, 4.0)}
 
 
-def check_loss(loss) -> None:
+def check_loss(loss: Any) -> None:
     """Check every law a loss must obey.
 
     The laws, for targets of the loss's own kind:
@@ -55,7 +57,7 @@ def _margins() -> np.ndarray:
     return np.concatenate([np.linspace(-6.0, 6.0, 601) + 1.2345e-3, np.linspace(-40.0, 40.0, 81) + 1.2345e-3])
 
 
-def _duals(loss, b: float) -> np.ndarray:
+def _duals(loss: Any, b: float) -> np.ndarray:
     """Points of the domain: its ends where finite, 0, and points between, as far as 20."""
     lo, hi = loss.core.domain(b)
     lo, hi = max(lo, -20.0), min(hi, 20.0)
@@ -63,7 +65,7 @@ def _duals(loss, b: float) -> np.ndarray:
     return np.concatenate([[lo, hi, 0.0], inside])
 
 
-def _derivatives(loss, b: float) -> None:
+def _derivatives(loss: Any, b: float) -> None:
     m, h = _margins(), 1e-5
     value, first, second = (f(m, b) for f in (loss.value, loss.derivative, loss.second_derivative))
     up, down = loss.value(m + h, b), loss.value(m - h, b)
@@ -105,7 +107,7 @@ def _derivatives(loss, b: float) -> None:
         hold(loss, "a loss that is not smooth has infinite smoothness", loss.smoothness == np.inf)
 
 
-def _conjugate(loss, b: float) -> None:
+def _conjugate(loss: Any, b: float) -> None:
     lo, hi = loss.core.domain(b)
     hold(loss, "0 is in the domain of the conjugate", lo <= 0 <= hi and np.isfinite(loss.conjugate(0.0, b)), b=b)
     y = _duals(loss, b)
@@ -121,7 +123,7 @@ def _conjugate(loss, b: float) -> None:
                  y=outside, b=b, conjugate=loss.conjugate(outside, b))  # fmt: skip
 
 
-def _fenchel_young(loss, b: float) -> None:
+def _fenchel_young(loss: Any, b: float) -> None:
     m, y = _margins(), _duals(loss, b)[:, None]
     sides = loss.value(m, b) + loss.conjugate(y, b)
     hold(loss, "Fenchel-Young: phi(m) + phi*(y) >= y m", sides - y * m >= -1e-12 * (1 + np.abs(y * m) + np.abs(sides)),
@@ -133,7 +135,7 @@ def _fenchel_young(loss, b: float) -> None:
          m=m, y=y, b=b, left=value + conjugate, right=y * m)  # fmt: skip
 
 
-def _maximise(loss, b: float) -> None:
+def _maximise(loss: Any, b: float) -> None:
     """y is the maximiser if and only if y = phi'(u), a subgradient, at the margin u with u + q y = m + q y0."""
     lo, hi = loss.core.domain(b)
     margins = [-1e3, -30.0, -3.0, -0.5, 0.0, 0.7, 2.0, 30.0, 1e3]
@@ -155,7 +157,7 @@ def _maximise(loss, b: float) -> None:
          (got >= least - rounding) & (got <= most + rounding), **where, least=least, most=most)  # fmt: skip
 
 
-def _moreau(loss, b: float) -> None:
+def _moreau(loss: Any, b: float) -> None:
     """v = prox of step phi* at v + step * (prox of phi / step at v / step), the second found by brute force."""
     points = np.array([-25.0, -3.0, -1.0, -0.2, 0.0, 0.4, 1.0, 2.6, 25.0])  # most are outside some domain
     v, step = (a.ravel() for a in np.meshgrid(points, [0.05, 0.7, 1.0, 9.0], indexing="ij"))
@@ -167,7 +169,7 @@ def _moreau(loss, b: float) -> None:
     hold(loss, "Moreau: v = prox_conjugate(v, step) + step prox of phi / step at v / step",
          close(got + step * u, v, 1e-5, np.abs(step * u)), v=v, step=step, b=b, prox_conjugate=got, prox=u)  # fmt: skip
 
-    def objective(y):
+    def objective(y: Numbers) -> Numbers:
         return loss.conjugate(y, b) + (y - v) ** 2 / (2 * step)
 
     lo, hi = loss.core.domain(b)
@@ -180,7 +182,7 @@ def _moreau(loss, b: float) -> None:
              v=v, step=step, b=b, prox_conjugate=got, better=near)  # fmt: skip
 
 
-def _extremes(loss, b: float) -> None:
+def _extremes(loss: Any, b: float) -> None:
     m = np.array([-1e3, -700.0, -300.0, -40.0, 0.0, 40.0, 300.0, 700.0, 1e3])
     with warnings.catch_warnings(), np.errstate(over="warn", invalid="warn", divide="warn"):
         warnings.simplefilter("error")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from .._typing import Numbers
 from ._brute import EPS, close, golden, hold
 
 FAR = 1e9  # the range of the brute-force search; a supremum that still grows there is infinite
 STEPS = (1e-3, 0.1, 1.0, 30.0)
 
 
-def check_penalty(penalty, n_features: int) -> None:
+def check_penalty(penalty: Any, n_features: int) -> None:
     """Check every law a penalty must obey, coordinate by coordinate.
 
     * g_j is convex; its domain is an interval;
@@ -52,7 +55,7 @@ def check_penalty(penalty, n_features: int) -> None:
     _intercept(penalty, core, rows)
 
 
-def _box(penalty, core, n: int) -> tuple[np.ndarray, np.ndarray]:
+def _box(penalty: Any, core: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     """The domain of each g_j, found by testing where values are finite."""
     inside = core.prox(np.zeros(n), 1.0)
     j = np.arange(n)
@@ -69,12 +72,12 @@ def _box(penalty, core, n: int) -> tuple[np.ndarray, np.ndarray]:
     return ends[0], ends[1]
 
 
-def _slopes(penalty, core, rows: np.ndarray) -> list[np.ndarray]:
+def _slopes(penalty: Any, core: Any, rows: np.ndarray) -> list[np.ndarray]:
     """Subgradients of g at many points, (v - p) / step with p = prox(v, step): kinks give every slope between."""
     return [(v - core.prox(v, step)) / step for v in rows[::4] for step in STEPS]
 
 
-def _convex(penalty, core, rows: np.ndarray, box) -> None:
+def _convex(penalty: Any, core: Any, rows: np.ndarray, box: Any) -> None:
     j = np.arange(rows.shape[1])
     for a, b in zip(rows, rows[::-1], strict=True):
         a, b = np.clip(a, *box), np.clip(b, *box)
@@ -83,7 +86,7 @@ def _convex(penalty, core, rows: np.ndarray, box) -> None:
              j=j, x1=a, x2=b, middle=middle, mean=mean)  # fmt: skip
 
 
-def _prox(penalty, core, rows: np.ndarray, box) -> None:
+def _prox(penalty: Any, core: Any, rows: np.ndarray, box: Any) -> None:
     j = np.arange(rows.shape[1])
     others = [np.clip(v, *box) for v in rows[::5]]
     for step in STEPS:
@@ -107,15 +110,15 @@ def _prox(penalty, core, rows: np.ndarray, box) -> None:
                      j=j, v=v, step=step, prox=got, x=x, value=value, line=line)  # fmt: skip
 
 
-def _supremum(core, v: np.ndarray, box) -> np.ndarray:
+def _supremum(core: Any, v: np.ndarray, box: Any) -> np.ndarray:
     """sup of v x - g(x) over the box by brute force; infinite if it still grows at the end of the search."""
     lo, hi = box
 
-    def f(x):
+    def f(x: Numbers) -> Numbers:
         return v * x - core.value(x)
 
     near = np.clip([-10.0, 10.0], lo[:, None], hi[:, None]).T  # with a wide range, rounding can hide a maximum near 0
-    best = np.maximum(golden(f, lo, hi)[1], golden(f, *near, 80)[1])
+    best = np.maximum(golden(f, lo, hi)[1], golden(f, near[0], near[1], 80)[1])
     grows = np.zeros(v.size, dtype=bool)
     for end, far in ((lo, -FAR), (hi, FAR)):
         endless = end == far
@@ -124,7 +127,7 @@ def _supremum(core, v: np.ndarray, box) -> np.ndarray:
     return np.where(grows, np.inf, best)
 
 
-def _conjugate(penalty, core, slopes: list[np.ndarray], box) -> None:
+def _conjugate(penalty: Any, core: Any, slopes: list[np.ndarray], box: Any) -> None:
     for v in slopes:
         got, want = core.conjugate(v), _supremum(core, v, box)
         scale = core.feasible_scale(v)
@@ -133,7 +136,7 @@ def _conjugate(penalty, core, slopes: list[np.ndarray], box) -> None:
              j=np.arange(v.size), v=v, conjugate=got, supremum=want)  # fmt: skip
 
 
-def _fenchel_young(penalty, core, rows: np.ndarray, slopes: list[np.ndarray], box) -> None:
+def _fenchel_young(penalty: Any, core: Any, rows: np.ndarray, slopes: list[np.ndarray], box: Any) -> None:
     j = np.arange(rows.shape[1])
     points = [np.clip(x, *box) for x in rows[::3]]
     values = [core.value(x) for x in points]
@@ -159,7 +162,7 @@ def _fenchel_young(penalty, core, rows: np.ndarray, slopes: list[np.ndarray], bo
                  close(left, right, 1e-12, size), j=j, x=x, v=slope, left=left, right=right)  # fmt: skip
 
 
-def _feasible_scale(penalty, core, slopes: list[np.ndarray]) -> None:
+def _feasible_scale(penalty: Any, core: Any, slopes: list[np.ndarray]) -> None:
     j = np.arange(slopes[0].size)
     zero = core.conjugate(np.zeros(j.size))
     hold(penalty, "0 is in the domain of the conjugate", np.isfinite(zero), j=j, conjugate=zero)
@@ -174,7 +177,7 @@ def _feasible_scale(penalty, core, slopes: list[np.ndarray]) -> None:
              j=j, v=v, scale=t, larger=more, conjugate_there=beyond)  # fmt: skip
 
 
-def _intercept(penalty, core, rows: np.ndarray) -> None:
+def _intercept(penalty: Any, core: Any, rows: np.ndarray) -> None:
     for v in rows[::20]:
         v = np.append(v, 3.7)
         hold(penalty, "the intercept costs nothing", core.value(v)[-1] == 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise, permutations
+from typing import Any
 
 import numpy as np
 from scipy.stats import chi2
@@ -13,7 +14,7 @@ from .. import _core, rules
 from ._brute import hold
 
 
-def check_rule(rule, draw: Callable | None = None) -> None:
+def check_rule(rule: Any, draw: Callable[..., Any] | None = None) -> None:
     """Check every law a rule must obey.
 
     * coordinates lie in 0, ..., n-1; with n = 1 there is only 0; each is selected at some point;
@@ -59,7 +60,7 @@ def check_rule(rule, draw: Callable | None = None) -> None:
         )
 
 
-def _any_rule(rule, stream: Callable) -> None:
+def _any_rule(rule: Any, stream: Callable[..., Any]) -> None:
     hold(rule, "with one coordinate every draw is 0", stream(1, 0, 10) == [0] * 10)
     for n in (1, 2, 3, 63, 64, 65, 200):
         drawn = stream(n, 7, 40 * n + 200)
@@ -69,7 +70,7 @@ def _any_rule(rule, stream: Callable) -> None:
         hold(rule, "a shorter stream is the start of a longer one", stream(n, 7, n + 1) == drawn[: n + 1])
 
 
-def _shuffled(rule, stream: Callable) -> None:
+def _shuffled(rule: Any, stream: Callable[..., Any]) -> None:
     for n in (1, 2, 13, 100):
         passes = np.reshape(stream(n, 11, 20 * n), (20, n))
         hold(rule, "each pass visits every coordinate once", (np.sort(passes) == np.arange(n)).all())
@@ -81,7 +82,7 @@ def _shuffled(rule, stream: Callable) -> None:
     _equally_likely(rule, "an order is independent of the last one", Counter(pairwise(orders)), 36)
 
 
-def _equally_likely(rule, law: str, counts: Counter, cells: int) -> None:
+def _equally_likely(rule: Any, law: str, counts: Counter[Any], cells: int) -> None:
     """Pearson's chi-square: too large means uneven, too small means too even to be random."""
     expected = sum(counts.values()) / cells
     statistic = sum((c - expected) ** 2 for c in counts.values()) / expected + (cells - len(counts)) * expected
