@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from . import _sparse, plots
+from . import _core, _sparse, plots
 from .status import Status
 
 if TYPE_CHECKING:
     from .problem import Problem
     from .proof import Proof
 
-HISTORY_FIELDS = ("epoch", "seconds", "primal", "dual", "gap", "nonzeros", "moves", "entries")
-_INTEGERS = {"epoch", "nonzeros", "moves", "entries"}
+_WHOLE = _core.history_fields()  # which of them are integers
+HISTORY_FIELDS = tuple(_WHOLE)
 
 
 class Effort(NamedTuple):
@@ -191,6 +191,6 @@ def history_arrays(records: list[tuple], seconds_before: float) -> dict[str, np.
     columns = dict(
         zip(HISTORY_FIELDS, zip(*records, strict=True) if records else [()] * len(HISTORY_FIELDS), strict=True)
     )
-    history = {k: np.array(v, dtype=np.int64 if k in _INTEGERS else np.float64) for k, v in columns.items()}
+    history = {k: np.array(v, dtype=np.int64 if _WHOLE[k] else np.float64) for k, v in columns.items()}
     history["seconds"] += seconds_before
     return history

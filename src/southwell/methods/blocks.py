@@ -8,7 +8,7 @@ from .. import _core, rules
 from ..block_problem import BlockProblem
 from .base import Prepared, Start
 
-IN_TURN = ("cyclic", "shuffled", "uniform")
+IN_TURN = [name for name, rule in rules.ALL.items() if rule.blind]
 
 
 def refuse_factors(problem: BlockProblem) -> None:
@@ -51,7 +51,7 @@ def descent(method, problem: BlockProblem, start: Start, seed: int) -> Prepared:
         raise ValueError(f"{refusal} Use side='primal', DSPDC, or method='auto'.")
     automatic = isinstance(method.rule, str) and method.rule == "auto"
     rule = rules.get({"primal": "cyclic", "dual": "shuffled"}[side] if automatic else method.rule)
-    if rule.name not in IN_TURN:
+    if not rule.blind:
         raise ValueError(f"Blocks move in turn: rule must be one of {', '.join(IN_TURN)}; got {rule.name}.")
     if method.coupling == "gram":
         raise ValueError("Block coordinate descent keeps margins or slopes; use coupling='auto'.")

@@ -64,7 +64,7 @@ def accelerated_dual(A, b, s, loss, net, moves: Iterable, theta0: float, y=None,
         return loss.maximise(-r / s[i], z, scale * q[i], b[i]) if s[i] > 0 else z
 
     start = np.zeros(A.shape[0]) if y is None else np.array(y, dtype=float)
-    return accelerate(gradient, step, loss.name == "squared", moves, theta0, start, restarts)
+    return accelerate(gradient, step, loss.quadratic, moves, theta0, start, restarts)
 
 
 def accelerate(gradient: Callable, step: Callable, smooth: bool, moves: Iterable, theta0: float, x, restarts=()):

@@ -29,10 +29,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..rules import GREEDY_SCORES
 from .bounded import bounded, maximisers, radii
 from .conjugates import farthest, subdifferential
 
-KINDS = ("reach", "residual", "bracket", "gs", "gs-s", "gs-r", "gs-q")
+KINDS = ("reach", "residual", "bracket", *GREEDY_SCORES)
 
 
 def distance(point, low, high):
