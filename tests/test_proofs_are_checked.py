@@ -6,13 +6,12 @@ import scipy.sparse as sp
 
 import southwell as sw
 from cases import PENALTIES, sparse_model
+from proofs import LOSSES
 from southwell.check import verify
 from southwell.check.loss import Loss
 from southwell.penalties import ElasticNet, Groups
 
 pytestmark = pytest.mark.filterwarnings("ignore::southwell.ConvergenceWarning")
-
-LOSSES = [name for name in sw.losses.ALL if name in Loss.known]
 
 
 def test_the_checker_knows_the_losses_as_the_solver_does():

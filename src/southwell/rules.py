@@ -200,6 +200,7 @@ class Greedy(Rule):
     score: str = "gs-s"
     refresh_every: int | None = None
     name: ClassVar[str] = "greedy"
+    random: ClassVar[bool] = False
 
     def __post_init__(self):
         _known_score(self.score)
