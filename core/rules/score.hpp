@@ -1,12 +1,13 @@
 // Scores: measures of how far a coordinate is from its optimum. They are computed in
 // algorithms/primal_step.hpp and dual_step.hpp.
 //
-//     reach      L_k ||a_k||: how far it could ever move the product              importance
-//     residual   |kappa_k| ||a_k||: how far it is from where its reading puts it  support set, adaptive,
-//     ada-uniform bracket    its share of the duality gap                                     ada-gap,
-//     gap-per-epoch violation  the shortest subgradient                                         gs, gs-s step
-//     the longest proximal step                                        gs-r decrease   the most decrease its
-//     quadratic bound promises                   gs-q
+//     score      meaning                                                           rules
+//     reach      L_k ||a_k||: how far a coordinate could ever move the product     importance
+//     residual   |kappa_k| ||a_k||: how far it is from where its reading puts it   support set, adaptive
+//     bracket    its share of the duality gap                                      ada-gap, gap-per-epoch
+//     violation  the shortest subgradient                                          gs, gs-s
+//     step       the longest proximal step                                         gs-r
+//     decrease   the largest decrease that its quadratic bound promises            gs-q
 #pragma once
 #include "core/support/enumeration.hpp"
 

@@ -1,4 +1,5 @@
-"""The losses over classes and their conjugates, as in ``losses.py``; margins and dual points are given output by output.
+"""The losses over classes and their conjugates, as in ``losses.py``. Margins and dual points come output by
+output.
 
 Dual points are y = p - e_b, p a probability vector and b the class of the sample: entries are >= 0 except that of class
 b, which is minus the sum of the others and at least -1.

@@ -1,8 +1,8 @@
 """What a loss must define, and what the losses share.
 
-A loss is a subclass of ``Loss`` in ``losses.py`` or ``class_losses.py``, found by its name. Margins are integers in a unit,
-which is a power of two. Dual points are kept as u_i = s_i y_i, integers in a rational unit, so that sum_i s_i y_i = 0
-and z = A'u are exact. The sums enclosed are
+A loss is a subclass of ``Loss`` in ``losses.py`` or ``class_losses.py``, found by its name. Margins are integers in a
+unit, which is a power of two. Dual points are kept as u_i = s_i y_i, integers in a rational unit, so that
+sum_i s_i y_i = 0 and z = A'u are exact. The sums enclosed are
 
     sum_i s_i phi(m_i; b_i)        and        sum_i s_i phi*(u_i / s_i; b_i).
 

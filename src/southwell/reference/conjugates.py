@@ -20,8 +20,8 @@ def domain(loss, b):
 
 
 def subdifferential(loss, y, b):
-    """The ends of the subdifferential of phi* at y. Where it is infinite at an end of the domain, a y within rounding of
-    that end counts as the end."""
+    """The ends of the subdifferential of phi* at y. Where it is infinite at an end of the domain, a y within rounding
+    of that end counts as the end."""
     lo, hi = domain(loss, b)
     if loss.piecewise:
         kappa, eps = loss.core.pieces
