@@ -3,6 +3,7 @@
 #include "bindings/coordinate_descent.hpp"
 #include "core/support/helpers.hpp"
 #include <atomic>
+#include <cctype>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -23,7 +24,7 @@ struct BoundRule {
 
 // The search of a MaxInnerProduct rule, written in Python: `search(image, count)` returns the indices of
 // `count` coordinates.
-Search::Find asking(nb::object search, Index coordinates, Failure failure) {
+decltype(RuleSpec::find) asking(nb::object search, Index coordinates, Failure failure) {
   return [search = std::make_shared<nb::object>(std::move(search)), coordinates,
           failure](CVec image, std::span<Index> found) {
     locked([&] {
@@ -47,12 +48,12 @@ Search::Find asking(nb::object search, Index coordinates, Failure failure) {
 // The options of coordinate descent, plain or accelerated.
 struct DescentOptions {
   std::string side;
-  std::uint64_t seed;
-  bool shrinking, accelerated, restarts;
-  Real firmness, intercept_firmness;
-  Index room;
-  Real momentum;
-  Index recentre_every;
+  std::uint64_t seed = 0;
+  bool shrinking = false, accelerated = false, restarts = true;
+  Real firmness = 0, intercept_firmness = 0;
+  Index room = 0;
+  Real momentum = 0;
+  Index recentre_every = 1;
 };
 
 BoundAlgorithm coordinate_descent(nb::object problem, const BoundRule& rule, const DescentOptions& options,
@@ -68,24 +69,25 @@ BoundAlgorithm coordinate_descent(nb::object problem, const BoundRule& rule, con
   const AnyLayout* other = across.is_none() ? nullptr : &nb::cast<const BoundLayout&>(across).layout;
   if (other && (as_design(*other).rows() != design.rows() || as_design(*other).cols() != design.cols()))
     throw std::invalid_argument("a layout of the wrong size");
-  const DescentSpec spec{bound.core,
-                         for_steps(bound.any_loss),
-                         rule.spec,
-                         options.seed,
-                         options.shrinking,
-                         view(start),
-                         sized(anchor, design.cols()),
-                         options.firmness,
-                         options.intercept_firmness,
-                         gram ? gram->data() : nullptr,
-                         other,
-                         options.room,
-                         options.accelerated,
-                         options.restarts,
-                         options.momentum,
-                         options.recentre_every};
-  BoundAlgorithm result{problem, nb::make_tuple(gram ? nb::cast(*gram) : nb::none(), across), nullptr,
-                        rule.failure};
+  const DescentSpec spec{.problem = bound.core,
+                         .loss = for_steps(bound.any_loss),
+                         .rule = rule.spec,
+                         .seed = options.seed,
+                         .shrinking = options.shrinking,
+                         .start = view(start),
+                         .anchor = sized(anchor, design.cols()),
+                         .firmness = options.firmness,
+                         .intercept_firmness = options.intercept_firmness,
+                         .gram = gram ? gram->data() : nullptr,
+                         .across = other,
+                         .room = options.room,
+                         .accelerated = options.accelerated,
+                         .restarts = options.restarts,
+                         .momentum = options.momentum,
+                         .recentre_every = options.recentre_every};
+  BoundAlgorithm result{.problem_object = problem,
+                        .parts = nb::make_tuple(gram ? nb::cast(*gram) : nb::none(), across),
+                        .failure = rule.failure};
   const Unlocked unlocked;
   if (gram) {
     result.algorithm = primal ? primal_gram_descent(spec) : dual_gram_descent(spec);
@@ -117,7 +119,20 @@ template <class Work> auto study(BoundAlgorithm& bound, Index count, Work&& work
 }
 
 nb::object to_tuple(const Record& r) {
-  return nb::make_tuple(r.epoch, r.seconds, r.primal, r.dual, r.gap, r.nonzeros, r.moves, r.entries);
+  nb::list row;
+#define SOUTHWELL_FIELD(Type, name) row.append(r.name);
+  SOUTHWELL_HISTORY(SOUTHWELL_FIELD)
+#undef SOUTHWELL_FIELD
+  return nb::tuple(row);
+}
+
+// The names of those, and whether they are whole numbers.
+nb::dict history_fields() {
+  nb::dict whole;
+#define SOUTHWELL_FIELD(Type, name) whole[#name] = std::is_integral_v<Type>;
+  SOUTHWELL_HISTORY(SOUTHWELL_FIELD)
+#undef SOUTHWELL_FIELD
+  return whole;
 }
 
 // A flag that any thread can raise to end solves in other threads.
@@ -159,8 +174,12 @@ private:
   const Flag* cancelled_;
 };
 
-constexpr const char* status_names[] = {"CONVERGED",   "MAX_EPOCHS", "MAX_SECONDS", "STOPPED",
-                                        "INTERRUPTED", "DIVERGED",   "PRECISION"};
+// As Python's Status spells it.
+std::string spelled(Status status) {
+  std::string name(name_of(status));
+  for (char& letter : name) letter = char(std::toupper(static_cast<unsigned char>(letter)));
+  return name;
+}
 
 nb::bytes mask(const std::vector<char>& marks) { return nb::bytes(marks.data(), marks.size()); }
 
@@ -172,14 +191,16 @@ nb::dict run(BoundAlgorithm& algorithm, Real tol, Index max_epochs, Real max_sec
   {
     const Unlocked unlocked;
     const AtWork helpers(threads, processors);
-    outcome = drive(algorithm.question(), *algorithm.algorithm, {tol, max_epochs, max_seconds, check_every},
-                    watch, record_history);
+    outcome =
+        drive(algorithm.question(), *algorithm.algorithm,
+              {.tol = tol, .max_epochs = max_epochs, .max_seconds = max_seconds, .check_every = check_every},
+              watch, record_history);
   }
   if (!algorithm.failure->is_none()) watch.error = std::exchange(*algorithm.failure, nb::none());
   nb::dict result;
   nb::list history;
   for (const Record& record : outcome.history) history.append(to_tuple(record));
-  result["status"] = status_names[int(outcome.status)];
+  result["status"] = spelled(outcome.status);
   result["x"] = to_numpy(outcome.x);
   result["y"] = to_numpy(outcome.y);
   result["primal"] = outcome.proof.primal;
@@ -208,10 +229,15 @@ void def_algorithms(nb::module_& m) {
              std::optional<Array<Index>> block_of, Index candidates, Real explore, nb::object search,
              Index coordinates) {
             const Failure failure = std::make_shared<nb::object>(nb::none());
-            new (self) BoundRule{{name, score_named(score), refresh_every, mix,
-                                  block_of ? copied(*block_of) : std::vector<Index>(), candidates, explore,
-                                  search.is_none() ? Search::Find() : asking(search, coordinates, failure)},
-                                 failure};
+            RuleSpec spec{.name = name,
+                          .score = named<Score>(score),
+                          .refresh_every = refresh_every,
+                          .mix = mix,
+                          .candidates = candidates,
+                          .explore = explore};
+            if (block_of) spec.block_of = copied(*block_of);
+            if (!search.is_none()) spec.find = asking(search, coordinates, failure);
+            new (self) BoundRule{.spec = std::move(spec), .failure = failure};
           },
           "name"_a, "score"_a = "none", "refresh_every"_a = 0, "mix"_a = 0.0, "block_of"_a = nb::none(),
           "candidates"_a = 1, "explore"_a = 0.0, "search"_a.none() = nb::none(), "coordinates"_a = 0)
@@ -224,10 +250,25 @@ void def_algorithms(nb::module_& m) {
           },
           "n"_a, "seed"_a, "count"_a, "The first coordinates that the rule selects, if it needs no scores.");
   nb::class_<DescentOptions>(m, "Descent", "The options of coordinate descent.")
-      .def(nb::init<const char*, std::uint64_t, bool, bool, bool, Real, Real, Index, Real, Index>(),
-           nb::kw_only(), "side"_a, "seed"_a, "shrinking"_a = false, "accelerated"_a = false,
-           "restarts"_a = true, "firmness"_a = 0.0, "intercept_firmness"_a = 0.0, "room"_a = 0,
-           "momentum"_a = 0.0, "recentre_every"_a = 1);
+      .def(
+          "__init__",
+          [](DescentOptions* self, const char* side, std::uint64_t seed, bool shrinking, bool accelerated,
+             bool restarts, Real firmness, Real intercept_firmness, Index room, Real momentum,
+             Index recentre_every) {
+            new (self) DescentOptions{.side = side,
+                                      .seed = seed,
+                                      .shrinking = shrinking,
+                                      .accelerated = accelerated,
+                                      .restarts = restarts,
+                                      .firmness = firmness,
+                                      .intercept_firmness = intercept_firmness,
+                                      .room = room,
+                                      .momentum = momentum,
+                                      .recentre_every = recentre_every};
+          },
+          nb::kw_only(), "side"_a, "seed"_a, "shrinking"_a = false, "accelerated"_a = false,
+          "restarts"_a = true, "firmness"_a = 0.0, "intercept_firmness"_a = 0.0, "room"_a = 0,
+          "momentum"_a = 0.0, "recentre_every"_a = 1);
   nb::class_<BoundAlgorithm>(m, "Algorithm", "An algorithm with its state on one problem.")
       .def("settle", &settle, "Recompute products and scores at the current point.")
       .def(
@@ -268,6 +309,15 @@ void def_algorithms(nb::module_& m) {
       .def_prop_ro("raised", [](const Flag& flag) { return bool(flag.raised); });
   m.def("coordinate_descent", &coordinate_descent, "problem"_a, "rule"_a, "options"_a, "start"_a, "anchor"_a,
         "gram"_a.none(), "across"_a.none());
+  m.def("history_fields", &history_fields, "What a row of the history holds: names, and which are integers.");
+  m.def(
+      "statuses",
+      [] {
+        std::vector<std::string> all;
+        for (std::size_t k = 0; k < names_of<Status>.size(); ++k) all.push_back(spelled(Status(k)));
+        return all;
+      },
+      "How a solve can end.");
   m.def("drive", &run, "algorithm"_a, "tol"_a, "max_epochs"_a, "max_seconds"_a, "check_every"_a, "threads"_a,
         "processors"_a, "callback"_a.none(), "record_history"_a, "cancelled"_a.none() = nb::none());
 }

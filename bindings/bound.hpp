@@ -53,8 +53,8 @@ struct BoundProblem final : BoundQuestion {
 using Failure = std::shared_ptr<nanobind::object>;
 
 struct BoundAlgorithm {
-  nanobind::object problem_object, parts;
-  std::unique_ptr<Algorithm> algorithm;
+  nanobind::object problem_object, parts = nanobind::none();
+  std::unique_ptr<Algorithm> algorithm = nullptr;
   Failure failure = std::make_shared<nanobind::object>(nanobind::none());
   bool settled = false;
 

@@ -12,10 +12,10 @@ struct DescentSpec {
   const Problem& problem;
   StepLoss loss;
   const RuleSpec& rule;
-  std::uint64_t seed;
-  bool shrinking;
-  CVec start;                                // x on the primal side, y on the dual
-  CVec anchor;                               // first centre of the proximal terms, dual side
+  std::uint64_t seed = 0;
+  bool shrinking = false;
+  CVec start = {};                           // x on the primal side, y on the dual
+  CVec anchor = {};                          // first centre of the proximal terms, dual side
   Real firmness = 0, intercept_firmness = 0; // see ConjugateMap; dual side
   const Real* gram = nullptr;                // inner products of the coordinates' fibers, or null
   const AnyLayout* across = nullptr; // sparse data along the other axis, for rules that update all scores

@@ -25,7 +25,7 @@ struct DualMover {
   Real firmness, intercept_firmness;
 };
 
-const RuleSpec shuffled{"shuffled", Score::none, 0, 0, {}, 1, 0, {}};
+const RuleSpec shuffled{.name = "shuffled"};
 
 std::unique_ptr<Algorithm> newton(const BoundProblem& bound, const Policy& policy,
                                   Screening<Problem>& screening, CVec x, CVec y, Real softness) {

@@ -1,6 +1,10 @@
 #include "bindings/parts.hpp"
 #include "core/support/simd.hpp"
-#include <nanobind/stl/string.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+#include <vector>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -8,6 +12,19 @@ using namespace nb::literals;
 namespace southwell {
 
 namespace {
+
+struct ParameterTraits {
+  std::string_view name;
+  Real value; // its default
+  bool zero;
+  Real below;
+};
+struct LossTraits {
+  std::string_view name, targets;
+  bool smooth, quadratic, piecewise, may_overflow, log_odds;
+  Real self_concordance;
+  std::optional<ParameterTraits> parameter = {};
+};
 
 // A number is not finite exactly when its product with zero is not zero; a sum of such products vectorises.
 template <class Value> SOUTHWELL_CLONES bool finite_block(const Value* values, Index n) {
@@ -30,15 +47,56 @@ template <class Function> Output over_pairs(const AnyLoss& loss, Array<Real> v, 
       loss);
 }
 
+// What the losses of a list say about themselves, in its order.
+template <class List> std::vector<LossTraits> traits_of_all() {
+  std::vector<LossTraits> all;
+  Parts<List>::each([&]<class L>(const L& loss) {
+    LossTraits& traits = all.emplace_back(LossTraits{.name = L::name,
+                                                     .targets = L::targets,
+                                                     .smooth = L::smooth,
+                                                     .quadratic = L::quadratic,
+                                                     .piecewise = L::piecewise,
+                                                     .may_overflow = L::may_overflow,
+                                                     .log_odds = L::log_odds,
+                                                     .self_concordance = L::self_concordance});
+    if constexpr (requires { L::parameter; })
+      traits.parameter = ParameterTraits{.name = L::parameter.name,
+                                         .value = loss.*L::parameter.field,
+                                         .zero = L::parameter.zero,
+                                         .below = L::parameter.below};
+  });
+  return all;
+}
+
+void def_loss_traits(nb::module_& m) {
+  nb::class_<ParameterTraits>(m, "ParameterTraits", "The number of a part: its name, default and range.")
+      .def_ro("name", &ParameterTraits::name)
+      .def_ro("default", &ParameterTraits::value)
+      .def_ro("zero", &ParameterTraits::zero, "May it be 0? It is never negative.")
+      .def_ro("below", &ParameterTraits::below);
+  nb::class_<LossTraits>(m, "LossTraits", "What a loss says about itself; see core/losses/loss.hpp.")
+      .def_ro("name", &LossTraits::name)
+      .def_ro("targets", &LossTraits::targets)
+      .def_ro("smooth", &LossTraits::smooth)
+      .def_ro("quadratic", &LossTraits::quadratic)
+      .def_ro("piecewise", &LossTraits::piecewise)
+      .def_ro("may_overflow", &LossTraits::may_overflow)
+      .def_ro("log_odds", &LossTraits::log_odds)
+      .def_ro("self_concordance", &LossTraits::self_concordance)
+      .def_ro("parameter", &LossTraits::parameter);
+  m.def("losses", &traits_of_all<AnyLoss>, "The losses of one margin.");
+  m.def("class_losses", &traits_of_all<AnyClassLoss>, "The losses of a margin for each class.");
+}
+
 void def_losses(nb::module_& m) {
   using M = Array<Real>;
   nb::class_<AnyLoss>(m, "Loss", "One of the losses, over arrays.")
       .def(
           "__init__",
           [](AnyLoss* self, const char* name, Real parameter) {
-            new (self) AnyLoss(make_loss(name, parameter));
+            new (self) AnyLoss(Parts<AnyLoss>::make(name, parameter));
           },
-          "name"_a, "parameter"_a)
+          "name"_a, "parameter"_a = 0.0)
       .def(
           "value",
           [](const AnyLoss& self, M m, M b) {
@@ -103,13 +161,20 @@ void def_losses(nb::module_& m) {
           },
           "b"_a)
       .def_prop_ro(
-          "smooth",
-          [](const AnyLoss& self) { return std::visit([]<class L>(const L&) { return L::smooth; }, self); })
-      .def_prop_ro(
-          "smoothness",
-          [](const AnyLoss& self) { return std::visit([](const auto& l) { return l.smoothness(); }, self); })
-      .def_prop_ro("targets", [](const AnyLoss& self) {
-        return std::string(std::visit([](const auto& l) { return l.targets(); }, self));
+          "pieces",
+          [](const AnyLoss& self) {
+            return std::visit(
+                []<class L>(const L& l) -> std::optional<std::pair<Real, Real>> {
+                  if constexpr (L::piecewise)
+                    return std::pair(l.kappa(), l.eps());
+                  else
+                    return std::nullopt;
+                },
+                self);
+          },
+          "kappa and eps of phi*(y) = b y + eps |y| + (kappa/2) y^2, or None.")
+      .def_prop_ro("smoothness", [](const AnyLoss& self) {
+        return std::visit([](const auto& l) { return l.smoothness(); }, self);
       });
 }
 
@@ -150,24 +215,11 @@ void def_penalties(nb::module_& m) {
 
 } // namespace
 
-AnyLoss make_loss(const std::string& name, Real parameter) {
-  if (name == "squared") return Squared{};
-  if (name == "logistic") return Logistic{};
-  if (name == "smooth_hinge") return SmoothHinge{{}, parameter};
-  if (name == "hinge") return Hinge{};
-  if (name == "squared_hinge") return SquaredHinge{};
-  if (name == "huber") return Huber{{}, parameter};
-  if (name == "quantile") return Quantile{{}, parameter};
-  if (name == "epsilon_insensitive") return EpsilonInsensitive{{}, parameter};
-  if (name == "squared_epsilon_insensitive") return SquaredEpsilonInsensitive{{}, parameter};
-  if (name == "poisson") return Poisson{};
-  throw std::invalid_argument("unknown loss '" + name + "'");
-}
-
 bool all_finite(const float* values, Index n) { return finite_block(values, n); }
 bool all_finite(const double* values, Index n) { return finite_block(values, n); }
 
 void def_parts(nb::module_& m) {
+  def_loss_traits(m);
   def_losses(m);
   def_penalties(m);
 }

@@ -7,7 +7,6 @@
 
 namespace southwell {
 
-AnyLoss make_loss(const std::string& name, Real parameter);
 bool all_finite(const float* values, Index n);
 bool all_finite(const double* values, Index n);
 void def_parts(nanobind::module_& m);

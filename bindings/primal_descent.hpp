@@ -12,7 +12,7 @@ std::unique_ptr<Algorithm> primal_descent(const Framed<Stored, Axis::columns>& d
       [&]<class L>(const L& loss) -> std::unique_ptr<Algorithm> {
         if constexpr (!SmoothLoss<L>)
           return nullptr;
-        else if constexpr (std::is_same_v<L, Squared>)
+        else if constexpr (L::quadratic)
           return along_fibers(design, ResidualMap(spec.problem.loss),
                               PrimalStep<L>(spec.problem, loss, design, spec.start), spec);
         else

@@ -18,14 +18,6 @@ namespace southwell {
 
 namespace {
 
-IncrementalSpec::Kind kind_named(const std::string& name) {
-  using Kind = IncrementalSpec::Kind;
-  for (const auto& [known, kind] :
-       {std::pair{"spdc", Kind::spdc}, {"saga", Kind::saga}, {"sag", Kind::sag}, {"svrg", Kind::svrg}})
-    if (name == known) return kind;
-  throw std::invalid_argument("an unknown incremental method");
-}
-
 const AnyLayout& layout_of(nb::handle layout) { return nb::cast<const BoundLayout&>(layout).layout; }
 
 BoundAlgorithm incremental(nb::object problem, const IncrementalSpec& spec, Array<Real> x, Array<Real> y,
@@ -34,10 +26,10 @@ BoundAlgorithm incremental(nb::object problem, const IncrementalSpec& spec, Arra
   const Index n = bound.core.design.rows();
   sized(x, bound.core.design.cols());
   sized(y, n);
-  const bool plain_spdc = spec.kind == IncrementalSpec::Kind::spdc && spec.probabilities.empty();
+  const bool plain_spdc = spec.kind == IncrementalKind::spdc && spec.probabilities.empty();
   if (spec.batch < 1 || spec.batch > n || spec.threads < 1 || (spec.batch > 1 && !plain_spdc))
     throw std::invalid_argument("a batch of the wrong size");
-  BoundAlgorithm result{problem, nb::none(), nullptr};
+  BoundAlgorithm result{.problem_object = problem};
   const Unlocked unlocked;
   const bool plain = !bound.penalty.weighted() && !bound.penalty.bounded() && !bound.core.has_intercept();
   result.algorithm = std::visit(
@@ -74,7 +66,7 @@ BoundAlgorithm dspdc(nb::object problem, const DspdcSpec& spec, nb::object first
                                              whole_fibers<Axis::columns>(layout_of(second)), weights,
                                              spec.theta, stretch);
   }
-  BoundAlgorithm result{problem, nb::make_tuple(first, second), nullptr};
+  BoundAlgorithm result{.problem_object = problem, .parts = nb::make_tuple(first, second)};
   const Unlocked unlocked;
   result.algorithm = std::make_unique<Dspdc<ScalarMoves>>(ScalarMoves(bound.core, spec), std::move(bilinear),
                                                           spec, view(x), view(y), seed);
@@ -88,7 +80,7 @@ BoundAlgorithm both_ways(nb::object problem, const Spec& spec, nb::object rows, 
   const auto& bound = nb::cast<const BoundProblem&>(problem);
   sized(x, bound.core.design.cols());
   sized(y, bound.core.design.rows());
-  BoundAlgorithm result{problem, nb::make_tuple(rows, columns), nullptr};
+  BoundAlgorithm result{.problem_object = problem, .parts = nb::make_tuple(rows, columns)};
   auto along_rows = whole_fibers<Axis::rows>(layout_of(rows));
   auto along_columns = whole_fibers<Axis::columns>(layout_of(columns));
   const Unlocked unlocked;
@@ -153,7 +145,7 @@ private:
 };
 
 BoundAlgorithm in_python(nb::object problem, nb::object self, Array<Real> x) {
-  BoundAlgorithm result{problem, nb::none(), nullptr};
+  BoundAlgorithm result{.problem_object = problem};
   const Problem& core = nb::cast<const BoundProblem&>(problem).core;
   result.algorithm =
       std::make_unique<PythonAlgorithm>(core, self, sized(x, core.design.cols()), result.failure);
@@ -185,31 +177,68 @@ void def_saddle(nb::module_& m) {
           [](IncrementalSpec* self, const char* kind, Real tau, Real sigma, Real theta,
              std::optional<Array<Real>> probabilities, Index batch, Index threads, Index snapshot_every,
              Real dx, Real dy, Index recentre_every) {
-            new (self) IncrementalSpec{kind_named(kind),
-                                       tau,
-                                       sigma,
-                                       theta,
-                                       probabilities ? copied(*probabilities) : std::vector<Real>(),
-                                       batch,
-                                       threads,
-                                       snapshot_every,
-                                       dx,
-                                       dy,
-                                       recentre_every};
+            new (self)
+                IncrementalSpec{.kind = named<IncrementalKind>(kind),
+                                .tau = tau,
+                                .sigma = sigma,
+                                .theta = theta,
+                                .probabilities = probabilities ? copied(*probabilities) : std::vector<Real>(),
+                                .batch = batch,
+                                .threads = threads,
+                                .snapshot_every = snapshot_every,
+                                .dx = dx,
+                                .dy = dy,
+                                .recentre_every = recentre_every};
           },
           "kind"_a, nb::kw_only(), "tau"_a, "sigma"_a = 1.0, "theta"_a = 0.0, "probabilities"_a = nb::none(),
           "batch"_a = 1, "threads"_a = 1, "snapshot_every"_a = 1, "dx"_a = 0.0, "dy"_a = 0.0,
           "recentre_every"_a = 0);
   nb::class_<DspdcSpec>(m, "Dspdc", "The step sizes and block sizes of DSPDC.")
-      .def(nb::init<Real, Real, Real, Index, Index, Real, Real, Index>(), nb::kw_only(), "tau"_a, "sigma"_a,
-           "theta"_a, "rows"_a, "columns"_a, "dx"_a = 0.0, "dy"_a = 0.0, "recentre_every"_a = 0);
+      .def(
+          "__init__",
+          [](DspdcSpec* self, Real tau, Real sigma, Real theta, Index rows, Index columns, Real dx, Real dy,
+             Index recentre_every) {
+            new (self) DspdcSpec{.tau = tau,
+                                 .sigma = sigma,
+                                 .theta = theta,
+                                 .rows = rows,
+                                 .columns = columns,
+                                 .dx = dx,
+                                 .dy = dy,
+                                 .recentre_every = recentre_every};
+          },
+          nb::kw_only(), "tau"_a, "sigma"_a, "theta"_a, "rows"_a, "columns"_a, "dx"_a = 0.0, "dy"_a = 0.0,
+          "recentre_every"_a = 0);
   nb::class_<GreedySpec>(m, "Greedy", "The parameters of DGPD, algorithm 1: batch sizes and step sizes.")
-      .def(nb::init<Index, Index, Real, Real, bool, Real, Real, Index>(), nb::kw_only(), "columns"_a,
-           "rows"_a, "unit"_a, "weight"_a = 0.0, "adapt"_a = true, "dx"_a = 0.0, "dy"_a = 0.0,
-           "recentre_every"_a = 0);
+      .def(
+          "__init__",
+          [](GreedySpec* self, Index columns, Index rows, Real unit, Real weight, bool adapt, Real dx,
+             Real dy, Index recentre_every) {
+            new (self) GreedySpec{.columns = columns,
+                                  .rows = rows,
+                                  .unit = unit,
+                                  .weight = weight,
+                                  .adapt = adapt,
+                                  .dx = dx,
+                                  .dy = dy,
+                                  .recentre_every = recentre_every};
+          },
+          nb::kw_only(), "columns"_a, "rows"_a, "unit"_a, "weight"_a = 0.0, "adapt"_a = true, "dx"_a = 0.0,
+          "dy"_a = 0.0, "recentre_every"_a = 0);
   nb::class_<ActiveSpec>(m, "Active", "The parameters of DGPD, algorithm 2: active sets and passes.")
-      .def(nb::init<Index, Index, bool, Real, Real, Index>(), nb::kw_only(), "enter"_a, "passes"_a,
-           "together"_a, "dx"_a = 0.0, "dy"_a = 0.0, "recentre_every"_a = 0);
+      .def(
+          "__init__",
+          [](ActiveSpec* self, Index enter, Index passes, bool together, Real dx, Real dy,
+             Index recentre_every) {
+            new (self) ActiveSpec{.enter = enter,
+                                  .passes = passes,
+                                  .together = together,
+                                  .dx = dx,
+                                  .dy = dy,
+                                  .recentre_every = recentre_every};
+          },
+          nb::kw_only(), "enter"_a, "passes"_a, "together"_a, "dx"_a = 0.0, "dy"_a = 0.0,
+          "recentre_every"_a = 0);
   m.def("doubly_greedy", &both_ways<DoublyGreedy, GreedySpec>, "problem"_a, "spec"_a, "rows"_a, "columns"_a,
         "x"_a, "y"_a);
   m.def("active_sets", &both_ways<ActiveSets, ActiveSpec, std::uint64_t>, "problem"_a, "spec"_a, "rows"_a,

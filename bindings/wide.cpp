@@ -16,12 +16,6 @@ namespace southwell {
 
 namespace {
 
-// `work(loss)` with a loss over classes, by name.
-template <class Work> auto with_class_loss(const std::string& name, Real parameter, Work&& work) {
-  if (name == "softmax") return work(Softmax{});
-  if (name == "multiclass_hinge") return work(MulticlassHinge{parameter});
-  throw std::invalid_argument("unknown loss '" + name + "'");
-}
 std::span<const Index> checked(const Array<Index>& labels, Index width) {
   const std::span<const Index> given(labels.data(), labels.shape(0));
   for (const Index label : given)
@@ -33,10 +27,11 @@ BoundLossSum class_loss(const char* name, Real parameter, Index width, Array<Ind
   sized(weights, Index(labels.shape(0)));
   const auto given = checked(labels, width);
   return {nb::cast(labels), nb::cast(weights),
-          with_class_loss(name, parameter,
-                          [&]<class L>(L loss) -> std::unique_ptr<LossSum> {
-                            return std::make_unique<ClassLoss<L>>(loss, width, given, view(weights));
-                          }),
+          std::visit(
+              [&]<class L>(L loss) -> std::unique_ptr<LossSum> {
+                return std::make_unique<ClassLoss<L>>(loss, width, given, view(weights));
+              },
+              Parts<AnyClassLoss>::make(name, parameter)),
           labels.data()};
 }
 // phi or phi* of each sample, or a bound of its rounding error.
@@ -45,7 +40,7 @@ Output over_classes(const char* name, Real parameter, Index width, Array<Index> 
   const auto given = checked(labels, width);
   sized(table, Index(given.size()) * width);
   return filled(Index(given.size()), [&](Vec out) {
-    with_class_loss(name, parameter, [&](auto loss) {
+    const auto fill = [&](const auto& loss) {
       for (Index i = 0; i < Index(out.size()); ++i) {
         const Real* row = table.data() + i * width;
         if (rounding)
@@ -54,7 +49,8 @@ Output over_classes(const char* name, Real parameter, Index width, Array<Index> 
         else
           out[i] = conjugate ? loss.conjugate(row, 1, width, given[i]) : loss.value(row, width, given[i]);
       }
-    });
+    };
+    std::visit(fill, Parts<AnyClassLoss>::make(name, parameter));
   });
 }
 BoundLossSum task_loss(const AnyLoss& loss, Index width, Array<Real> targets, Array<Real> weights) {
@@ -93,7 +89,7 @@ BoundAlgorithm block_dspdc(nb::object problem, const DspdcSpec& spec, nb::object
   auto bilinear = std::make_unique<KeptProduct>(
       rows ? whole_fibers<Axis::rows>(layout_of(first)) : whole_fibers<Axis::columns>(layout_of(second)),
       rows, core.loss.weights(), spec.theta, Real(moves.samples()) / Real(spec.rows), core.width());
-  BoundAlgorithm result{problem, nb::make_tuple(first, second), nullptr};
+  BoundAlgorithm result{.problem_object = problem, .parts = nb::make_tuple(first, second)};
   const Unlocked unlocked;
   result.algorithm = std::make_unique<Dspdc<BlockMoves>>(std::move(moves), std::move(bilinear), spec, view(x),
                                                          view(y), seed);
@@ -106,8 +102,8 @@ BoundAlgorithm block_descent(nb::object problem, bool primal, const char* rule, 
   const BlockProblem& core = wide(problem);
   const Index turns = primal ? core.penalty.count() + core.has_intercept() : core.design.rows();
   const CVec from = sized(start, primal ? core.primal_size() : core.dual_size());
-  const RuleSpec spec{rule, Score::none, 0, 0, {}, 1, 0, {}};
-  BoundAlgorithm result{problem, layout, nullptr};
+  const RuleSpec spec{.name = rule};
+  BoundAlgorithm result{.problem_object = problem, .parts = layout};
   const Unlocked unlocked;
   if (primal)
     result.algorithm = std::make_unique<BlockDescent>(core, whole_fibers<Axis::columns>(layout_of(layout)),

@@ -14,7 +14,7 @@ struct Shift {
 
 // Newton inside a bracket on the derivative, from a guess.
 inline Shift best_shift(const SampleLoss& loss, CVec margins, Real guess = 0) {
-  const auto at_rest = [](Real c) { return Shift{c, c, c, true}; };
+  const auto at_rest = [](Real c) { return Shift{.best = c, .lo = c, .hi = c, .found = true}; };
   Slope at = loss.slope(margins, guess);
   if (!std::isfinite(at.first)) return guess == 0 ? Shift{} : best_shift(loss, margins);
   if (at.first == 0) return at_rest(guess);
@@ -38,7 +38,7 @@ inline Shift best_shift(const SampleLoss& loss, CVec margins, Real guess = 0) {
     step *= 4;
   }
   const Real far = guess + direction * step;
-  Shift shift{guess, std::min(near, far), std::max(near, far), true};
+  Shift shift{.best = guess, .lo = std::min(near, far), .hi = std::max(near, far), .found = true};
   for (int k = 0; k < 200; ++k) {
     const Real newton = shift.best - at.first / at.second; // curvature 0 gives infinity or NaN: bisect
     const bool inside = newton > shift.lo && newton < shift.hi;

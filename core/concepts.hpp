@@ -74,12 +74,16 @@ concept Loss = requires(const L l, Real m, Real y, Real y0, Real q, Real b) {
   { l.conjugate_subdifferential(y, b) } -> std::same_as<Interval>;
   {
     l.conjugate_bregman(y, y0, m, b)
-  } -> std::same_as<Real>;                              // phi*(y) - phi*(y0) - m (y - y0), m a slope at y0
-  { l.domain(b) } -> std::same_as<Interval>;            // dom phi*; contains 0
-  { l.maximise(m, y0, q, b) } -> std::same_as<Real>;    // argmax_y  y m - phi*(y) - (q/2) (y - y0)^2
-  { l.smoothness() } -> std::same_as<Real>;             // 1/gamma >= phi''; infinity if there is no bound
-  { L::self_concordance } -> std::convertible_to<Real>; // M with |phi'''| <= M phi''; 0 if there is none
-  { l.targets() } -> std::convertible_to<std::string_view>; // "real", "signs" or "counts"
+  } -> std::same_as<Real>;                           // phi*(y) - phi*(y0) - m (y - y0), m a slope at y0
+  { l.domain(b) } -> std::same_as<Interval>;         // dom phi*; contains 0
+  { l.maximise(m, y0, q, b) } -> std::same_as<Real>; // argmax_y  y m - phi*(y) - (q/2) (y - y0)^2
+  { l.smoothness() } -> std::same_as<Real>;          // 1/gamma >= phi''; infinity if there is no bound
+  // What it says about itself; losses/loss.hpp explains these and has their defaults.
+  { L::smooth } -> std::convertible_to<bool>;
+  { L::quadratic } -> std::convertible_to<bool>;
+  { L::piecewise } -> std::convertible_to<bool>;
+  { L::self_concordance } -> std::convertible_to<Real>;
+  { L::targets } -> std::convertible_to<std::string_view>;
 };
 
 // Coordinate descent on the primal needs a gradient and a bound on its change.

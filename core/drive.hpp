@@ -4,6 +4,7 @@
 #include "core/certificate.hpp"
 #include "core/problem.hpp"
 #include "core/rules/rule.hpp"
+#include "core/support/enumeration.hpp"
 
 #include <chrono>
 #include <tuple>
@@ -11,7 +12,10 @@
 
 namespace southwell {
 
-enum class Status { converged, max_epochs, max_seconds, stopped, interrupted, diverged, precision };
+// How a solve ended; Python's Status has a sentence for each.
+#define SOUTHWELL_STATUSES(one)                                                                              \
+  one(converged) one(max_epochs) one(max_seconds) one(stopped) one(interrupted) one(diverged) one(precision)
+SOUTHWELL_ENUMERATION(Status, SOUTHWELL_STATUSES)
 
 struct Stop {
   Real tol = 1e-6; // relative to the objective of the zero model
@@ -47,10 +51,14 @@ private:
   Real gap_ = infinity;
 };
 
+// A row of the history. Python has its columns under these names.
+#define SOUTHWELL_HISTORY(one)                                                                               \
+  one(Index, epoch) one(Real, seconds) one(Real, primal) one(Real, dual) one(Real, gap) one(Index, nonzeros) \
+      one(Index, moves) one(Index, entries)
 struct Record {
-  Index epoch;
-  Real seconds, primal, dual, gap;
-  Index nonzeros, moves, entries;
+#define SOUTHWELL_FIELD(Type, name) Type name = 0;
+  SOUTHWELL_HISTORY(SOUTHWELL_FIELD)
+#undef SOUTHWELL_FIELD
 };
 
 // How the caller can end a solve while it runs: by an interrupt, or by its callback.
@@ -164,14 +172,14 @@ private:
 };
 
 struct Outcome {
-  Status status;
-  Real scale; // the unit of the gap
-  Index epochs;
-  Real seconds;
-  std::vector<Record> history;
-  Certificate proof;
-  std::vector<Real> x, y; // the best of each
-  Account account;
+  Status status = Status::max_epochs;
+  Real scale = 0; // the unit of the gap
+  Index epochs = 0;
+  Real seconds = 0;
+  std::vector<Record> history = {};
+  Certificate proof = {};
+  std::vector<Real> x = {}, y = {}; // the best of each
+  Account account = {};
 };
 
 inline Outcome drive(const Question& question, Algorithm& algorithm, const Stop& stop, Watch& watch,
@@ -183,7 +191,7 @@ inline Outcome drive(const Question& question, Algorithm& algorithm, const Stop&
   Certifier certifier(question, [&] { return pulse.ask() || clock.seconds() >= stop.max_seconds; });
   Unit unit = question.unit(point);
   unit.goal = std::max(stop.tol * unit.scale, unit.rounding);
-  Outcome outcome{Status::max_epochs, unit.scale, 0, 0, {}, {}, {}, {}, {}};
+  Outcome outcome{.scale = unit.scale};
   Schedule schedule(stop, question.stored());
   Runaway runaway;
   bool grows = false;
@@ -203,10 +211,14 @@ inline Outcome drive(const Question& question, Algorithm& algorithm, const Stop&
         const Real now = clock.seconds();
         pulse.set_deadline(stop.max_seconds - 1.2 * (now - begun)); // leave time for one more certificate
 
-        const Record record{epoch,         now,
-                            proof.primal,  proof.dual,
-                            proof.gap(),   question.nonzeros(certifier.x()),
-                            pulse.moves(), pulse.entries()};
+        const Record record{.epoch = epoch,
+                            .seconds = now,
+                            .primal = proof.primal,
+                            .dual = proof.dual,
+                            .gap = proof.gap(),
+                            .nonzeros = question.nonzeros(certifier.x()),
+                            .moves = pulse.moves(),
+                            .entries = pulse.entries()};
         if (record_history || outcome.history.empty())
           outcome.history.push_back(record);
         else

@@ -146,8 +146,8 @@ public:
   Interval domain(Index i) const override { return loss_.domain(targets_[i]); }
   Real smoothness() const override { return loss_.smoothness(); }
   bool smooth() const override { return L::smooth; }
-  bool quadratic() const override { return std::is_same_v<L, Squared>; }
-  bool piecewise() const override { return L::self_concordance == 0; }
+  bool quadratic() const override { return L::quadratic; }
+  bool piecewise() const override { return L::piecewise; }
   Real derivative(Index i, Real m) const override { return loss_.derivative(m, targets_[i]); }
   Real maximise(Index i, Real m, Real y0, Real q) const override {
     return loss_.maximise(m, y0, q, targets_[i]);

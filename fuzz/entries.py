@@ -156,10 +156,7 @@ def _on_side(side: str, rule) -> dict[str, object]:
 
 
 def _estimators():
-    for name in estimators.__all__:
-        kind = getattr(estimators, name)
-        if name == "ConvergenceWarning":
-            continue
+    for name, kind in estimators.ALL.items():
         y = TASKS if "MultiTask" in name else np.abs(np.round(REAL)) if "Poisson" in name else REAL
         y = LABELS if hasattr(kind, "classes_") or "Classifier" in name or "Logistic" in name or "SVC" in name else y
         short = {

@@ -58,7 +58,7 @@ def dual_point(p, rng):
     """A point of dom phi*, with some coordinates at its ends where phi* has a subgradient there."""
     y = p.loss.derivative(rng.normal(size=p.b.size), p.b)
     lo, _ = conjugates.domain(p.loss, p.b)
-    if p.loss.name in ("logistic", "poisson"):
+    if not p.loss.piecewise:
         return y
     return np.where(np.isfinite(lo) & (rng.random(y.size) < 0.2), lo, y)
 
@@ -85,5 +85,4 @@ def dual_objective(A, b, s, loss, net, y):
 
 def descend(p, net, x, epochs):
     order = np.tile(np.arange(x.size), epochs)
-    concordance = float(p.loss.name in ("logistic", "poisson"))
-    return reference.primal_coordinate_descent(p.A, p.b, p.s, p.loss, net, order, x, concordance)
+    return reference.primal_coordinate_descent(p.A, p.b, p.s, p.loss, net, order, x, p.loss.self_concordance)

@@ -8,8 +8,12 @@ import zipfile
 import numpy as np
 
 import southwell as sw
+from southwell.check.loss import Loss
 from southwell.check.matrices import Matrix
 from southwell.proof_files import write_proof
+
+LOSSES = [name for name in sw.losses.ALL if name in Loss.known]
+"""Those of one margin that the checker knows."""
 
 
 def solved(problem, path, tol=1e-8):

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 import southwell as sw
 from block_data import CLASSES, made
-from cases import LOSSES, PENALTIES, sparse_model
-from proofs import claim, edit, solved
+from cases import PENALTIES, sparse_model
+from proofs import LOSSES, claim, edit, solved
 from southwell.check import dual_point, verify
 from southwell.penalties import ElasticNet, Groups
 from southwell.proof_files import write_proof

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 import southwell as sw
 from signals import signal_on_call
-from southwell import ConvergenceWarning
+from southwell import ConvergenceWarning, _core
 
 CD = sw.methods.CoordinateDescent
 SIGNS = {"logistic", "hinge", "squared_hinge", "smooth_hinge"}
@@ -669,3 +669,7 @@ def test_plot_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"pip install 'southwell\[plot\]'"):
         r.plot()
+
+
+def test_every_status_of_the_core_has_a_sentence():
+    assert _core.statuses() == [status.name for status in sw.Status]

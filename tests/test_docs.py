@@ -58,3 +58,9 @@ def test_relative_links_resolve(page):
 @pytest.mark.parametrize("name", MODULES)
 def test_doctests(name):
     assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_the_reference_lists_every_estimator_and_method():
+    listed = {line.strip() for line in (ROOT / "docs" / "api.md").read_text(encoding="utf-8").splitlines()}
+    methods = {f"methods.{kind.__name__}" for kind in southwell.methods.ALL.values()}
+    assert {*southwell.estimators.ALL, *methods} <= listed

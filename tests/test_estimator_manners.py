@@ -19,7 +19,7 @@ from estimator_data import suitable
 from signals import signal_after
 from southwell import estimators
 
-KINDS = [getattr(estimators, name) for name in estimators.__all__ if name != "ConvergenceWarning"]
+KINDS = list(estimators.ALL.values())
 
 
 def data_for(model):

@@ -27,7 +27,7 @@ RULES = {
     "hybrid gs-q": rules.Hybrid(3, score="gs-q"),
     "search 1": rules.MaxInnerProduct(1, explore=0.5, score="gs-r"),
 }
-RANDOM = [name for name, rule in RULES.items() if not isinstance(rule, rules.Cyclic | rules.Greedy)]
+RANDOM = [name for name, rule in RULES.items() if rule.random]
 SIDES = [*(("primal", loss) for loss in SMOOTH), *(("dual", loss) for loss in LOSSES)]
 N, D = 20, 20  # as many coordinates on either side, so that a given partition suits both
 

@@ -22,7 +22,7 @@ from estimator_data import suitable
 from southwell import estimators, methods, model_files, rules
 from southwell.model_files import archive
 
-KINDS = [getattr(estimators, name) for name in estimators.__all__ if name != "ConvergenceWarning"]
+KINDS = list(estimators.ALL.values())
 STORED = Path(__file__).parent / "models"
 
 

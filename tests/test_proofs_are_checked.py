@@ -5,11 +5,19 @@ import pytest
 import scipy.sparse as sp
 
 import southwell as sw
-from cases import LOSSES, PENALTIES, sparse_model
+from cases import PENALTIES, sparse_model
+from proofs import LOSSES
 from southwell.check import verify
+from southwell.check.loss import Loss
 from southwell.penalties import ElasticNet, Groups
 
 pytestmark = pytest.mark.filterwarnings("ignore::southwell.ConvergenceWarning")
+
+
+def test_the_checker_knows_the_losses_as_the_solver_does():
+    for name, known in Loss.known.items():
+        loss = sw.losses.get(name)
+        assert known.targets == loss.targets and (known.allowed is None) == (loss.traits.parameter is None)
 
 
 def checked(tmp_path, problem, A, b, sample_weight=None, **options):

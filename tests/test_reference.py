@@ -11,7 +11,7 @@ from southwell.testing.planted import plant
 
 LOSSES = list(sw.losses.ALL)
 SMOOTH = [name for name in LOSSES if sw.losses.get(name).smooth]
-CONCORDANCE = {"logistic": 1.0, "poisson": 1.0}  # the core's |phi'''| <= M phi''
+CONCORDANT = [name for name in LOSSES if sw.losses.get(name).self_concordance > 0]
 WEIGHTS = np.array([1.0, 0.2, 3.0, 1.0, 0.7, 1.5, 0.4])
 PENALTIES = {
     "elastic net": ElasticNet(l1=0.05, l2=0.1),
@@ -36,7 +36,7 @@ def primal_twin(p, penalty, rule, k, A=None, **options):
     net = reference.ElasticNet.of(penalty, A.shape[1])
     moves = order(rule, A.shape[1], k)
     return reference.primal_coordinate_descent(
-        A, p.b, p.s, p.loss, net, moves, concordance=CONCORDANCE.get(p.loss.name, 0.0), **options
+        A, p.b, p.s, p.loss, net, moves, concordance=p.loss.self_concordance, **options
     )
 
 
@@ -73,7 +73,7 @@ def test_primal_iterates_on_sparse_data_with_empty_rows_and_columns(loss, small,
             close(epochs(k, problem_of(p, g, A), side="primal", rule="cyclic").x, want)
 
 
-@pytest.mark.parametrize("loss", sorted(CONCORDANCE))
+@pytest.mark.parametrize("loss", CONCORDANT)
 def test_primal_iterates_where_the_newton_step_needs_its_safeguard(loss, small, epochs):
     """Columns so long that the first steps leave the trust region, or fall back on the global bound."""
     g = ElasticNet(l1=1e-3)
@@ -94,7 +94,7 @@ def test_primal_iterates_with_an_intercept(loss, small, epochs):
     start[-1] = reference.best_shift(p.b, p.s, p.loss, 0 * p.b)
     for k in (1, 2, 5):
         x = reference.primal_coordinate_descent(
-            A, p.b, p.s, p.loss, net, order("cyclic", A.shape[1], k), start, CONCORDANCE.get(loss, 0.0)
+            A, p.b, p.s, p.loss, net, order("cyclic", A.shape[1], k), start, p.loss.self_concordance
         )
         result = epochs(k, problem_of(p, g, intercept=True), side="primal", rule="cyclic")
         close(result.x, x[:-1])
@@ -107,7 +107,7 @@ def test_primal_iterates_on_centred_data(loss, small, epochs):
     raw = p.A + 0.5
     means = p.s @ raw
     # On sparse data the core bounds the largest entry of a centred column by those of its two parts.
-    parts = np.abs(raw).max(axis=0) + np.abs(means)
+    parts = p.loss.self_concordance * (np.abs(raw).max(axis=0) + np.abs(means))
     for k in (1, 2, 5):
         for A, reach in ((raw, None), (sp.csc_array(raw), parts)):
             want = primal_twin(p, g, "cyclic", k, raw - means, reach=reach)
@@ -233,7 +233,7 @@ def test_primal_twin_finds_the_planted_answer(loss):
     p = plant(loss, n=30, d=10, nonzeros=4, weighted=True)
     net = reference.ElasticNet.of(p.penalty, 10)
     x = reference.primal_coordinate_descent(
-        p.A, p.b, p.sample_weight, p.loss, net, order("cyclic", 10, 400), concordance=CONCORDANCE.get(loss, 0.0)
+        p.A, p.b, p.sample_weight, p.loss, net, order("cyclic", 10, 400), concordance=p.loss.self_concordance
     )
     np.testing.assert_allclose(x, p.x, atol=1e-6)
     primal, dual, gap = reference.certificate(p.A, p.b, p.sample_weight, p.loss, net, x)

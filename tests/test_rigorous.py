@@ -25,15 +25,7 @@ PIECES = {
     "epsilon_insensitive": lambda p, b: (0, p, -1, 1),
     "squared_epsilon_insensitive": lambda p, b: (1, p, None, None),
 }
-PARAMETERS = {"smooth_hinge": "corner", "huber": "delta", "quantile": "q"}
 TARGETS = {"real": (-1.7, 0.0, 1e6, 3e-9), "signs": (-1.0, 1.0), "counts": (0.0, 0.3, 7.0)}
-
-
-def parameter(loss) -> Fraction:
-    for name in ("corner", "delta", "q", "epsilon"):
-        if hasattr(loss, name):
-            return Fraction(getattr(loss, name))
-    return Fraction(0)
 
 
 def exact_value(loss, m: float, b: float) -> Decimal | Fraction:
@@ -44,7 +36,7 @@ def exact_value(loss, m: float, b: float) -> Decimal | Fraction:
         return max(z, Decimal(0)) + (small - small**2 / 2 + small**3 / 3 if small < 1e-20 else (1 + small).ln())
     if loss.name == "poisson":
         return Decimal(m).exp() - Decimal(b) * Decimal(m)
-    kappa, eps, lo, hi = PIECES[loss.name](parameter(loss), Fraction(b))
+    kappa, eps, lo, hi = PIECES[loss.name](Fraction(loss.parameter), Fraction(b))
     r = Fraction(m) - Fraction(b)
     pull = max(abs(r) - eps, 0) * (1 if r > 0 else -1)
     if kappa:
@@ -66,7 +58,7 @@ def exact_conjugate(loss, y: float, b: float) -> Decimal | Fraction:
     if loss.name == "poisson":
         u = Decimal(y) + Decimal(b)
         return xlogx(u) - u
-    kappa, eps, _, _ = PIECES[loss.name](parameter(loss), Fraction(b))
+    kappa, eps, _, _ = PIECES[loss.name](Fraction(loss.parameter), Fraction(b))
     y = Fraction(y)
     return Fraction(b) * y + eps * abs(y) + Fraction(kappa) / 2 * y * y
 
@@ -78,11 +70,13 @@ def off(computed: float, exact) -> float:
 @pytest.mark.parametrize("name", LOSSES)
 def test_errors_of_losses_are_within_their_bounds(name):
     loss, rng = sw.losses.get(name), np.random.default_rng(0)
+    if name not in (*PIECES, "logistic", "poisson"):
+        pytest.skip("no exact formula was written for it here")
     sizes = np.concatenate([10.0 ** rng.uniform(-20, 4, 150), 10.0 ** rng.uniform(-2, 1.5, 150), [0.0, 0.1, 1.0]])
     margins = sizes * rng.choice([-1.0, 1.0], sizes.size)
     for b in TARGETS[loss.targets]:
         at = margins + (b if loss.targets == "real" else 0.0)
-        if name == "poisson":
+        if loss.traits.may_overflow:
             at = at[at < 700]
         targets = np.full(at.size, b)
         values, bounds = loss.core.value(at, targets), loss.core.value_rounding(at, targets)

@@ -15,9 +15,6 @@ from southwell import ConvergenceWarning
 
 CD = sw.methods.CoordinateDescent
 ElasticNet = sw.penalties.ElasticNet
-LOSSES = sorted(sw.losses.ALL)
-SMOOTH = [name for name in LOSSES if sw.losses.get(name).smooth]
-MARGIN = [name for name in LOSSES if sw.losses.get(name).targets == "signs"]
 
 
 def softplus(m):
@@ -36,6 +33,9 @@ VALUES = {
     "squared_epsilon_insensitive": lambda m, b: np.maximum(np.abs(m - b) - 0.1, 0) ** 2 / 2,
     "poisson": lambda m, b: np.exp(np.minimum(m, 600)) - b * m,
 }
+LOSSES = sorted(VALUES)
+SMOOTH = [name for name in LOSSES if sw.losses.get(name).smooth]
+MARGIN = [name for name in LOSSES if sw.losses.get(name).targets == "signs"]
 
 
 def made(n=40, d=10, seed=0, loss="squared", spread=1.0):

@@ -14,7 +14,8 @@ from southwell.penalties import ElasticNet
 from twins import Formulas
 
 BOUNDED = [name for name in LOSSES if np.isfinite(sw.losses.get(name).smoothness)]  # phi'' is
-FLAT = [name for name in LOSSES if name not in ("squared", "logistic", "poisson")]  # with pieces without curvature
+KINDS = {name: sw.losses.get(name) for name in LOSSES}
+FLAT = [name for name, loss in KINDS.items() if loss.piecewise and not loss.quadratic]  # with pieces without curvature
 PRIMAL = Auto(movers="primal")
 
 

@@ -14,7 +14,6 @@ from southwell.penalties import ElasticNet
 
 LOSSES = list(sw.losses.ALL)
 SMOOTH = [name for name in LOSSES if sw.losses.get(name).smooth]
-CONCORDANCE = {"logistic": 1.0, "poisson": 1.0}  # the core's |phi'''| <= M phi''
 FORMS = {"dense": np.asarray, "sparse": sp.csr_array, "centred": lambda A: sw.Centred(sp.csc_array(A))}
 N, D = 80, 60
 
@@ -90,7 +89,7 @@ class Formulas:
     def move(self, order):
         """Move these coordinates, one after the other."""
         if self.primal:
-            M = CONCORDANCE.get(self.loss.name, 0.0)
+            M = self.loss.self_concordance
             self.at = reference.primal_coordinate_descent(*self.parts, order, self.at, M, M * self.reach)
         elif not self.mu.any():
             self.at = reference.dual_coordinate_ascent(*self.parts, order, self.at)[0]

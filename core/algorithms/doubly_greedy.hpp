@@ -24,7 +24,7 @@ namespace southwell {
 
 struct GreedySpec {
   Index columns = 1, rows = 1; // moved in an iteration
-  Real unit;                   // (10 R^2 + n gamma l2) / (2 n l2)
+  Real unit = 0;               // (10 R^2 + n gamma l2) / (2 n l2)
   Real weight = 0;             // q as set by the user; 0: the safe weight, adapted
   bool adapt = true;
   Real dx = 0, dy = 0; // see Perturbation
@@ -49,7 +49,7 @@ public:
     const bool moved = perturbation_.due();
     if (moved) perturbation_.recentre(x_, y_);
     score_all();
-    if (moved) safe_ = Safe{x_, y_, m_.values, z_.values, gap()};
+    if (moved) safe_ = Safe{.x = x_, .y = y_, .m = m_.values, .z = z_.values, .gap = gap()};
     pulse.spend(Index(x_.size() + y_.size()));
   }
   void locate(Point& point) override {
@@ -169,7 +169,7 @@ private:
     if (!spec_.adapt) return;
     const Real now = gap();
     if (now < safe_.gap || ease_ == 1) {
-      safe_ = Safe{x_, y_, m_.values, z_.values, now};
+      safe_ = Safe{.x = x_, .y = y_, .m = m_.values, .z = z_.values, .gap = now};
       ease_ = std::max(ease_ / 1.5, limit_);
       limit_ *= 0.8;
     } else { // back to where it was, with shorter steps

@@ -18,9 +18,9 @@
 namespace southwell {
 
 struct DspdcSpec {
-  Real tau, sigma, theta;
-  Index rows, columns; // m and q
-  Real dx = 0, dy = 0; // see Perturbation
+  Real tau = 0, sigma = 0, theta = 0;
+  Index rows = 1, columns = 1; // m and q
+  Real dx = 0, dy = 0;         // see Perturbation
   Index recentre_every = 0;
 };
 

@@ -26,6 +26,7 @@
 #include "core/perturbation.hpp"
 #include "core/support/alias_table.hpp"
 #include "core/support/crew.hpp"
+#include "core/support/enumeration.hpp"
 #include "core/support/subset.hpp"
 #include <array>
 #include <optional>
@@ -34,10 +35,13 @@
 
 namespace southwell {
 
+#define SOUTHWELL_INCREMENTAL(one) one(spdc) one(saga) one(sag) one(svrg)
+SOUTHWELL_ENUMERATION(IncrementalKind, SOUTHWELL_INCREMENTAL)
+
 struct IncrementalSpec {
-  enum class Kind { spdc, saga, sag, svrg } kind;
-  Real tau, sigma, theta;
-  std::vector<Real> probabilities; // of the rows; none: uniform
+  IncrementalKind kind = IncrementalKind::spdc;
+  Real tau = 0, sigma = 0, theta = 0;
+  std::vector<Real> probabilities = {}; // of the rows; none: uniform
   Index batch = 1, threads = 1;
   Index snapshot_every = 1; // epochs, SVRG
   Real dx = 0, dy = 0;      // see Perturbation
@@ -50,7 +54,7 @@ template <> inline constexpr bool without_gaps<StoredDenseFiber> = true;
 // `plain`: the same penalty on every coefficient, without bounds, and no intercept.
 template <class D, bool plain> class Incremental final : public Algorithm {
 public:
-  using Kind = IncrementalSpec::Kind;
+  using Kind = IncrementalKind;
   using Row = decltype(std::declval<const D&>().fiber(0));
   using Coordinates =
       std::conditional_t<plain && without_gaps<Row>, EagerCoordinates, LazyCoordinates<plain>>;

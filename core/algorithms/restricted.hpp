@@ -34,7 +34,8 @@ public:
   using Line = ActiveMatrix::Line;
   struct Row {
     Index i;
-    Real y, synced, m, s, curvature; // curvature: sum_j a_ij^2 / l2_j over the active columns
+    Real y = 0, synced = 0, m = 0, s = 0;
+    Real curvature = 0; // sum_j a_ij^2 / l2_j over the active columns
   };
   struct Column {
     Index j;
@@ -63,7 +64,7 @@ public:
     pull_.push_back(-perturbation_.slope(j));
   }
   void enter_row(Index i, Real y, Real margin) {
-    Row row{i, y, y, margin, problem_.loss.weights()[i], 0};
+    Row row{.i = i, .y = y, .synced = y, .m = margin, .s = problem_.loss.weights()[i]};
     matrix_.enter_row(i).visit([&](Slot c, Real a) { row.curvature += a * a * columns_[c].inverse; });
     rows_.push_back(row);
   }

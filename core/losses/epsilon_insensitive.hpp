@@ -9,10 +9,11 @@ struct EpsilonInsensitive : PiecewiseQuadratic<EpsilonInsensitive> {
   static constexpr bool smooth = false;
 
   Real epsilon = 0.1;
+  static constexpr Parameter<EpsilonInsensitive> parameter{
+      .name = "epsilon", .field = &EpsilonInsensitive::epsilon, .zero = true};
   Real kappa() const { return 0; }
   Real eps() const { return epsilon; }
   Interval domain(Real) const { return {-1, 1}; }
-  std::string_view targets() const { return "real"; }
 };
 
 } // namespace southwell

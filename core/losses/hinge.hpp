@@ -6,12 +6,12 @@ namespace southwell {
 
 struct Hinge : PiecewiseQuadratic<Hinge> {
   static constexpr std::string_view name = "hinge";
+  static constexpr std::string_view targets = "signs";
   static constexpr bool smooth = false;
 
   Real kappa() const { return 0; }
   Real eps() const { return 0; }
   Interval domain(Real b) const { return against(b, 1); }
-  std::string_view targets() const { return "signs"; }
 };
 
 } // namespace southwell

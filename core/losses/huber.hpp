@@ -6,13 +6,12 @@ namespace southwell {
 
 struct Huber : PiecewiseQuadratic<Huber> {
   static constexpr std::string_view name = "huber";
-  static constexpr bool smooth = true;
 
   Real delta = 1;
+  static constexpr Parameter<Huber> parameter{.name = "delta", .field = &Huber::delta};
   Real kappa() const { return 1; }
   Real eps() const { return 0; }
   Interval domain(Real) const { return {-delta, delta}; }
-  std::string_view targets() const { return "real"; }
 };
 
 } // namespace southwell

@@ -1,13 +1,14 @@
 // phi(m) = log(1 + exp(-b m)), b = -1 or +1. With t = -b y in [0, 1]: phi*(y) = t log t + (1-t) log(1-t).
 #pragma once
+#include "core/losses/loss.hpp"
 #include "core/support/rounding.hpp"
 
 namespace southwell {
 
-struct Logistic {
+struct Logistic : OneMargin {
   static constexpr std::string_view name = "logistic";
-  static constexpr Index width = 1;
-  static constexpr bool smooth = true;
+  static constexpr std::string_view targets = "signs";
+  static constexpr bool log_odds = true;
   static constexpr Real self_concordance = 1; // |phi'''| = phi'' |1 - 2t| <= phi''
 
   SOUTHWELL_INLINE Real value(Real m, Real b) const { return log1p_exp(-b * m); }
@@ -64,7 +65,6 @@ struct Logistic {
     return -b * t;
   }
   Real smoothness() const { return 0.25; }
-  std::string_view targets() const { return "signs"; }
 };
 
 } // namespace southwell

@@ -7,16 +7,19 @@
 // zero where m_b is ahead of all others by 1. Of two classes it is the smooth hinge of m_b - m_other with
 // twice the corner.
 #pragma once
+#include "core/losses/loss.hpp"
 #include "core/losses/simplex.hpp"
 #include "core/support/rounding.hpp"
 #include <vector>
 
 namespace southwell {
 
-struct MulticlassHinge {
+struct MulticlassHinge : ManyMargins {
   static constexpr std::string_view name = "multiclass_hinge";
   static constexpr bool piecewise = true;
+
   Real corner = 1;
+  static constexpr Parameter<MulticlassHinge> parameter{.name = "corner", .field = &MulticlassHinge::corner};
 
   Real value(const Real* m, Index k, Index b) const {
     thread_local std::vector<Real> y;

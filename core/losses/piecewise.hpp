@@ -6,14 +6,14 @@
 // kappa > 0 makes phi (1/kappa)-smooth; kappa = 0 gives kinks. A member supplies kappa(), eps() and
 // domain(b).
 #pragma once
+#include "core/losses/loss.hpp"
 #include "core/penalties/elastic_net.hpp"
 #include "core/support/rounding.hpp"
 
 namespace southwell {
 
-template <class Self> struct PiecewiseQuadratic {
-  static constexpr Index width = 1;
-  static constexpr Real self_concordance = 0;
+template <class Self> struct PiecewiseQuadratic : OneMargin {
+  static constexpr bool piecewise = true;
 
   Real value(Real m, Real b) const {
     const Real y = derivative(m, b), r = m - b;
@@ -64,7 +64,7 @@ template <class Self> struct PiecewiseQuadratic {
 private:
   ScalarElasticNet net(Real b) const { // phi* but for b y
     const Interval dom = self().domain(b);
-    return {self().eps(), self().kappa(), dom.lo, dom.hi};
+    return {.l1 = self().eps(), .l2 = self().kappa(), .lo = dom.lo, .hi = dom.hi};
   }
   const Self& self() const { return static_cast<const Self&>(*this); }
 };

@@ -1,13 +1,14 @@
 // phi(m) = exp(m) - b m, b >= 0 (log link). With u = y + b >= 0: phi*(y) = u log u - u.
 #pragma once
+#include "core/losses/loss.hpp"
 #include "core/support/rounding.hpp"
 
 namespace southwell {
 
-struct Poisson {
+struct Poisson : OneMargin {
   static constexpr std::string_view name = "poisson";
-  static constexpr Index width = 1;
-  static constexpr bool smooth = true;
+  static constexpr std::string_view targets = "counts";
+  static constexpr bool may_overflow = true;  // e^m
   static constexpr Real self_concordance = 1; // phi''' = phi''
 
   SOUTHWELL_INLINE Real value(Real m, Real b) const { return m > 709 ? infinity : exponential(m) - b * m; }
@@ -49,7 +50,6 @@ struct Poisson {
     return bounded_exp(v) - b;
   }
   Real smoothness() const { return infinity; }
-  std::string_view targets() const { return "counts"; }
 
 private:
   // Beyond e^600 sums of derivatives would overflow; a minimiser is never there, and any descent direction

@@ -9,10 +9,10 @@ struct Quantile : PiecewiseQuadratic<Quantile> {
   static constexpr bool smooth = false;
 
   Real q = 0.5;
+  static constexpr Parameter<Quantile> parameter{.name = "q", .field = &Quantile::q, .below = 1};
   Real kappa() const { return 0; }
   Real eps() const { return 0; }
   Interval domain(Real) const { return {-q, 1 - q}; }
-  std::string_view targets() const { return "real"; }
 };
 
 } // namespace southwell

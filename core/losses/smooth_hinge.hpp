@@ -6,13 +6,13 @@ namespace southwell {
 
 struct SmoothHinge : PiecewiseQuadratic<SmoothHinge> {
   static constexpr std::string_view name = "smooth_hinge";
-  static constexpr bool smooth = true;
+  static constexpr std::string_view targets = "signs";
 
   Real corner = 1;
+  static constexpr Parameter<SmoothHinge> parameter{.name = "corner", .field = &SmoothHinge::corner};
   Real kappa() const { return corner; }
   Real eps() const { return 0; }
   Interval domain(Real b) const { return against(b, 1); }
-  std::string_view targets() const { return "signs"; }
 };
 
 } // namespace southwell

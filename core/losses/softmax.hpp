@@ -1,6 +1,7 @@
 // phi(m) = log sum_c exp(m_c) - m_b: the multinomial logistic loss. phi*(p - e_b) = sum_c p_c log p_c on
 // probability vectors p. Of two classes it is the logistic loss of m_b - m_other.
 #pragma once
+#include "core/losses/loss.hpp"
 #include "core/losses/simplex.hpp"
 #include "core/support/rounding.hpp"
 #include <vector>
@@ -16,9 +17,8 @@ SOUTHWELL_CLONES inline void exponentials(Real* v, Index n) {
 
 } // namespace kernels
 
-struct Softmax {
+struct Softmax : ManyMargins {
   static constexpr std::string_view name = "softmax";
-  static constexpr bool piecewise = false;
 
   Real value(const Real* m, Index k, Index b) const {
     Real value;

@@ -6,12 +6,11 @@ namespace southwell {
 
 struct Squared : PiecewiseQuadratic<Squared> {
   static constexpr std::string_view name = "squared";
-  static constexpr bool smooth = true;
+  static constexpr bool quadratic = true;
 
   Real kappa() const { return 1; }
   Real eps() const { return 0; }
   Interval domain(Real) const { return {-infinity, infinity}; }
-  std::string_view targets() const { return "real"; }
 };
 
 } // namespace southwell

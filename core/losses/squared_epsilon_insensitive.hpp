@@ -6,13 +6,13 @@ namespace southwell {
 
 struct SquaredEpsilonInsensitive : PiecewiseQuadratic<SquaredEpsilonInsensitive> {
   static constexpr std::string_view name = "squared_epsilon_insensitive";
-  static constexpr bool smooth = true;
 
   Real epsilon = 0.1;
+  static constexpr Parameter<SquaredEpsilonInsensitive> parameter{
+      .name = "epsilon", .field = &SquaredEpsilonInsensitive::epsilon, .zero = true};
   Real kappa() const { return 1; }
   Real eps() const { return epsilon; }
   Interval domain(Real) const { return {-infinity, infinity}; }
-  std::string_view targets() const { return "real"; }
 };
 
 } // namespace southwell

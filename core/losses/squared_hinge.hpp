@@ -6,12 +6,11 @@ namespace southwell {
 
 struct SquaredHinge : PiecewiseQuadratic<SquaredHinge> {
   static constexpr std::string_view name = "squared_hinge";
-  static constexpr bool smooth = true;
+  static constexpr std::string_view targets = "signs";
 
   Real kappa() const { return 1; }
   Real eps() const { return 0; }
   Interval domain(Real b) const { return against(b, infinity); }
-  std::string_view targets() const { return "signs"; }
 };
 
 } // namespace southwell

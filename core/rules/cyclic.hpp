@@ -6,7 +6,9 @@ namespace southwell {
 
 class Cyclic final : public Rule {
 public:
-  Cyclic(Index n, Random) : n_(n) {}
+  static constexpr std::string_view name = "cyclic";
+
+  Cyclic(const RuleSpec&, Index n, Random) : n_(n) {}
   void next(std::span<Index> out) override {
     for (Index& k : out) {
       k = at_;

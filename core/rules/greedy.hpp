@@ -9,7 +9,10 @@ namespace southwell {
 
 class Greedy final : public Rule {
 public:
-  Greedy(Index n, Score score) : n_(n), score_(score), scores_(n) {}
+  static constexpr std::string_view name = "greedy";
+  static bool fits(const RuleSpec& spec) { return spec.refresh_every == 0; }
+
+  Greedy(const RuleSpec& spec, Index n, Random) : n_(n), score_(spec.score), scores_(n) {}
   Score score() const override { return score_; }
   bool keeps_scores() const override { return true; }
   Index refresh_every() const override { return 0; }
@@ -40,7 +43,13 @@ private:
 // so on.
 class GreedyInTurn final : public Rule {
 public:
-  GreedyInTurn(Index n, Score score, Index every) : score_(score), every_(every), waiting_(n) { reset({}); }
+  static constexpr std::string_view name = "greedy";
+  static bool fits(const RuleSpec& spec) { return spec.refresh_every > 0; }
+
+  GreedyInTurn(const RuleSpec& spec, Index n, Random)
+      : score_(spec.score), every_(spec.refresh_every), waiting_(n) {
+    reset({});
+  }
   Score score() const override { return score_; }
   bool keeps_scores() const override { return true; }
   Index refresh_every() const override { return every_; }

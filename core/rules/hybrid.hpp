@@ -2,15 +2,18 @@
 // Yu, Li 2021, algorithm 2). One block is uniform sampling, as many blocks as coordinates is greedy.
 #pragma once
 #include "core/rules/rule.hpp"
-#include <vector>
+#include <stdexcept>
 
 namespace southwell {
 
 class Hybrid final : public Rule {
 public:
+  static constexpr std::string_view name = "hybrid";
+
   // `block_of[k]` is the block of coordinate k; blocks are 0, ..., and none is empty.
-  Hybrid(std::vector<Index> block_of, Random random, Score score)
-      : block_of_(std::move(block_of)), random_(random), score_(score) {
+  Hybrid(const RuleSpec& spec, Index n, Random random)
+      : block_of_(spec.block_of), random_(random), score_(spec.score) {
+    if (Index(block_of_.size()) != n) throw std::invalid_argument("a partition of the wrong size");
     Index blocks = 0;
     for (const Index b : block_of_) blocks = std::max(blocks, b + 1);
     starts_.assign(blocks + 1, 0);

@@ -7,13 +7,29 @@
 #pragma once
 #include "core/rules/score.hpp"
 #include "core/support/random.hpp"
+#include <functional>
 #include <limits>
+#include <vector>
 
 namespace southwell {
 
 // Thrown by a rule that cannot continue, before any coordinate has moved; ends the solve.
 struct Abandoned {};
 
+// The parameters of all rules; each rule uses some of them.
+struct RuleSpec {
+  std::string name;
+  Score score = Score::none;
+  Index refresh_every = 0;          // moves between refreshes of all scores; 0: updated at every move
+  Real mix = 0;                     // the share of uniform draws
+  std::vector<Index> block_of = {}; // the block of each coordinate
+  Index candidates = 1;
+  Real explore = 0; // the share of moves whose candidates are drawn uniformly
+  std::function<void(CVec image, std::span<Index> found)> find = {}; // a search outside
+};
+
+// A rule has the `name` that a specification calls it by, and is made from (spec, number of coordinates,
+// random numbers). Where several have one name, `fits(spec)` tells them apart.
 class Rule {
 public:
   static constexpr Index never = std::numeric_limits<Index>::max();

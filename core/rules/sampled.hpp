@@ -25,8 +25,11 @@ inline Real summable(Real score) { return std::min(score, 1e290); }
 // A distribution that is fixed until all scores are recomputed.
 class SampledForAWhile final : public Rule {
 public:
-  SampledForAWhile(Index n, Random random, Score score, Real mix, Index every)
-      : random_(random), score_(score), mix_(mix), every_(every), weights_(n, 1.0) {
+  static constexpr std::string_view name = "sampled";
+  static bool fits(const RuleSpec& spec) { return spec.refresh_every > 0; }
+
+  SampledForAWhile(const RuleSpec& spec, Index n, Random random)
+      : random_(random), score_(spec.score), mix_(spec.mix), every_(spec.refresh_every), weights_(n, 1.0) {
     table_.assign(weights_);
   }
   Score score() const override { return score_; }
@@ -61,9 +64,12 @@ private:
 // A distribution that is updated at every move.
 class Sampled final : public Rule {
 public:
-  Sampled(Index n, Random random, Score score, Real mix)
-      : n_(n), random_(random), score_(score), mix_(mix), scores_(mix < 1 ? n : 1),
-        support_(mix > 0 ? n : 1) {}
+  static constexpr std::string_view name = "sampled";
+  static bool fits(const RuleSpec& spec) { return spec.refresh_every == 0; }
+
+  Sampled(const RuleSpec& spec, Index n, Random random)
+      : n_(n), random_(random), score_(spec.score), mix_(spec.mix), scores_(mix_ < 1 ? n : 1),
+        support_(mix_ > 0 ? n : 1) {}
   Score score() const override { return score_; }
   bool keeps_scores() const override { return true; }
   Index refresh_every() const override { return 0; }

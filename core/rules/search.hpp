@@ -4,18 +4,16 @@
 // coordinates, already at their optimum, again and again.
 #pragma once
 #include "core/rules/rule.hpp"
-#include <functional>
-#include <utility>
 
 namespace southwell {
 
 class Search final : public Rule {
 public:
-  using Find = std::function<void(CVec image, std::span<Index> found)>;
+  static constexpr std::string_view name = "search";
 
-  Search(Index n, Random random, Score score, Index candidates, Real explore, Find find)
-      : n_(n), random_(random), score_(score), candidates_(candidates), explore_(explore),
-        find_(std::move(find)) {}
+  Search(const RuleSpec& spec, Index n, Random random)
+      : n_(n), random_(random), score_(spec.score), candidates_(spec.candidates), explore_(spec.explore),
+        find_(spec.find) {}
   Score score() const override { return score_; }
   Index candidates() const override { return candidates_; }
   Index lookahead() const override { return 1; }
@@ -34,7 +32,7 @@ private:
   Score score_;
   Index candidates_;
   Real explore_;
-  Find find_;
+  decltype(RuleSpec::find) find_;
   CVec image_;
 };
 

@@ -4,13 +4,14 @@
 #include <numeric>
 #include <stdexcept>
 #include <utility>
-#include <vector>
 
 namespace southwell {
 
 class Shuffled final : public Rule {
 public:
-  Shuffled(Index n, Random random) : order_(n), random_(random) {
+  static constexpr std::string_view name = "shuffled";
+
+  Shuffled(const RuleSpec&, Index n, Random random) : order_(n), random_(random) {
     if (n > Index{1} << 32) throw std::length_error("more coordinates than a shuffled rule can hold");
     std::iota(order_.begin(), order_.end(), 0u);
   }

@@ -6,7 +6,9 @@ namespace southwell {
 
 class Uniform final : public Rule {
 public:
-  Uniform(Index n, Random random) : n_(n), random_(random) {}
+  static constexpr std::string_view name = "uniform";
+
+  Uniform(const RuleSpec&, Index n, Random random) : n_(n), random_(random) {}
   void next(std::span<Index> out) override {
     for (Index& k : out) k = random_.below(n_);
   }

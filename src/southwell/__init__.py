@@ -4,88 +4,52 @@ from importlib import import_module
 from typing import Any
 
 from . import _blas as _blas
-from . import losses, methods, penalties, plots, rules
-from ._data import Centred, Factorised
-from ._threads import get_num_threads, set_num_threads
-from .block_problem import BlockProblem
-from .lambda_max import lambda_max
-from .path import Path, path
-from .problem import Problem
-from .proof import Proof
-from .result import Progress, Result
-from .sketch import sketch_features, sketch_instances
-from .solve import ConvergenceWarning, Interrupted, solve
-from .solve_many import Results, solve_many
-from .status import Status
+from . import losses as losses
+from . import methods as methods
+from . import penalties as penalties
+from . import plots as plots
+from . import rules as rules
+from ._data import Centred as Centred
+from ._data import Factorised as Factorised
+from ._threads import get_num_threads as get_num_threads
+from ._threads import set_num_threads as set_num_threads
+from .block_problem import BlockProblem as BlockProblem
+from .lambda_max import lambda_max as lambda_max
+from .path import Path as Path
+from .path import path as path
+from .problem import Problem as Problem
+from .proof import Proof as Proof
+from .result import Progress as Progress
+from .result import Result as Result
+from .sketch import sketch_features as sketch_features
+from .sketch import sketch_instances as sketch_instances
+from .solve import ConvergenceWarning as ConvergenceWarning
+from .solve import Interrupted as Interrupted
+from .solve import solve as solve
+from .solve_many import Results as Results
+from .solve_many import solve_many as solve_many
+from .status import Status as Status
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "BlockProblem",
-    "Centred",
-    "ConvergenceWarning",
-    "Factorised",
-    "Interrupted",
-    "Path",
-    "Problem",
-    "Progress",
-    "Proof",
-    "Result",
-    "Results",
-    "Status",
-    "check",
-    "estimators",
-    "features",
-    "get_num_threads",
-    "graph",
-    "lambda_max",
-    "load",
-    "losses",
-    "methods",
-    "metric",
-    "path",
-    "penalties",
-    "plots",
-    "rules",
-    "set_num_threads",
-    "sketch_features",
-    "sketch_instances",
-    "solve",
-    "solve_many",
+_SUBMODULES = ("check", "estimators", "features", "graph", "metric", "model_files")
+_PUBLIC = [
+    *("BlockProblem", "Centred", "ConvergenceWarning", "Factorised", "Interrupted", "Path", "Problem", "Progress"),
+    *("Proof", "Result", "Results", "Status", "check", "estimators", "features", "get_num_threads", "graph"),
+    *("lambda_max", "load", "losses", "methods", "metric", "path", "penalties", "plots", "rules", "set_num_threads"),
+    *("sketch_features", "sketch_instances", "solve", "solve_many"),
 ]
 
 
-_ESTIMATORS = (
-    "ElasticNet",
-    "ElasticNetCV",
-    "GroupLasso",
-    "GroupLassoCV",
-    "HuberRegressor",
-    "Lasso",
-    "LassoCV",
-    "LinearSVC",
-    "LinearSVR",
-    "LogisticRegression",
-    "LogisticRegressionCV",
-    "MultiTaskElasticNet",
-    "MultiTaskElasticNetCV",
-    "MultiTaskLasso",
-    "MultiTaskLassoCV",
-    "PoissonRegressor",
-    "QuantileRegressor",
-    "Ridge",
-    "SparseLinearClassifier",
-    "SparseLinearClassifierCV",
-    "SparseLinearRegressor",
-)
-__all__ += _ESTIMATORS
-
-
 def __getattr__(name: str) -> Any:  # imported when asked for: scikit-learn takes a while
-    if name in ("check", "estimators", "features", "graph", "metric", "model_files"):
+    if name in _SUBMODULES:
         return import_module(f".{name}", __name__)
     if name == "load":
         return import_module(".model_files", __name__).load
-    if name in _ESTIMATORS:
-        return getattr(import_module(".estimators", __name__), name)
+    if name == "__all__" or name[:1].isupper():  # what is public, and estimators, which are listed in one place only
+        estimators = import_module(".estimators", __name__).ALL
+        if name == "__all__":
+            return [*_PUBLIC, *estimators]
+        if name in estimators:
+            return estimators[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

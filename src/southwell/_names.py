@@ -9,6 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 T = TypeVar("T")
+Base = TypeVar("Base")
 
 
 def shown(given: object, most: int = 80) -> str:
@@ -38,6 +39,19 @@ def one_name(kind: str, given: object, known: Iterable[str]) -> str:
     if not isinstance(given, str) or given not in known:
         raise unknown(kind, given, known)
     return given
+
+
+def listed(base: type[Base], order: Iterable[str] | None = None) -> dict[str, type[Base]]:
+    """The subclasses of ``base`` that have a name of their own, by name: in the order in which they were defined, or
+    those of these names in this order."""
+    found: dict[str, type[Base]] = {}
+    waiting = base.__subclasses__()
+    while waiting:
+        part = waiting.pop(0)
+        if "name" in vars(part):
+            found[part.name] = part  # type: ignore[attr-defined]
+        waiting = part.__subclasses__() + waiting
+    return found if order is None else {name: found[name] for name in order}
 
 
 def resolve(kind: str, given: object, known: Mapping[str, type[T]], base: type[T]) -> T:

@@ -19,34 +19,81 @@ import numpy as np
 
 from . import _core
 from ._dense import numbers, refuse_unreadable
-from ._names import positive, resolve, shown
+from ._names import listed, positive, resolve, shown
 from ._typing import Given, Numbers
+
+_TRAITS = {loss.name: loss for loss in (*_core.losses(), *_core.class_losses())}  # what the core says about each
+
+
+def _default(name: str) -> float:
+    """The default of the loss's parameter."""
+    parameter = _TRAITS[name].parameter
+    assert parameter is not None
+    return parameter.default
 
 
 @dataclass(frozen=True)
 class Loss:
-    """Base of all losses. ``name`` is its name as a string; ``targets`` is "real", "signs" or "counts"."""
+    """Base of all losses: a frozen dataclass whose ``name`` is that of the loss in the core.
+
+    It has one field if the loss has a parameter. Everything else is asked of the core."""
 
     name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        allowed = self.traits.parameter
+        if allowed is not None:
+            below = allowed.below if np.isfinite(allowed.below) else None
+            value = positive(allowed.name, getattr(self, allowed.name), zero=allowed.zero, below=below)
+            object.__setattr__(self, allowed.name, value)
+
+    @property
+    def traits(self) -> _core.LossTraits:
+        """What the core says about losses of this name, whatever their parameter."""
+        return _TRAITS[self.name]
+
+    @property
+    def parameter(self) -> float:
+        """The loss's number, 0 if it has none."""
+        return 0.0 if self.traits.parameter is None else getattr(self, self.traits.parameter.name)
 
     @cached_property
     def core(self) -> _core.Loss:
         """The compiled loss."""
-        parameters = [getattr(self, f.name) for f in fields(self)]
-        return _core.Loss(self.name, parameters[0] if parameters else 0.0)
+        return _core.Loss(self.name, self.parameter)
 
     def __getstate__(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     @property
     def targets(self) -> str:
-        """The kind of targets: "real", "signs" (-1 and +1) or "counts" (>= 0)."""
-        return self.core.targets
+        """The kind of targets: "real", "signs" (-1 and +1), "counts" (>= 0) or "classes" (0, 1, ...)."""
+        return self.traits.targets
 
     @property
     def smooth(self) -> bool:
         """Whether the derivative is continuous, as coordinate descent on the primal needs."""
-        return self.core.smooth
+        return self.traits.smooth
+
+    @property
+    def quadratic(self) -> bool:
+        """Whether it is (m - b)^2 / 2."""
+        return self.traits.quadratic
+
+    @property
+    def piecewise(self) -> bool:
+        """Whether the second derivative is constant on each of a few intervals."""
+        return self.traits.piecewise
+
+    @property
+    def self_concordance(self) -> float:
+        """M with ``|phi'''| <= M phi''``; 0 if there is none."""
+        return self.traits.self_concordance
+
+    @property
+    def log_odds(self) -> bool:
+        """Whether the margin is the logarithm of the odds of b = 1."""
+        return self.traits.log_odds
 
     @property
     def smoothness(self) -> float:
@@ -135,55 +182,40 @@ class SquaredHinge(Loss):
 class SmoothHinge(Loss):
     """The hinge with a corner rounded over a width ``corner``: 0, (1 - bm)^2 / (2 corner), or 1 - bm - corner/2."""
 
-    corner: float = 1.0
+    corner: float = _default("smooth_hinge")
     name: ClassVar[str] = "smooth_hinge"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "corner", positive("corner", self.corner))
 
 
 @dataclass(frozen=True)
 class Huber(Loss):
     """``r^2 / 2`` for ``|r| <= delta``, else ``delta |r| - delta^2 / 2``, with ``r = m - b``."""
 
-    delta: float = 1.0
+    delta: float = _default("huber")
     name: ClassVar[str] = "huber"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "delta", positive("delta", self.delta))
 
 
 @dataclass(frozen=True)
 class Quantile(Loss):
     """q max(b - m, 0) + (1 - q) max(m - b, 0); q = 0.5 is half the absolute error. Not smooth."""
 
-    q: float = 0.5
+    q: float = _default("quantile")
     name: ClassVar[str] = "quantile"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "q", positive("q", self.q, below=1.0))
 
 
 @dataclass(frozen=True)
 class EpsilonInsensitive(Loss):
     """``max(0, |m - b| - epsilon)``. Not smooth."""
 
-    epsilon: float = 0.1
+    epsilon: float = _default("epsilon_insensitive")
     name: ClassVar[str] = "epsilon_insensitive"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", positive("epsilon", self.epsilon, zero=True))
 
 
 @dataclass(frozen=True)
 class SquaredEpsilonInsensitive(Loss):
     """``max(0, |m - b| - epsilon)^2 / 2``."""
 
-    epsilon: float = 0.1
+    epsilon: float = _default("squared_epsilon_insensitive")
     name: ClassVar[str] = "squared_epsilon_insensitive"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", positive("epsilon", self.epsilon, zero=True))
 
 
 @dataclass(frozen=True)
@@ -198,17 +230,11 @@ class ClassLoss(Loss):
 
     Tables of margins have shape (n_samples, n_classes)."""
 
-    targets = "classes"
-    smooth = True
     core = None  # type: ignore[assignment]
-
-    @property
-    def _parameter(self) -> float:
-        return next((getattr(self, f.name) for f in fields(self)), 0.0)
 
     def over(self, labels: np.ndarray, width: int, weights: np.ndarray) -> _core.LossSum:
         """The compiled loss over all samples."""
-        return _core.class_loss(self.name, self._parameter, width, labels, weights)
+        return _core.class_loss(self.name, self.parameter, width, labels, weights)
 
     @property
     def smoothness(self) -> float:
@@ -218,7 +244,7 @@ class ClassLoss(Loss):
     def value(self, m: Numbers, b: Numbers) -> Numbers:
         """phi(m; b), a number for each sample."""
         table, labels = self._table("m", m, b)
-        return _core.over_classes(self.name, self._parameter, table.shape[1], labels, table.ravel(), False)
+        return _core.over_classes(self.name, self.parameter, table.shape[1], labels, table.ravel(), False)
 
     def derivative(self, m: Numbers, b: Numbers) -> Numbers:
         """phi'(m; b), a row for each sample."""
@@ -236,7 +262,7 @@ class ClassLoss(Loss):
     def conjugate(self, y: Numbers, b: Numbers) -> Numbers:
         """phi*(y; b), a number for each sample; infinity outside its domain."""
         table, labels = self._table("y", y, b)
-        return _core.over_classes(self.name, self._parameter, table.shape[1], labels, table.ravel(), True)
+        return _core.over_classes(self.name, self.parameter, table.shape[1], labels, table.ravel(), True)
 
     def prox_conjugate(self, v: Numbers, step: Numbers, b: Numbers) -> Numbers:
         """argmin over y of phi*(y; b) + ||y - v||^2 / (2 step), a row for each sample."""
@@ -311,23 +337,14 @@ class MulticlassHinge(ClassLoss):
     classes it is the smooth hinge of the difference of their margins with twice the corner.
     """
 
-    corner: float = 1.0
+    corner: float = _default("multiclass_hinge")
     name: ClassVar[str] = "multiclass_hinge"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "corner", positive("corner", self.corner))
 
-
-ALL: dict[str, type[Loss]] = {
-    loss.name: loss
-    for loss in (
-        Squared, Logistic, SmoothHinge, Hinge, SquaredHinge, Huber, Quantile, EpsilonInsensitive,
-        SquaredEpsilonInsensitive, Poisson,
-    )
-}  # fmt: skip
+ALL: dict[str, type[Loss]] = listed(Loss, [loss.name for loss in _core.losses()])
 """The losses of one margin, by name."""
 
-OF_CLASSES: dict[str, type[ClassLoss]] = {loss.name: loss for loss in (Softmax, MulticlassHinge)}
+OF_CLASSES: dict[str, type[ClassLoss]] = listed(ClassLoss, [loss.name for loss in _core.class_losses()])
 
 
 def get(given: str | Loss) -> Loss:

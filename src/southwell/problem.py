@@ -121,7 +121,7 @@ class Problem:
 
     def _centres(self) -> bool:
         """Whether sparse columns are centred if there is an intercept."""
-        return self.loss.name == "squared"
+        return self.loss.quadratic
 
     def _centres_dense(self) -> bool:
         return True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -65,7 +64,6 @@ def write_proof(path: str | os.PathLike[str], problem: Problem, x: Given, interc
     if problem.means is not None:
         arrays["means"] = problem.means
     penalty = _penalty(problem.penalty, d, arrays)
-    parameters = [getattr(problem.loss, f.name) for f in fields(problem.loss)]
     hashes = {name: Matrix(part, name).sha256 for name, part in parts.items()}
     hashes |= {name: Matrix(arrays[name], name).sha256 for name in ("b", "weights")}
     from . import __version__
@@ -79,7 +77,7 @@ def write_proof(path: str | os.PathLike[str], problem: Problem, x: Given, interc
             "features": d,
             "outputs": k,
             "loss": problem.loss.name,
-            "parameter": float(parameters[0] if parameters else 0.0).hex(),
+            "parameter": problem.loss.parameter.hex(),
             "intercept": problem.intercept,
             "data": kind,
             "penalty": penalty,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from . import _sparse, plots
+from . import _core, _sparse, plots
 from ._typing import AnyMatrix
 from .status import Status
 
@@ -40,7 +40,8 @@ class Progress(NamedTuple):
 
 
 HISTORY_FIELDS = Progress._fields[:-3]
-_INTEGERS = {"epoch", "nonzeros", "moves", "entries"}
+_WHOLE = _core.history_fields()  # which of them are integers
+HISTORY_FIELDS = tuple(_WHOLE)
 
 NOT_PROVABLE = (
     "Only results of solve, solve_many and path over numbers and blocks can be proved: this one keeps no such problem, "
@@ -217,7 +218,7 @@ def history_arrays(records: list[tuple[Any, ...]], seconds_before: float) -> dic
         zip(HISTORY_FIELDS, zip(*records, strict=True) if records else [()] * len(HISTORY_FIELDS), strict=True)
     )
     history: dict[str, np.ndarray] = {
-        k: np.array(v, dtype=np.int64 if k in _INTEGERS else np.float64) for k, v in columns.items()
+        k: np.array(v, dtype=np.int64 if _WHOLE[k] else np.float64) for k, v in columns.items()
     }
     history["seconds"] = history["seconds"] + seconds_before
     return history

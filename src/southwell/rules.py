@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from . import _core, _partition, _search
-from ._names import count, one_name, positive, resolve, shown, unknown
+from ._names import count, listed, one_name, positive, resolve, shown, unknown
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -31,6 +31,8 @@ class Rule:
     name: ClassVar[str]
     blind: bool = False
     """Whether it uses no score. Then coordinates that do not move may be skipped (shrinking)."""
+    random: bool = True
+    """Whether it depends on the seed."""
 
     @property
     def follows(self) -> bool:
@@ -48,6 +50,7 @@ class Cyclic(Rule):
 
     name: ClassVar[str] = "cyclic"
     blind = True
+    random = False
 
 
 @dataclass(frozen=True)
@@ -203,6 +206,7 @@ class Greedy(Rule):
     score: str = "gs-s"
     refresh_every: int | None = None
     name: ClassVar[str] = "greedy"
+    random = False
 
     def __post_init__(self) -> None:
         _known_score(self.score)
@@ -312,13 +316,7 @@ class MaxInnerProduct(Rule):
         return rule, {"index": seconds}
 
 
-ALL: dict[str, type[Rule]] = {
-    rule.name: rule
-    for rule in (
-        Cyclic, Shuffled, Uniform, Importance, SupportSet, Adaptive, AdaUniform, AdaGap, GapPerEpoch, Greedy, Hybrid,
-        MaxInnerProduct,
-    )
-}  # fmt: skip
+ALL: dict[str, type[Rule]] = listed(Rule)
 
 
 def get(given: str | Rule) -> Rule:
@@ -347,6 +345,6 @@ def _refuse_score(score: str, problem: Problem, side: str) -> None:
 def smooth(problem: Problem, side: str) -> bool:
     """Whether the separable part of the objective (g, or phi* on the dual side) is smooth and unbounded."""
     if side == "dual":
-        return problem.loss.name == "squared"
+        return problem.loss.quadratic
     penalty = problem.penalty
     return penalty.l1 == 0 and not penalty.bounded

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .enclosures import dyadic, two_to
-from .losses import Column
+from .loss import Column
 from .matrices import Design
 from .penalties import ElasticNet, Groups
 from .proof import Proof
@@ -44,7 +44,7 @@ def is_feasible(proof: Proof, columns: list[Column], u: list[list[int]], unit: F
         return all(v * ratio.numerator >= (-size if c == b else 0) for size, b, row in rows for c, v in enumerate(row))
     for column, values in zip(columns, u, strict=True):
         for b, v, size in zip(column.targets.tolist(), values, sizes, strict=True):
-            low, high = column.domain(b)
+            low, high = column.loss.domain(b)
             v *= ratio.numerator
             if low is not None and v * low.denominator < low.numerator * size:
                 return False
@@ -112,9 +112,9 @@ class DualPoint:
 
 def _in_domain(proof: Proof, columns: list[Column]) -> tuple[list[tuple[Any, ...]], Fraction]:
     """u clipped to dom phi*, with its smallest and largest allowed values for each output, and the unit."""
-    ends = {end for sign in (1.0, -1.0) for end in columns[0].domain(sign) if end is not None}
-    poisson = proof.loss == "poisson"  # whose domain ends at minus the target
-    values = np.concatenate([proof.y.ravel(), proof.b.ravel()]) if poisson else proof.y.ravel()
+    ends = {end for sign in (1.0, -1.0) for end in columns[0].loss.domain(sign) if end is not None}
+    at_targets = columns[0].loss.ends_at_targets
+    values = np.concatenate([proof.y.ravel(), proof.b.ravel()]) if at_targets else proof.y.ravel()
     numbers, exponent = dyadic(values, *ends)
     unit, outputs = two_to(exponent), proof.outputs
     found = []
@@ -122,12 +122,12 @@ def _in_domain(proof: Proof, columns: list[Column]) -> tuple[list[tuple[Any, ...
         own = numbers[c : proof.samples * outputs : outputs]
         low: list[int | None]
         high: list[int | None]
-        if poisson:
+        if at_targets:
             low = [-b for b in numbers[proof.samples * outputs + c :: outputs]]
             high = [None] * len(own)
         else:
             positive, negative = (
-                [None if end is None else int(end / unit) for end in column.domain(sign)] for sign in (1.0, -1.0)
+                [None if end is None else int(end / unit) for end in column.loss.domain(sign)] for sign in (1.0, -1.0)
             )
             pairs = [positive if b > 0 else negative for b in column.targets.tolist()]
             low, high = [pair[0] for pair in pairs], [pair[1] for pair in pairs]

@@ -14,7 +14,7 @@ import numpy as np
 
 from . import proof
 from .enclosures import divided, dyadic, root, two_to
-from .losses import Enclosure
+from .loss import Enclosure
 from .matrices import Refused
 
 GRID = 1 << 128  # scales are multiples of 1 / GRID, so that numbers stay short

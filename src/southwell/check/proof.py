@@ -18,24 +18,12 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from . import class_losses as class_losses
+from . import losses as losses
+from .loss import CLASSES, COUNTS, REAL, SIGNS, Loss
 from .matrices import Matrix, Refused
 
 FORMAT, VERSION, TEXT = "southwell proof", 1, "proof.json"
-REAL, SIGNS, COUNTS, CLASSES = "real", "signs", "counts", "classes"
-LOSSES = {  # the kind of targets, and the parameter
-    "squared": (REAL, None),
-    "logistic": (SIGNS, None),
-    "smooth_hinge": (SIGNS, lambda corner: corner > 0),
-    "hinge": (SIGNS, None),
-    "squared_hinge": (SIGNS, None),
-    "huber": (REAL, lambda delta: delta > 0),
-    "quantile": (REAL, lambda q: 0 < q < 1),
-    "epsilon_insensitive": (REAL, lambda epsilon: epsilon >= 0),
-    "squared_epsilon_insensitive": (REAL, lambda epsilon: epsilon >= 0),
-    "poisson": (COUNTS, None),
-    "softmax": (CLASSES, None),
-    "multiclass_hinge": (CLASSES, lambda corner: corner > 0),
-}
 DATA = {"matrix": ("A",), "centred": ("A",), "factorised": ("U", "V")}
 TARGETS: dict[str, Callable[[np.ndarray, int], bool]] = {
     REAL: lambda b, k: True,
@@ -91,12 +79,12 @@ class Proof:
 
     @property
     def of_classes(self) -> bool:
-        return LOSSES[self.loss][0] == CLASSES
+        return Loss.known[self.loss].targets == CLASSES
 
     @property
     def statement(self) -> str:
         """The problem in words."""
-        own = "" if LOSSES[self.loss][1] is None else f" ({self.parameter:.17g})"
+        own = "" if Loss.known[self.loss].allowed is None else f" ({self.parameter:.17g})"
         weights = "equal" if (self.s == self.s[0]).all() else "unequal"
         if isinstance(self.penalty, ElasticNet):
             g = self.penalty
@@ -212,8 +200,8 @@ def _proof(text: Any, arrays: list[np.ndarray]) -> Proof:
     keys = ("samples", "features", "outputs", "loss", "parameter", "intercept", "data", "penalty")
     problem = _Part(text["problem"], "problem", *keys)
     n, d, k = (problem.count(key) for key in ("samples", "features", "outputs"))
-    loss, data = problem.text("loss", LOSSES), problem.text("data", DATA)
-    kind, allowed = LOSSES[loss]
+    loss, data = problem.text("loss", Loss.known), problem.text("data", DATA)
+    kind, allowed = Loss.known[loss].targets, Loss.known[loss].allowed
     parameter = problem.number("parameter")
     if (allowed is None and parameter != 0) or (allowed is not None and not allowed(parameter)):
         raise Refused(f"the {loss} loss has no parameter {parameter!r}")

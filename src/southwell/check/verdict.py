@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from . import class_losses, losses
 from .dual_point import DualPoint, is_feasible
 from .enclosures import dyadic, integers, lowest_exponent, two_to
-from .losses import Column, Enclosure
+from .loss import Column, Enclosure
 from .matrices import Design, Matrix, Refused
 from .penalties import ElasticNet, Groups, penalty_of
 from .proof import DATA, Proof, read
@@ -214,8 +213,8 @@ def _margins(proof: Proof, design: Design) -> tuple[list[list[int]], Fraction]:
 
 def _value(columns: list[Column], margins: list[list[int]], unit: Fraction, bits: int) -> Enclosure:
     if len(columns) < len(margins):
-        return class_losses.primal(columns[0], margins, unit, bits)
-    found = [losses.primal(column, one, unit, bits) for column, one in zip(columns, margins, strict=True)]
+        return columns[0].loss.primal(columns[0], margins, unit, bits)
+    found = [column.loss.primal(column, one, unit, bits) for column, one in zip(columns, margins, strict=True)]
     return _total(found)
 
 
@@ -238,9 +237,9 @@ def _best_dual(
         if slopes is None:
             continue
         if proof.of_classes:
-            own = [class_losses.dual(columns[0], point.u, unit, bits)]
+            own = [columns[0].loss.dual(columns[0], point.u, unit, bits)]
         else:
-            own = [losses.dual(column, u, unit, bits) for column, u in zip(columns, point.u, strict=True)]
+            own = [column.loss.dual(column, u, unit, bits) for column, u in zip(columns, point.u, strict=True)]
         low, high = (slopes[k] + sum(pair[k] for pair in own) for k in (0, 1))
         if best is None or -high > best[0]:
             best = -high, -low

@@ -1,44 +1,31 @@
-"""scikit-learn estimators: the same arguments, and a certificate for every fit."""
+"""scikit-learn estimators: the same arguments, and a certificate for every fit.
 
-from ._base import ConvergenceWarning
-from .elastic_net import ElasticNet, Lasso
-from .elastic_net_cv import ElasticNetCV, LassoCV
-from .general import SparseLinearClassifier, SparseLinearRegressor
-from .general_cv import SparseLinearClassifierCV
-from .group_lasso import GroupLasso
-from .group_lasso_cv import GroupLassoCV
-from .huber import HuberRegressor
-from .logistic import LogisticRegression
-from .logistic_cv import LogisticRegressionCV
-from .multi_task import MultiTaskElasticNet, MultiTaskLasso
-from .multi_task_cv import MultiTaskElasticNetCV, MultiTaskLassoCV
-from .poisson import PoissonRegressor
-from .quantile import QuantileRegressor
-from .ridge import Ridge
-from .svc import LinearSVC
-from .svr import LinearSVR
+A new one is a file here and its import below: every other list of estimators is made from these imports."""
 
-__all__ = [
-    "ConvergenceWarning",
-    "ElasticNet",
-    "ElasticNetCV",
-    "GroupLasso",
-    "GroupLassoCV",
-    "HuberRegressor",
-    "Lasso",
-    "LassoCV",
-    "LinearSVC",
-    "LinearSVR",
-    "LogisticRegression",
-    "LogisticRegressionCV",
-    "MultiTaskElasticNet",
-    "MultiTaskElasticNetCV",
-    "MultiTaskLasso",
-    "MultiTaskLassoCV",
-    "PoissonRegressor",
-    "QuantileRegressor",
-    "Ridge",
-    "SparseLinearClassifier",
-    "SparseLinearClassifierCV",
-    "SparseLinearRegressor",
-]
+from ._base import ConvergenceWarning as ConvergenceWarning
+from .elastic_net import ElasticNet as ElasticNet
+from .elastic_net import Lasso as Lasso
+from .elastic_net_cv import ElasticNetCV as ElasticNetCV
+from .elastic_net_cv import LassoCV as LassoCV
+from .general import SparseLinearClassifier as SparseLinearClassifier
+from .general import SparseLinearRegressor as SparseLinearRegressor
+from .general_cv import SparseLinearClassifierCV as SparseLinearClassifierCV
+from .group_lasso import GroupLasso as GroupLasso
+from .group_lasso_cv import GroupLassoCV as GroupLassoCV
+from .huber import HuberRegressor as HuberRegressor
+from .logistic import LogisticRegression as LogisticRegression
+from .logistic_cv import LogisticRegressionCV as LogisticRegressionCV
+from .multi_task import MultiTaskElasticNet as MultiTaskElasticNet
+from .multi_task import MultiTaskLasso as MultiTaskLasso
+from .multi_task_cv import MultiTaskElasticNetCV as MultiTaskElasticNetCV
+from .multi_task_cv import MultiTaskLassoCV as MultiTaskLassoCV
+from .poisson import PoissonRegressor as PoissonRegressor
+from .quantile import QuantileRegressor as QuantileRegressor
+from .ridge import Ridge as Ridge
+from .svc import LinearSVC as LinearSVC
+from .svr import LinearSVR as LinearSVR
+
+ALL = {name: kind for name, kind in vars().items() if isinstance(kind, type) and hasattr(kind, "fit")}
+"""The estimators by name."""
+
+__all__ = ["ConvergenceWarning", *ALL]

@@ -46,7 +46,7 @@ class Probabilities(LinearClassifier):
 
 def _of_the_logistic_loss(classifier: Any) -> bool:
     """Whether margins are log-odds."""
-    if classifier._loss().name != "logistic":
+    if not classifier._loss().log_odds:
         raise AttributeError(f"Only the logistic loss knows probabilities; this one is {classifier._loss().name}.")
     return True
 

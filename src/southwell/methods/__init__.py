@@ -1,30 +1,26 @@
-"""Methods: the algorithms that solve a problem."""
+"""Methods: the algorithms that solve a problem. A new one is a file here and its import below."""
 
 from __future__ import annotations
 
-from .._names import resolve
-from .accelerated import AcceleratedCD
-from .accelerated_sdca import AcceleratedSDCA
-from .auto import Auto, default_policy
-from .base import Method, Prepared, Start
-from .coordinate_descent import CoordinateDescent
-from .dgpd import DGPD
-from .dspdc import DSPDC
-from .full_gradient import FISTA, LBFGS
-from .incremental_gradient import SAG, SAGA, SVRG
-from .spdc import SPDC
+from .._names import listed, resolve
+from .accelerated import AcceleratedCD as AcceleratedCD
+from .accelerated_sdca import AcceleratedSDCA as AcceleratedSDCA
+from .auto import Auto as Auto
+from .auto import default_policy as default_policy
+from .base import Method as Method
+from .base import Prepared as Prepared
+from .base import Start as Start
+from .coordinate_descent import CoordinateDescent as CoordinateDescent
+from .dgpd import DGPD as DGPD
+from .dspdc import DSPDC as DSPDC
+from .full_gradient import FISTA as FISTA
+from .full_gradient import LBFGS as LBFGS
+from .incremental_gradient import SAG as SAG
+from .incremental_gradient import SAGA as SAGA
+from .incremental_gradient import SVRG as SVRG
+from .spdc import SPDC as SPDC
 
-ALL: dict[str, type[Method]] = {
-    method.name: method
-    for method in (
-        Auto, CoordinateDescent, AcceleratedCD, DGPD, SPDC, DSPDC, AcceleratedSDCA, SAGA, SAG, SVRG, FISTA, LBFGS,
-    )
-}  # fmt: skip
-
-__all__ = [
-    "ALL", "DGPD", "DSPDC", "FISTA", "LBFGS", "SAG", "SAGA", "SPDC", "SVRG", "AcceleratedCD", "AcceleratedSDCA", "Auto",
-    "CoordinateDescent", "Method", "Prepared", "Start", "default_policy", "get",
-]  # fmt: skip
+ALL: dict[str, type[Method]] = listed(Method)  # type: ignore[type-abstract]
 
 
 def get(given: str | Method) -> Method:

@@ -14,7 +14,7 @@ from .side import dual_start
 if TYPE_CHECKING:
     from .coordinate_descent import CoordinateDescent
 
-IN_TURN = ("cyclic", "shuffled", "uniform")
+IN_TURN = [name for name, rule in rules.ALL.items() if rule.blind]
 
 
 def refuse_factors(problem: Problem) -> None:
@@ -57,7 +57,7 @@ def descent(method: CoordinateDescent, problem: Problem, start: Start, seed: int
         raise ValueError(f"{refusal} Use side='primal', DSPDC, or method='auto'.")
     automatic = isinstance(method.rule, str) and method.rule == "auto"
     rule = rules.get({"primal": "cyclic", "dual": "shuffled"}[side] if automatic else method.rule)
-    if rule.name not in IN_TURN:
+    if not rule.blind:
         raise ValueError(f"Blocks move in turn: rule must be one of {', '.join(IN_TURN)}; got {rule.name}.")
     if method.coupling == "gram":
         raise ValueError("Block coordinate descent keeps margins or slopes; use coupling='auto'.")

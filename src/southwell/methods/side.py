@@ -36,9 +36,9 @@ def choose_side(problem: Problem) -> str:
     wide = problem.n_features > problem.n_samples
     kappa = _mean_squared_row(problem) * problem.loss.smoothness / (problem.penalty.l2 * problem.n_samples)
     if quadratic(problem):  # each dual step is exact: measured ahead wherever d > n, and for margins up to a limit,
-        limit = 20 if problem.loss.name == "logistic" else 300  # lower where primal steps use the true curvature
+        limit = 20 if problem.loss.self_concordance > 0 else 300  # lower where primal steps use the true curvature
         return "dual" if wide or (problem.loss.targets == "signs" and kappa <= limit) else "primal"
-    return "dual" if kappa <= 5 and (wide or problem.loss.name != "squared") else "primal"
+    return "dual" if kappa <= 5 and (wide or not problem.loss.quadratic) else "primal"
 
 
 def refuse_impossible(problem: Problem, side: str) -> None:
@@ -122,7 +122,7 @@ def gram(problem: Problem, side: str, intercept_firmness: float) -> np.ndarray:
 
 def may_use_gram(problem: Problem, side: str) -> bool:
     """Whether a move changes the slopes (or margins) of other coordinates by a fixed matrix times the move."""
-    return problem.loss.name == "squared" if side == "primal" else quadratic(problem)
+    return problem.loss.quadratic if side == "primal" else quadratic(problem)
 
 
 def gram_pays(problem: Problem, side: str) -> bool:

@@ -25,7 +25,7 @@ from .values import Reader, Writer
 
 FORMAT, VERSION = "southwell model", 1
 KEYS = {"format", "version", "written_by", "class", "parameters", "attributes"}
-CLASSES = {name: getattr(estimators, name) for name in estimators.__all__ if name != "ConvergenceWarning"}
+CLASSES = estimators.ALL
 HIDDEN = "_results"  # the data of result_, dual_coef_ and warm starts
 
 

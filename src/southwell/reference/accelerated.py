@@ -71,7 +71,7 @@ def accelerated_dual(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: Ela
         return loss.maximise(-r / s[i], z, scale * q[i], b[i]) if s[i] > 0 else z
 
     start = np.zeros(A.shape[0]) if y is None else np.array(y, dtype=float)
-    return accelerate(gradient, step, loss.name == "squared", moves, theta0, start, restarts)
+    return accelerate(gradient, step, loss.quadratic, moves, theta0, start, restarts)
 
 
 def accelerate(gradient: Callable[..., Any], step: Callable[..., Any], smooth: bool, moves: Iterable[Any],

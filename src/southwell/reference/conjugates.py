@@ -1,8 +1,7 @@
 """The conjugate phi* for scores: its domain, its subdifferential, and the largest value of a dual coordinate.
 
-    phi*(y) = b y + eps |y| + (kappa/2) y^2 on an interval     the others
-    phi*(y) = t log t + (1-t) log(1-t),  t = -b y              logistic
-    phi*(y) = u log u - u,               u = y + b             poisson
+    phi*(y) = b y + eps |y| + (kappa/2) y^2 on an interval     losses that are piecewise quadratic
+    phi*(y) = y m - phi(m),  where phi'(m) = y                 others: phi' is inverted by bisection
 
 D(y) >= D(0) implies s_i (phi_i*(y_i) + phi_i(0)) <= sum_l s_l (phi_l(0) + phi_l*(0)) if 0 is in every box, because
 g_j* >= -g_j(0) = 0 and phi_l* >= -phi_l(0): this bounds y_i if dom phi_i* is unbounded.
@@ -10,6 +9,7 @@ g_j* >= -g_j(0) = 0 and phi_l* >= -phi_l(0): this bounds y_i if dom phi_i* is un
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,43 +20,31 @@ from ..losses import Loss
 
 
 def domain(loss: Any, b: Numbers) -> Numbers:
-    """The ends of dom phi*."""
-    if loss.targets == "signs":  # 0 <= -b y <= cap
-        cap = np.inf if loss.name == "squared_hinge" else 1.0
-        return np.where(b > 0, -cap, 0.0), np.where(b > 0, 0.0, cap)
-    if loss.name == "poisson":
-        return -b, np.inf + b
-    if loss.name == "huber":
-        lo, hi = -loss.delta, loss.delta
-    elif loss.name == "quantile":
-        lo, hi = -loss.q, 1 - loss.q
-    else:
-        lo, hi = {
-            "squared": (-np.inf, np.inf),
-            "squared_epsilon_insensitive": (-np.inf, np.inf),
-            "epsilon_insensitive": (-1.0, 1.0),
-        }[loss.name]
-    return np.full(np.shape(b), lo), np.full(np.shape(b), hi)
+    """The ends of dom phi*, which ``southwell.testing.check_loss`` compares with the conjugate."""
+    ends = np.array([loss.core.domain(float(target)) for target in np.ravel(b)]).reshape(*np.shape(b), 2)
+    return ends[..., 0], ends[..., 1]
 
 
 def subdifferential(loss: Any, y: Numbers, b: Numbers) -> Numbers:
-    """The ends of the subdifferential of phi* at y. For logistic and Poisson it is infinite at the ends of the
-    domain; a y within rounding of an end counts as the end."""
-    if loss.name == "logistic":
-        t = -b * y
-        inside = np.clip(t, 1e-300, 1 - 1e-16)
-        slope = np.log(inside / (1 - inside))
-        ends = np.where(t <= 1e-300, -np.inf, slope), np.where(t >= 1 - 1e-16, np.inf, slope)
-        return np.where(b > 0, -ends[1], ends[0]), np.where(b > 0, -ends[0], ends[1])
-    if loss.name == "poisson":
-        slope = np.log(np.maximum(y + b, 1e-300))
-        return np.where(y + b <= 1e-300, -np.inf, slope), slope
-    kappa = loss.corner if loss.name == "smooth_hinge" else float(loss.smooth)
-    eps = loss.epsilon if "epsilon" in loss.name else 0.0
+    """The ends of the subdifferential of phi* at y. Where it is infinite at an end of the domain, a y within rounding
+    of that end counts as the end."""
     lo, hi = domain(loss, b)
-    low = np.where(y <= lo, -np.inf, b + kappa * y + np.where(y > 0, eps, -eps))
-    high = np.where(y >= hi, np.inf, b + kappa * y + np.where(y < 0, -eps, eps))
-    return low, high
+    if loss.piecewise:
+        kappa, eps = loss.core.pieces
+        low, high = b + kappa * y + np.where(y > 0, eps, -eps), b + kappa * y + np.where(y < 0, -eps, eps)
+    else:
+        low = _crossing(lambda m: loss.derivative(m, b) < y, b)
+        high = _crossing(lambda m: loss.derivative(m, b) <= y, b)
+    return np.where(y <= lo, -np.inf, low), np.where(y >= hi, np.inf, high)
+
+
+def _crossing(before: Callable[[Numbers], Numbers], b: Numbers) -> Numbers:
+    """The margin at which ``before`` turns false, as far as 800 from b: beyond, exponentials are 0 or infinite."""
+    left, right = b - 800.0, b + 800.0
+    for _ in range(70):
+        middle = (left + right) / 2
+        left, right = np.where(before(middle), middle, left), np.where(before(middle), right, middle)
+    return right
 
 
 def farthest(loss: Loss, b: float, room: float) -> float:

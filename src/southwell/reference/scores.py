@@ -31,11 +31,12 @@ import numpy as np
 
 from .._typing import Numbers
 from ..losses import Loss
+from ..rules import GREEDY_SCORES
 from .bounded import bounded, maximisers, radii
 from .conjugates import farthest, subdifferential
 from .elastic_net import ElasticNet
 
-KINDS = ("reach", "residual", "bracket", "gs", "gs-s", "gs-r", "gs-q")
+KINDS = ("reach", "residual", "bracket", *GREEDY_SCORES)
 
 
 def distance(point: Numbers, low: Numbers, high: Numbers) -> Numbers:

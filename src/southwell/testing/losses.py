@@ -20,6 +20,7 @@ def check_loss(loss: Any) -> None:
 
     * phi is convex, its derivative lies between the slopes of its chords and equals central differences away from
       kinks, and so does the second derivative, which ``smoothness`` bounds;
+    * ``quadratic``, ``piecewise`` and ``self_concordance`` are true of these derivatives;
     * Fenchel-Young: phi(m) + phi*(y) >= y m, with equality at y = phi'(m);
     * the conjugate equals the supremum found by brute force, is infinite outside ``core.domain(b)``, and 0 is inside;
     * ``maximise(m, y0, q, b)`` solves its problem for q from 0 to 1e12, and ``prox_conjugate`` obeys Moreau's identity;
@@ -29,7 +30,8 @@ def check_loss(loss: Any) -> None:
     ----------
     loss : Loss
         With ``value, derivative, second_derivative, conjugate, maximise, prox_conjugate`` over arrays, ``targets``,
-        ``smooth``, ``smoothness`` and ``core.domain(b)``. Parameters between 1e-3 and 1e2 are covered by the grids.
+        ``smooth``, ``smoothness``, ``traits``, ``core.domain(b)`` and ``core.pieces``. Parameters between 1e-3 and 1e2
+        are covered by the grids.
 
     Raises
     ------
@@ -45,6 +47,7 @@ def check_loss(loss: Any) -> None:
     hold(loss, f"targets is one of {sorted(TARGETS)}; got {loss.targets!r}", loss.targets in TARGETS)
     for b in TARGETS[loss.targets]:
         _derivatives(loss, b)
+        _traits(loss, b)
         _conjugate(loss, b)
         _fenchel_young(loss, b)
         _maximise(loss, b)
@@ -105,6 +108,29 @@ def _derivatives(loss: Any, b: float) -> None:
              m=m[:-1], to=m[1:], b=b, change=change, most=most)  # fmt: skip
     if not loss.smooth:
         hold(loss, "a loss that is not smooth has infinite smoothness", loss.smoothness == np.inf)
+
+
+def _traits(loss: Any, b: float) -> None:
+    m, traits = np.sort(_margins()), loss.traits
+    first, second = loss.derivative(m, b), loss.second_derivative(m, b)
+    if traits.quadratic:
+        hold(loss, "a quadratic loss has the derivative m - b", close(first, m - b, 1e-14, np.abs(m) + abs(b)),
+             m=m, b=b, derivative=first)  # fmt: skip
+    if traits.piecewise:
+        kappa, eps = loss.core.pieces
+        known = np.array([0.0, 1 / kappa] if kappa > 0 else [0.0])
+        hold(loss, "the second derivative of a piecewise quadratic loss is 0 or 1 / kappa", np.isin(second, known),
+             m=m, b=b, second_derivative=second)  # fmt: skip
+        y = _duals(loss, b)
+        formula, got = b * y + eps * np.abs(y) + kappa / 2 * y**2, loss.conjugate(y, b)
+        hold(loss, "the conjugate of a piecewise quadratic loss is b y + eps |y| + (kappa/2) y^2",
+             close(got, formula, 1e-13, np.abs(y * b) + eps * np.abs(y) + kappa * y**2),
+             y=y, b=b, conjugate=got, formula=formula)  # fmt: skip
+    if traits.self_concordance > 0:  # |phi'''| <= M phi'': log phi'' changes by at most M times the way
+        m = np.linspace(-6.0, 6.0, 601)  # further out phi'' may round to 0
+        change, most = np.abs(np.diff(np.log(loss.second_derivative(m, b)))), traits.self_concordance * np.diff(m)
+        hold(loss, "self_concordance bounds the change of the logarithm of second_derivative",
+             change <= most + 1e-6, m=m[:-1], to=m[1:], b=b, change=change, most=most)  # fmt: skip
 
 
 def _conjugate(loss: Any, b: float) -> None:
@@ -193,7 +219,7 @@ def _extremes(loss: Any, b: float) -> None:
             raise AssertionError(
                 f"{loss!r} breaks a law: margins as far as 1000 raise no warnings; got {warning}."
             ) from warning
-    overflows = np.array([loss.name == "poisson"]) & (m > 709.0)  # e^m itself does
+    overflows = np.array([loss.traits.may_overflow]) & (m > 709.0)  # e^m itself does
     for name, numbers in (("value", value), ("derivative", first), ("second_derivative", second)):
         fine = np.isfinite(numbers) | (overflows if name == "value" else False)
         hold(loss, f"{name} is finite for margins as far as 1000", fine, m=m, b=b, got=numbers)
