@@ -91,7 +91,10 @@ def test_logistic_regression_with_intercept(name, penalty):
     compare(A, b, model.coef_, model.intercept_, loss="logistic", fit_intercept=True, **strengths)
 
 
-@pytest.mark.parametrize("name", CLASSIFICATION)
+# Support vector machines on farm_ads take most of a minute to prove; 20news is text too.
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "farm_ads")) for name in CLASSIFICATION]
+)
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_linear_svc(name, loss):
     A, b = classification(name)

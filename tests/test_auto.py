@@ -110,7 +110,7 @@ def penalty_of(kind, d, rng):
 PENALTIES = ["l1", "l2", "both", "weights", "partly free", "box", "away from 0"]
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(
     loss=st.sampled_from(SMOOTH), kind=st.sampled_from(PENALTIES), form=st.sampled_from([*FORMS, *CENTRED]),
     intercept=st.booleans(), weighted=st.booleans(), n=st.integers(8, 16), d=st.integers(1, 6),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -44,6 +44,7 @@ def test_layouts(layout, dtype, dense):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("layout", LAYOUTS)
+@settings(max_examples=20)  # with three checks each
 @given(dense=MATRICES, data=st.data())
 def test_centred(layout, dtype, dense, data):
     A = LAYOUTS[layout](dense.astype(dtype))

@@ -114,7 +114,7 @@ def short():
 def daemon(**more):
     thread = threading.Thread(target=forever, kwargs=more, daemon=True)
     thread.start()
-    time.sleep(0.3)
+    time.sleep(0.1)
 """
 
 ENDS = {

@@ -95,14 +95,14 @@ def test_a_planted_answer_is_found(method):
 
 
 @hypothesis.given(seed=st.integers(0, 10**6), loss=st.sampled_from(LOSSES), scale=st.sampled_from([1e-3, 1.0, 1e3]))
-@hypothesis.settings(max_examples=30)
+@hypothesis.settings(max_examples=10)
 def test_the_gap_bounds_the_error_at_every_certificate(seed, loss, scale):
     if loss == "poisson":
         scale = 1.0
     risk = problem(loss, n=8, p=2, d=3, seed=seed)
     risk = MatrixRisk(scale * risk.data.flat.reshape(8, 2, 3, 3), risk.targets, loss, 0.3)
-    best = quietly(risk.solve, tol=1e-11, max_epochs=3000)
-    r = quietly(risk.solve, "sdca", rows=2, tol=1e-4, max_epochs=200, check_every=1, seed=seed)
+    best = quietly(risk.solve, tol=1e-8, max_epochs=1000)
+    r = quietly(risk.solve, "sdca", rows=2, tol=1e-4, max_epochs=50, check_every=1, seed=seed)
     slack = 1e-12 * (r.scale + abs(best.primal))
     assert (r.history["gap"] >= r.history["primal"] - best.primal - slack).all()
     assert (r.history["dual"] <= best.primal + slack).all()
@@ -279,7 +279,7 @@ def test_float32_data_are_certified_in_float64(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_rounding_ends_progress_gently(method, dtype, best):
     """Far beyond what the precision can tell, iterates stay where they are good."""
-    r = quietly(problem(dtype=dtype).solve, method, **METHODS[method], tol=0.0, max_epochs=600)
+    r = quietly(problem(dtype=dtype).solve, method, **METHODS[method], tol=0.0, max_epochs=400)
     assert r.status in (sw.Status.MAX_EPOCHS, sw.Status.PRECISION) and 0 <= r.relative_gap <= best
 
 
@@ -426,7 +426,7 @@ def test_one_problem_is_solved_in_threads_and_pickled(method):
     options = {**METHODS[method], "tol": 1e-4, "n_threads": 2}
     want = problem().solve(method, **options)
     with ThreadPoolExecutor(4) as pool:
-        for r in pool.map(lambda _: risk.solve(method, **options), range(8)):
+        for r in pool.map(lambda _: risk.solve(method, **options), range(4)):
             np.testing.assert_array_equal(r.x, want.x)
     for again in (pickle.loads(pickle.dumps(r)), copy.deepcopy(r)):
         np.testing.assert_array_equal(again.x, want.x)

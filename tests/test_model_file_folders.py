@@ -250,7 +250,7 @@ def test_processes_that_save_side_by_side(tmp_path):
         import numpy as np
         import southwell as sw
         model = sw.Lasso(alpha=0.1).fit(np.eye(20), np.arange(20.0))
-        for k in range(40):
+        for k in range(15):
             model.save(sys.argv[1] + "/" + sys.argv[2] + str(k % 3))
     """
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
