@@ -511,13 +511,12 @@ FLATS = {
 }
 
 
-@pytest.mark.parametrize("seed", [
-    pytest.param(0, marks=pytest.mark.xfail(reason="Poisson: rounds stall at a gap of 3e-4", strict=False)), 1, 16,
-])  # fmt: skip
+@pytest.mark.parametrize("seed", [0, 1, 16])
 def test_pure_l1_with_far_more_features_than_samples(seed):
     for penalty in (ElasticNet(3e-4), Groups(l1=3e-4, groups=np.arange(50) // 3)):
         for loss in ("squared_hinge", "poisson", *CLASSES):
-            solved(stated(loss, penalty, n=10, d=50, seed=seed))
+            slow = loss == "poisson" and seed == 0  # rounds stall at a gap of 3e-4 for long
+            solved(stated(loss, penalty, n=10, d=50, seed=seed), max_epochs=20_000 if slow else 1000)
 
 
 @pytest.mark.parametrize("case", FLATS)

@@ -39,18 +39,13 @@ def test_columns_of_very_different_sizes(loss, power):
         check(form(A), b, loss, Groups(0.01), 1e-6)
 
 
-SLOW = pytest.mark.xfail(reason="the objective is right, but the dual value stays behind", strict=False)
-
-
-@pytest.mark.parametrize(
-    ("loss", "power"),
-    [(loss, power) for loss in KINDS for power in (-8, 3, 6) if loss != "multiclass_hinge" or power < 0]
-    + [pytest.param("multiclass_hinge", power, marks=SLOW) for power in (3, 6)],
-)
+@pytest.mark.parametrize("power", [-8, 3, 6])
+@pytest.mark.parametrize("loss", KINDS)
 def test_columns_of_very_different_sizes_under_l1(loss, power):
     A, b = made(loss)
     A[:, ::3] *= 10.0**power
-    check(A, b, loss, ElasticNet(0.01), 1e-6)
+    slow = loss == "multiclass_hinge"  # its dual value stays behind for a thousand rounds
+    check(A, b, loss, ElasticNet(0.01), 1e-6, max_epochs=20_000 if slow else 1000)
 
 
 @pytest.mark.parametrize("power", [-8, 6, 8])

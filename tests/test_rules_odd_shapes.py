@@ -164,7 +164,6 @@ def test_scales_accelerated(rule, size, what):
 @pytest.mark.parametrize("size", [1e150, 1e-150, 1e40])
 def test_scales_with_hnswlib(size, monkeypatch):
     """Its vectors are float32; numbers beyond that must not end in warnings or NaN."""
-    pytest.importorskip("hnswlib")
     monkeypatch.undo()
     for side in ("primal", "dual"):
         A, b = BASE * size, targets("squared", 12)

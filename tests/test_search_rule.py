@@ -74,7 +74,6 @@ def test_some_explore(monkeypatch):
 
 @pytest.mark.parametrize("side", ["primal", "dual"])
 def test_hnswlib_finds_the_largest(side):
-    pytest.importorskip("hnswlib")
     rng = np.random.default_rng(0)
     for form in FORMS:
         problem = problem_of("squared", "l2", form)
