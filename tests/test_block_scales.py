@@ -232,14 +232,15 @@ def test_a_task_without_counts():
     assert r.gap <= 1e-5 * r.scale
 
 
-@pytest.mark.parametrize("strength", [1e-12, 1e12, 1e300])
+@pytest.mark.parametrize("strength", [1e12, 1e300])
 @pytest.mark.parametrize("loss", ["squared", *CLASSES])
-def test_strengths_of_every_size(loss, strength):
+def test_huge_strengths_give_zero(loss, strength):
     A, b = made(loss)
-    if strength > 1:
-        assert not check(A, b, loss, Groups(strength)).x.any()
-        return
-    if loss == "squared":  # next to least squares
-        r = sw.solve(A, b, penalty=Groups(strength), tol=1e-8)
-        assert r.status is sw.Status.CONVERGED
-        np.testing.assert_allclose(r.x, np.linalg.lstsq(A, b, rcond=None)[0], atol=1e-4)
+    assert not check(A, b, loss, Groups(strength)).x.any()
+
+
+def test_a_tiny_strength_gives_least_squares():
+    A, b = made()
+    r = sw.solve(A, b, penalty=Groups(1e-12), tol=1e-8)
+    assert r.status is sw.Status.CONVERGED
+    np.testing.assert_allclose(r.x, np.linalg.lstsq(A, b, rcond=None)[0], atol=1e-4)

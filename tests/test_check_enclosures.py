@@ -81,7 +81,7 @@ def test_floats_are_integers_times_a_power_of_two(values, finer):
     lowest = enclosures.lowest_exponent(array)
     if lowest is None:
         assert not array.any()
-        return
-    numbers = enclosures.integers(array, lowest - finer)
-    assert [n * enclosures.two_to(lowest - finer) for n in numbers] == [Fraction(v) for v in values]
-    assert any(n % 2 for n in enclosures.integers(array, lowest))  # no smaller numbers will do
+    else:
+        numbers = enclosures.integers(array, lowest - finer)
+        assert [n * enclosures.two_to(lowest - finer) for n in numbers] == [Fraction(v) for v in values]
+        assert any(n % 2 for n in enclosures.integers(array, lowest))  # no smaller numbers will do

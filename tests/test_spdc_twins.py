@@ -119,10 +119,9 @@ def test_centres_follow_after_their_epochs(loss, intercept):
     got = driven(method, problem, epochs).point()
     close(got[0][:D], x[:D])
     close(got[1], y)
-    if loss == "hinge":
-        return
-    stayed = driven(SPDC(tau=0.2, sigma=0.7, theta=0.0, recentre=False), problem, epochs).point()
-    assert np.abs(stayed[0][:D] - x[:D]).max() > 1e-6
+    if loss == "squared":  # else so short a run may end at the same point
+        stayed = driven(SPDC(tau=0.2, sigma=0.7, theta=0.0, recentre=False), problem, epochs).point()
+        assert np.abs(stayed[0][:D] - x[:D]).max() > 1e-6
 
 
 # Threads
@@ -161,12 +160,15 @@ def test_norms_sampling_draws_by_its_probabilities():
 
 
 @pytest.mark.parametrize("m", [2, 5, N - 1, N])
-def test_batches_are_uniform_subsets(m):
-    """Each row with probability m/n; every place of a batch, and every pair, alike."""
+def test_batches_are_subsets(m):
     drawn = np.reshape(begin(SPDC(batch=m), problem_of("squared", "l2")).draw(4000), (-1, m))
     assert (np.diff(np.sort(drawn, axis=1), axis=1) > 0).all()
-    if m == N:
-        return
+
+
+@pytest.mark.parametrize("m", [2, 5, N - 1])
+def test_batches_are_uniform(m):
+    """Each row with probability m/n; every place of a batch, and every pair, alike."""
+    drawn = np.reshape(begin(SPDC(batch=m), problem_of("squared", "l2")).draw(4000), (-1, m))
     for place in (0, m - 1):
         assert chance(drawn[:, place], np.full(N, 1 / N)) > 1e-4
     counts = np.bincount(drawn.ravel(), minlength=N)
