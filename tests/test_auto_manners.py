@@ -5,12 +5,12 @@ import pytest
 
 import southwell as sw
 from cases import LOSSES
+from long_solves import hard
 from saddles import honest
 from signals import signal_on_call
 from southwell import ConvergenceWarning
 from southwell.methods import Auto
 from test_auto import METHODS, STRENGTHS, made
-from test_control import hard
 
 # Who stops it
 

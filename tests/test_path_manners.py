@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import southwell as sw
+from long_solves import hard
 from signals import signal_on_call
 from southwell import ConvergenceWarning
 from southwell.methods import Auto
-from test_control import hard
 from test_path import made, problem_of, sound
 
 # Who stops it
