@@ -12,7 +12,7 @@ from southwell.testing.planted import plant
 from twins import LOSSES, PENALTIES, SMOOTH, D, Formulas, N, chance, data, forms, problem_of
 
 BOUNDED = [loss for loss in SMOOTH if loss != "poisson"]
-STEPS = 1000
+STEPS = 400
 
 
 def blocks(side):

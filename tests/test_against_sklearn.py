@@ -85,7 +85,7 @@ def test_logistic_regression_with_intercept(name, penalty):
     strength = 0.1 * sw.lambda_max(A, b, loss="logistic", intercept=True) if penalty == "l1" else 1e-2
     model = linear_model.LogisticRegression(
         C=1 / (n * strength), l1_ratio=float(penalty == "l1"), solver="saga" if penalty == "l1" else "lbfgs", tol=1e-6,
-        max_iter=200,
+        max_iter=100,
     ).fit(A, b)  # fmt: skip
     strengths = {"l1": strength} if penalty == "l1" else {"l2": strength}
     compare(A, b, model.coef_, model.intercept_, loss="logistic", fit_intercept=True, **strengths)

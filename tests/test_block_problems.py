@@ -1,5 +1,7 @@
 """Problems of blocks: certificates are true and answers are optimal."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -60,19 +62,17 @@ def test_any_pair_has_a_true_gap(loss, penalty, intercept, x, y, seed, weighted,
 # Answers
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("loss", [*TASKS, *CLASSES])
-def test_answers_are_optimal(loss, penalty, sparse, intercept, weighted):
-    problem = stated(loss, PENALTIES[penalty], sparse=sparse, intercept=intercept, weighted=weighted)
-    r = solved(problem)
-    assert r.x.shape == (8, 3) and r.y.shape == (40, 3)
-    if loss not in CLASSES:
-        one = stated(loss, PENALTIES[penalty], sparse=sparse, intercept=intercept, weighted=weighted, kind="one")
-        r = solved(one)
-        assert r.x.shape == (8,) and r.y.shape == (40,) and isinstance(r.intercept, float)
+def test_answers_are_optimal(loss, penalty):
+    for sparse, intercept, weighted in product((False, True), repeat=3):
+        problem = stated(loss, PENALTIES[penalty], sparse=sparse, intercept=intercept, weighted=weighted)
+        r = solved(problem)
+        assert r.x.shape == (8, 3) and r.y.shape == (40, 3)
+        if loss not in CLASSES:
+            one = stated(loss, PENALTIES[penalty], sparse=sparse, intercept=intercept, weighted=weighted, kind="one")
+            r = solved(one)
+            assert r.x.shape == (8,) and r.y.shape == (40,) and isinstance(r.intercept, float)
 
 
 @pytest.mark.parametrize("intercept", [False, True])

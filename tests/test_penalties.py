@@ -24,7 +24,8 @@ PENALTIES = {
 }
 
 
-@pytest.mark.parametrize("name", PENALTIES)
+# "l1" and "both" are coordinate 1 of those with weights.
+@pytest.mark.parametrize("name", [name for name in PENALTIES if name not in ("l1", "both")])
 def test_laws(name):
     check_penalty(PENALTIES[name], 4)
 

@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import replace
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -135,12 +136,11 @@ def scaled(what, size):
 
 
 @pytest.mark.parametrize("what", ["A", "b", "columns"])
-@pytest.mark.parametrize("size", [1e-150, 1e-30, 1e30, 1e150])
 @pytest.mark.parametrize("name", METHODS)
-def test_beyond_reason_the_answer_is_honest(name, size, what):
+def test_answers_are_honest_where_numbers_overflow_or_vanish(name, what):
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        for loss in ("squared", "logistic"):
+        for size, loss in product((1e-150, 1e-30, 1e30, 1e150), ("squared", "logistic")):
             for l1, l2, intercept in ((0.0, 0.1, False), (0.01, 0.1, True)):
                 if not takes(name, loss, ElasticNet(l1, l2), intercept):
                     continue

@@ -13,7 +13,7 @@ from southwell.penalties import ElasticNet
 from twins import FORMS, LOSSES, PENALTIES, SMOOTH, D, Formulas, N, Twins, chance, data, forms, problem_of
 
 SCORES = ["gs", "gs-s", "gs-r", "gs-q"]
-MOVES = 50
+MOVES = 30
 COUPLINGS = {  # who may use a Gram matrix
     "mirror": lambda side, loss, penalty: True,
     "gram": lambda side, loss, penalty: loss == "squared" if side == "primal" else penalty == "l2",
