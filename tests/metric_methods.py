@@ -3,6 +3,7 @@
 import numpy as np
 
 import southwell as sw
+from southwell.metric import MatrixRisk
 
 METHODS = {
     "auto": {},
@@ -19,3 +20,9 @@ LOSSES = list(sw.losses.ALL)
 def able(method, loss):
     loss = sw.losses.get(loss)
     return method in ("auto", "dual_fista", "sdca") or (loss.smooth if method == "fista" else loss.name in SMOOTH)
+
+
+def huge(D, b, l2):
+    u = np.random.default_rng(0).normal(size=(30, 5))
+    data = (np.einsum("ni,nj->nij", u, u) * float(D)).astype(np.asarray(D).dtype)
+    return MatrixRisk(data, b * np.where(np.arange(30) % 2, 1.0, -1.0), "squared", l2)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("form", [np.ascontiguousarray, np.asfortranarray, np.float32, *SPARSE, sp.coo_array])
 @pytest.mark.parametrize("place", [(0, 0), (11, 4), (5, 2)])
-def test_a_not_finite(bad, form, place):
+def test_data_that_are_not_finite_are_refused(bad, form, place):
     broken = A.copy()
     broken[place] = bad
     refused("A contains NaN or infinity", form(broken), B)
@@ -29,7 +29,7 @@ def test_a_not_finite(bad, form, place):
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 1000, 4097])
-def test_one_nan_anywhere_is_found(size):
+def test_one_nan_is_found_wherever_it_is(size):
     for k in {0, size // 2, size - 1}:
         column = np.ones((size, 1))
         column[k] = np.nan
@@ -44,7 +44,7 @@ def test_numbers_whose_sum_overflows_are_finite():
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("dtype", [float, np.float32])
-def test_b_and_weights_not_finite(bad, dtype):
+def test_targets_and_weights_that_are_not_finite_are_refused(bad, dtype):
     broken = np.ones(12, dtype)
     broken[3] = bad
     refused("b contains NaN or infinity", A, broken)
@@ -56,19 +56,19 @@ def test_b_and_weights_not_finite(bad, dtype):
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix, sp.csc_array])
 @pytest.mark.parametrize("size", [0, 1, 11, 13])
-def test_lengths_that_disagree(form, size):
+def test_lengths_that_disagree_are_refused(form, size):
     refused(f"b must have 12 entries.*got {size}", form(A), np.ones(size))
     refused(f"sample_weight must have 12 entries.*got {size}", form(A), B, sample_weight=np.ones(size))
 
 
 @pytest.mark.parametrize("shape", [(0, 5), (5, 0), (0, 0)])
 @pytest.mark.parametrize("form", [np.zeros, sp.csr_matrix, sp.csc_array, sp.coo_array])
-def test_empty(shape, form):
+def test_empty_data_are_refused(shape, form):
     refused("A is empty: its shape is", form(shape), np.ones(shape[0]))
 
 
 @pytest.mark.parametrize("b", [np.float64(3.0), np.ones((12, 1, 1))])
-def test_b_of_other_dimensions(b):
+def test_targets_of_other_dimensions_are_refused(b):
     refused("b must be one-dimensional; got shape", A, b)
 
 
@@ -77,7 +77,7 @@ def test_a_column_or_a_row_of_targets_is_a_vector():
         np.testing.assert_array_equal(reference().x, sw.solve(A, b, l1=0.05, tol=1e-10).x)
 
 
-def test_a_of_other_dimensions():
+def test_data_of_other_dimensions_are_refused():
     text = refused("A must be 2-d", A[:, 0], B)
     assert "reshape(-1, 1)" in text
     refused("A must be 2-d", A[:, :, None], B)
@@ -90,7 +90,7 @@ def test_a_of_other_dimensions():
     refused("A must be", {1: 2}, B, error=(TypeError, ValueError))
 
 
-def test_b_is_missing():
+def test_missing_targets_are_refused():
     refused("needs targets b", A, error=TypeError)
     refused("b must", A, "labels", error=(TypeError, ValueError))
     refused("b must", A, sp.csr_array(B[:, None]), error=(TypeError, ValueError))
@@ -101,7 +101,7 @@ def test_b_is_missing():
 
 @pytest.mark.parametrize("loss", MARGIN_LOSSES)
 @pytest.mark.parametrize("labels", [(0, 1), (1, 2), (-1, 0, 1), (-1, 2), (0.5, 1), (True, False)])
-def test_labels_that_are_not_signs(loss, labels):
+def test_labels_that_are_not_signs_are_refused(loss, labels):
     text = refused(f"The {loss} loss takes targets -1 and \\+1; got", A, np.resize(labels, 12), loss=loss)
     assert "np.where(" in text
     assert f"{min(labels):g}" in text
@@ -109,7 +109,7 @@ def test_labels_that_are_not_signs(loss, labels):
 
 @pytest.mark.parametrize("loss", MARGIN_LOSSES)
 @pytest.mark.parametrize("sign", [1, -1])
-def test_one_class(loss, sign):
+def test_one_class_is_refused(loss, sign):
     refused("needs both classes", A, np.full(12, sign), loss=loss)
     refused("needs both classes", A, SIGNS, loss=loss, sample_weight=sign == SIGNS)
 
@@ -119,15 +119,15 @@ def test_many_labels_are_not_all_shown():
 
 
 @pytest.mark.parametrize("labels", [["a", "b"], [b"a", b"b"], [None, 1.0]])
-def test_labels_that_are_not_numbers(labels):
+def test_labels_that_are_not_numbers_are_refused(labels):
     refused("b must hold real numbers", A, np.resize(labels, 12), loss="logistic", error=(TypeError, ValueError))
 
 
-def test_negative_counts():
+def test_negative_counts_are_refused():
     refused("poisson loss takes targets >= 0; the smallest is -0.5", A, np.where(B < 0, -0.5, 1.0), loss="poisson")
 
 
-def test_weights():
+def test_bad_weights_are_refused_and_only_ratios_matter():
     refused("sample_weight must be >= 0; the smallest is -1", A, B, sample_weight=SIGNS)
     refused("positive, finite sum", A, B, sample_weight=np.zeros(12))
     huge = sw.solve(A, B, l1=0.1, sample_weight=np.full(12, 1e308))  # only ratios matter, even if the sum overflows
@@ -140,7 +140,7 @@ def test_weights():
 
 
 @pytest.mark.parametrize("dtype", [object, complex, "U8", "S8", "datetime64[s]", "timedelta64[s]", [("x", float)]])
-def test_dtypes_that_are_not_real(dtype):
+def test_numbers_that_are_not_real_are_refused(dtype):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         odd = np.zeros((12, 5), dtype=dtype)
@@ -151,5 +151,5 @@ def test_dtypes_that_are_not_real(dtype):
 
 
 @pytest.mark.parametrize("form", [*SPARSE, sp.coo_array])
-def test_complex_sparse(form):
+def test_complex_sparse_matrices_are_refused(form):
     refused("A must hold real numbers; got dtype complex", form(A.astype(complex)), B, error=TypeError)

@@ -1,6 +1,7 @@
 """Penalties, names and options that cannot be used are refused before any work, in words."""
 
 import datetime
+import re
 import warnings
 
 import hypothesis
@@ -17,17 +18,17 @@ from southwell import ConvergenceWarning
 
 @pytest.mark.parametrize("name", ["l1", "l2", "tol"])
 @pytest.mark.parametrize("bad", [-1e-300, -1.0, np.nan, np.inf, -np.inf])
-def test_strengths_out_of_range(name, bad):
+def test_strengths_out_of_range_are_refused(name, bad):
     refused(f"{name} must be >= 0 and finite; got", A, B, **{name: bad})
 
 
 @pytest.mark.parametrize("name", ["l1", "l2", "tol"])
 @pytest.mark.parametrize("bad", ["0.1", "a lot", b"1", None, 1j, [0.1], np.array([0.1, 0.2]), datetime.date.today()])
-def test_strengths_that_are_not_numbers(name, bad):
+def test_strengths_that_are_not_numbers_are_refused(name, bad):
     refused(f"{name} must be a number; got", A, B, error=TypeError, **{name: bad})
 
 
-def test_strengths_of_other_number_types():
+def test_strengths_may_be_of_any_number_type():
     expected = reference(l1=0.25)
     for l1 in (np.float32(0.25), np.float64(0.25), np.array(0.25)):
         np.testing.assert_array_equal(reference(l1=l1).x, expected.x)
@@ -53,7 +54,7 @@ def test_strengths_of_other_number_types():
         ({"weights": [1, 1, 1, 1, np.inf]}, "weights contains NaN or infinity"),
     ],
 )
-def test_bounds_and_penalty_weights(bounds, match):
+def test_bad_bounds_and_penalty_weights_are_refused(bounds, match):
     with pytest.raises(ValueError, match=match):
         sw.Problem(A, B, penalty=ElasticNet(0.1, **bounds))
     with pytest.raises(ValueError, match=match):
@@ -62,25 +63,25 @@ def test_bounds_and_penalty_weights(bounds, match):
 
 @pytest.mark.parametrize("name", ["lower", "upper", "weights"])
 @pytest.mark.parametrize("bad", ["low", {"a": 1}, [1j] * 5, [None, 1, 1, 1, "x"]])
-def test_bounds_and_penalty_weights_that_are_not_numbers(name, bad):
+def test_bounds_and_penalty_weights_that_are_not_numbers_are_refused(name, bad):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(TypeError, match=f"{name} must be real numbers"):
             sw.Problem(A, B, penalty=ElasticNet(0.1, **{name: bad}))
 
 
-def test_a_penalty_that_overflows():
+def test_a_penalty_that_overflows_is_refused():
     refused("weights|l1", A, B, l1=0.0, penalty=ElasticNet(1e300, weights=np.full(5, 1e300)))
 
 
 @pytest.mark.parametrize("penalty", ["l1", 0.1, ElasticNet, {"l1": 0.1}])
-def test_things_that_are_not_penalties(penalty):
+def test_things_that_are_not_penalties_are_refused(penalty):
     refused(
         "penalty must be a southwell penalty such as ElasticNet; got", A, B, l1=0.0, penalty=penalty, error=TypeError
     )
 
 
-def test_penalty_given_twice():
+def test_a_penalty_given_twice_is_refused():
     refused("either penalty or l1 and l2", A, B, penalty=ElasticNet(0.1), error=TypeError)
     refused("either penalty or l1 and l2", A, B, l1=0, l2=0.1, penalty=ElasticNet(0.1), error=TypeError)
 
@@ -97,14 +98,14 @@ def test_penalty_given_twice():
         (lambda: sw.losses.EpsilonInsensitive(-0.1), "epsilon must be >= 0"),
     ],
 )
-def test_loss_parameters(part, match):
+def test_loss_parameters_out_of_range_are_refused(part, match):
     with pytest.raises(ValueError, match=match):
         part()
 
 
 @pytest.mark.parametrize("make", [sw.losses.Huber, sw.losses.Quantile, sw.losses.EpsilonInsensitive])
 @pytest.mark.parametrize("bad", ["0.5", None, [0.5], 0.5j])
-def test_loss_parameters_that_are_not_numbers(make, bad):
+def test_loss_parameters_that_are_not_numbers_are_refused(make, bad):
     with pytest.raises(TypeError, match="must be a number; got"):
         make(bad)
 
@@ -118,12 +119,12 @@ def test_loss_parameters_that_are_not_numbers(make, bad):
      ("squared-hinge", "squared_hinge"), ("smoothhinge", "smooth_hinge"), ("SmoothHinge", "smooth_hinge"),
      ("quantil", "quantile"), ("hubber", "huber"), ("epsilon-insensitive", "epsilon_insensitive")],
 )  # fmt: skip
-def test_misspelt_losses(given, meant):
+def test_misspelt_losses_are_refused_with_a_guess(given, meant):
     text = refused(f"Unknown loss '{given}'. Did you mean '{meant}'", A, B, loss=given)
     assert "Known: " in text and all(name in text for name in sw.losses.ALL)
 
 
-def test_misspelt_rules_methods_sides_couplings():
+def test_misspelt_rules_methods_sides_and_couplings_are_refused_with_a_guess():
     refused("Unknown method 'coordinate-descent'. Did you mean 'coordinate_descent'", A, B, method="coordinate-descent")
     refused("Unknown method 'newton'. Known: .*auto", A, B, method="newton")
     for options, match in [
@@ -142,7 +143,7 @@ def test_misspelt_rules_methods_sides_couplings():
 
 
 @pytest.mark.parametrize("bad", [None, 3, ["squared"], sw.rules.Cyclic(), object])
-def test_things_of_another_kind(bad):
+def test_parts_of_another_kind_are_refused(bad):
     refused("loss must be a name .* or an object of southwell; got", A, B, loss=bad, error=TypeError)
     refused("method must be a name .* or an object of southwell; got", A, B, method=bad, error=TypeError)
     if not isinstance(bad, sw.rules.Rule):
@@ -154,7 +155,7 @@ def test_classes_serve_as_names():
     np.testing.assert_array_equal(reference(loss=sw.losses.Squared, method=sw.methods.Auto).x, reference().x)
 
 
-def test_unknown_options():
+def test_unknown_options_are_refused():
     with pytest.raises(TypeError, match="unexpected keyword"):
         sw.solve(A, B, l1=0.1, alpha=1.0)
     with pytest.raises(TypeError, match="positional"):
@@ -165,14 +166,14 @@ def test_unknown_options():
 
 
 @pytest.mark.parametrize("loss", ["hinge", "quantile", "epsilon_insensitive"])
-def test_kinks_on_the_primal_side(loss):
+def test_losses_with_kinks_are_refused_on_the_primal_side(loss):
     b = SIGNS if loss == "hinge" else B
     text = refused(f"primal needs a smooth loss; got {loss}", A, b, loss=loss, method=CD(side="primal"))
     assert "side='dual'" in text and ("smooth_hinge" if loss == "hinge" else "huber") in text
 
 
 @pytest.mark.parametrize("loss", sorted(sw.losses.ALL))
-def test_no_penalty_on_the_dual_side(loss):
+def test_the_dual_side_requires_a_penalty(loss):
     smooth = sw.losses.get(loss).smooth
     b = {"signs": SIGNS, "real": B, "counts": np.abs(B)}[sw.losses.get(loss).targets]
     text = refused("dual needs a penalty; got l1 = 0 and l2 = 0", A, b, loss=loss, l1=0.0, method=CD(side="dual"))
@@ -190,7 +191,7 @@ def test_no_penalty_on_the_dual_side(loss):
         ("hinge", {"l1": 0.0, "penalty": ElasticNet(0, 0.1, weights=[1, 1, 0, 1, 1])}, "dual"),
     ],
 )
-def test_gram_where_there_is_none(loss, options, side):
+def test_a_gram_matrix_is_refused_where_there_is_none(loss, options, side):
     b = B if sw.losses.get(loss).targets == "real" else SIGNS
     text = refused("coupling='gram' needs", A, b, loss=loss, method=CD(side=side, coupling="gram"), **options)
     assert "coupling='mirror'" in text
@@ -201,11 +202,11 @@ def test_gram_where_there_is_none(loss, options, side):
 
 @pytest.mark.parametrize("name", ["max_epochs", "check_every", "seed"])
 @pytest.mark.parametrize("bad", [-1, 1.0, 2.5, "10", np.nan, True, [3], np.array([3]), 1j, 2**64, 2**70])
-def test_counts(name, bad):
+def test_counts_that_are_not_integers_are_refused(name, bad):
     refused(f"{name} must be an integer", A, B, error=(TypeError, ValueError), **{name: bad})
 
 
-def test_none_and_zero():
+def test_limits_of_none_and_zero_are_refused():
     refused("max_epochs must be an integer >= 0.*got None", A, B, max_epochs=None)
     refused("seed must be an integer >= 0.*got None", A, B, seed=None)
     refused("check_every must be an integer >= 1.*got 0", A, B, check_every=0)
@@ -213,22 +214,22 @@ def test_none_and_zero():
 
 
 @pytest.mark.parametrize("bad", [-1, np.nan, "1", "soon", 1j, [1.0], datetime.timedelta(seconds=1)])
-def test_max_seconds(bad):
+def test_bad_max_seconds_is_refused(bad):
     refused("max_seconds must be", A, B, error=(TypeError, ValueError), max_seconds=bad)
 
 
 @pytest.mark.parametrize("bad", [3, "print", [print], True])
-def test_callbacks(bad):
+def test_callbacks_that_are_not_callable_are_refused(bad):
     refused("callback must be callable; got", A, B, callback=bad, error=TypeError)
 
 
 @pytest.mark.parametrize("bad", ["no", "False", np.array([True, False])])
-def test_intercepts_that_are_not_truth_values(bad):
+def test_intercepts_that_are_not_truth_values_are_refused(bad):
     refused("intercept must be", A, B, intercept=bad, error=(TypeError, ValueError))
 
 
 @pytest.mark.parametrize("side", ["primal", "dual"])
-def test_warm_starts(side):
+def test_bad_warm_starts_are_refused(side):
     options = {"method": CD(side=side), "intercept": True, "error": (TypeError, ValueError)}
     zero = np.zeros(5)
     refused("warm_start must have 5 entries.*got 4", A, B, warm_start=zero[:4], **options)
@@ -255,7 +256,7 @@ def test_a_warm_start_of_other_samples_gives_its_coefficients():
     "again", [{"b": B}, {"loss": "logistic"}, {"l1": 0.2}, {"l2": 0.2}, {"penalty": ElasticNet(0.1)},
               {"intercept": True}, {"sample_weight": np.ones(12)}],
 )  # fmt: skip
-def test_a_problem_stated_again(again):
+def test_a_problem_stated_again_is_refused(again):
     problem = sw.Problem(A, B, penalty=ElasticNet(0.1))
     with pytest.raises(TypeError, match="Problem already holds b, loss, penalty"):
         sw.solve(problem, **again)
@@ -264,12 +265,12 @@ def test_a_problem_stated_again(again):
 @pytest.mark.parametrize(
     "again", [{"l1": np.array([0.2, 0.1])}, {"intercept": np.array([True, False])}, {"loss": ["logistic"]}]
 )
-def test_a_problem_stated_again_with_odd_values(again):
+def test_a_problem_stated_again_with_odd_values_is_refused(again):
     with pytest.raises(TypeError, match="Problem already holds b, loss, penalty"):
         sw.solve(sw.Problem(A, B, penalty=ElasticNet(0.1)), **again)
 
 
-def test_centred():
+def test_bad_means_are_refused():
     with pytest.raises(ValueError, match="means must have 5 entries"):
         sw.Problem(sw.Centred(A, means=np.zeros(4)), B)
     with pytest.raises(ValueError, match="means contains NaN"):
@@ -280,7 +281,7 @@ def test_centred():
         sw.Problem(sw.Problem(A, B), B)
 
 
-def test_certify():
+def test_points_that_do_not_fit_cannot_be_certified():
     problem = sw.Problem(A, B, penalty=ElasticNet(0.1), intercept=True)
     with pytest.raises(ValueError, match="x must have 5 entries"):
         problem.certify(np.zeros(4))
@@ -292,7 +293,7 @@ def test_certify():
         problem.certify(np.zeros(5), intercept=np.nan)
 
 
-def test_lambda_max_checks_too():
+def test_lambda_max_refuses_what_solve_refuses():
     with pytest.raises(ValueError, match="b must have 12 entries"):
         sw.lambda_max(A, B[:3])
     with pytest.raises(ValueError, match="Unknown loss"):
@@ -309,7 +310,7 @@ def test_lambda_max_checks_too():
 
 @hypothesis.settings(max_examples=100, deadline=None, derandomize=True)
 @hypothesis.given(st.data())
-def test_random_arguments_of_solve(data):
+def test_random_arguments_are_refused_or_taken(data):
     """Odd values in any one argument: refused with ValueError or TypeError, or solved."""
     odd = st.sampled_from([None, -1, 0, 1, 2.5, np.nan, np.inf, "x", "", [], [1.0], (), {}, object(), b"x", 1j,
                            np.zeros(0), np.zeros(5), np.zeros(12), np.zeros((2, 2)), np.float32(1), True])  # fmt: skip
@@ -325,3 +326,18 @@ def test_random_arguments_of_solve(data):
             assert "incompatible function arguments" not in str(error)
         else:
             assert np.isfinite(r.x).all() and np.isfinite(r.gap)
+
+
+@pytest.mark.parametrize("given", [0, -1, 1.0, 2.5, "2", True, np.nan, [2], 2**63])
+def test_numbers_of_threads_that_cannot_be_are_refused(given):
+    match = re.escape("n_threads must be an integer >= 1 (and below 2**31); got ") + re.escape(repr(given))
+    before = sw.get_num_threads()
+    for call in (
+        lambda: sw.set_num_threads(given),
+        lambda: sw.solve(np.eye(3), np.ones(3), l1=0.1, n_threads=given),
+        lambda: sw.path(sw.Problem(np.eye(3), np.ones(3)), [0.1], n_threads=given),
+        lambda: sw.solve_many(np.eye(3), np.eye(3), l1=0.1, n_threads=given),
+    ):
+        with pytest.raises(ValueError, match=match):
+            call()
+    assert sw.get_num_threads() == before

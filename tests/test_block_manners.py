@@ -12,8 +12,6 @@ from signals import signal_on_call
 from southwell import ConvergenceWarning
 from southwell.penalties import ElasticNet, Groups
 
-# Manners
-
 
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("loss", ["squared", "logistic", *CLASSES])
@@ -126,7 +124,7 @@ def test_with_penalty_and_path_by_hand():
     assert solved(net).primal == solved(stated("softmax", ElasticNet(0.01), intercept=True)).primal
 
 
-def test_with_targets():
+def test_other_targets_give_another_problem():
     for loss in ("squared", "softmax"):
         (A, b), (_, other) = data(loss, seed=0), data(loss, seed=1)
         problem = sw.BlockProblem(A, b, loss, Groups(0.05))
@@ -143,7 +141,7 @@ def test_with_targets_of_another_width(loss):
 
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("loss", ["squared", *CLASSES])
-def test_pickles(loss, penalty):
+def test_problems_and_results_can_be_pickled(loss, penalty):
     problem = stated(loss, PENALTIES[penalty], intercept=True, sparse=True)
     r = sw.solve(problem)
     again = pickle.loads(pickle.dumps(problem))
@@ -209,15 +207,3 @@ def test_seconds_run_out_and_control_c_ends_it(kind):
         sw.solve(problem, tol=0.0, max_epochs=10**9, max_seconds=300, callback=send)
     result = stop.value.result
     assert result.status is sw.Status.INTERRUPTED and result.x.shape == (400, 8)
-
-
-# Parts of the library that meet problems of blocks
-
-
-@pytest.mark.parametrize("part", [sw.lambda_max, sw.path])
-def test_lambda_max_and_path_answer_or_refuse_in_words(part):
-    problem = stated("softmax", Groups(0.1))
-    try:
-        part(problem)
-    except (TypeError, ValueError) as refusal:
-        assert "block" in str(refusal).lower() or "class" in str(refusal)

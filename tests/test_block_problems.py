@@ -91,14 +91,14 @@ def test_no_worse_than_the_reference(loss, penalty, intercept):
 
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("loss", ["squared", "logistic", "huber", "poisson", *CLASSES])
-def test_all_digits(loss, penalty):
+def test_all_digits_can_be_proven(loss, penalty):
     for intercept in (False, True):
         solved(stated(loss, PENALTIES[penalty], intercept=intercept), 1e-12)
 
 
 @pytest.mark.parametrize("k", [2, 5, 30])
 @pytest.mark.parametrize("loss", CLASSES)
-def test_many_classes(loss, k):
+def test_many_classes_are_proven(loss, k):
     for penalty in (Groups(0.01), ElasticNet(0.003, 0.01), ElasticNet(l2=1e-4)):
         solved(stated(loss, penalty, n=120, d=15, k=k, intercept=True), 1e-8)
 
@@ -138,7 +138,7 @@ def bend(A, X, M, W, Z):
 
 @pytest.mark.parametrize("l2", [0.0, 0.05])
 @pytest.mark.parametrize("loss", TASKS)
-def test_planted_groups(loss, l2):
+def test_planted_groups_are_found(loss, l2):
     """One target: margins, a dual point and slopes are chosen, the length of x settles that they agree."""
     rng, n, d, strength, l1 = np.random.default_rng(7), 60, 24, 0.03, 0.01
     m, b, y = _samples(sw.losses.get(loss), rng, n)
@@ -166,7 +166,7 @@ def test_planted_groups(loss, l2):
 
 @pytest.mark.parametrize("l2", [0.0, 0.05])
 @pytest.mark.parametrize("loss", ["squared", "huber", "poisson"])
-def test_planted_tasks(loss, l2):
+def test_planted_tasks_are_found(loss, l2):
     """Several targets: X and its slopes are chosen, a dual table has those slopes, and the targets have that table."""
     rng, n, d, k = np.random.default_rng(8), 80, 15, 4
     A, strength = rng.normal(size=(n, d)), 0.02
@@ -188,7 +188,7 @@ def test_planted_tasks(loss, l2):
 
 @pytest.mark.parametrize("k", [2, 3, 5])
 @pytest.mark.parametrize("loss", CLASSES)
-def test_planted_classes(loss, k):
+def test_planted_classes_are_found(loss, k):
     """Margins that favour each class alike make W'M symmetric, and one group of orthogonal rows fits it."""
     rng, per, d, strength, l2 = np.random.default_rng(9), 12, 4 * (k + 1), 0.05, 0.02
     wide, b = sw.losses.get(loss), np.repeat(np.arange(k), per)
@@ -230,6 +230,7 @@ def test_the_smallest_strength_that_gives_zero_is_the_largest_norm_of_slopes(los
     assert not null.x.any()
     slopes = A.T @ (np.full((40, 1), 1 / 40) * everything.loss.derivative(np.zeros((40, 3)) + null.intercept, b))
     top = max(np.linalg.norm(slopes[g == LABELS]) / weights[g] for g in range(4))
+    assert sw.lambda_max(everything) == pytest.approx(top, rel=1e-6)
     for factor, zero in ((1 + 1e-8, True), (1 - 1e-3, False)):
         r = solved(everything.with_penalty(Groups(factor * top, groups=LABELS, weights=weights)), 1e-12)
         assert (not r.x.any()) == zero
@@ -247,7 +248,7 @@ def test_groups_are_zero_together_and_exactly(loss):
 # Laws on real data
 
 
-def test_real_classes(shared_data):
+def test_classes_of_real_data_are_proven(shared_data):
     given = shared_data("mushrooms")
     A = sp.csr_array((given["data"], given["indices"], given["indptr"]), shape=tuple(given["shape"]))[:600].astype(
         float

@@ -17,7 +17,7 @@ KINDS = ["squared", "logistic", "poisson", *CLASSES]
 
 @pytest.mark.parametrize("power", [-8, -4, 4, 8])
 @pytest.mark.parametrize("loss", KINDS)
-def test_data_of_every_size(loss, power):
+def test_data_may_have_every_size(loss, power):
     """A times t and penalties times t (l2: its square) give X divided by t."""
     A, b = made(loss)
     t = 10.0**power
@@ -32,7 +32,7 @@ def test_data_of_every_size(loss, power):
 
 @pytest.mark.parametrize("power", [-8, 8])
 @pytest.mark.parametrize("loss", KINDS)
-def test_columns_of_very_different_sizes(loss, power):
+def test_columns_may_have_very_different_sizes(loss, power):
     A, b = made(loss)
     A[:, ::3] *= 10.0**power
     for form in (np.asarray, sp.csr_array):
@@ -105,7 +105,7 @@ def test_sparse_columns_with_large_means(loss):
     np.testing.assert_allclose(far.x, near.x, atol=1e-2)
 
 
-def test_one_sample():
+def test_one_sample_is_proven():
     for intercept in (False, True):
         r = check(np.array([[1.0, 2.0, 3.0]]), np.array([[1.0, -1.0]]), penalty=Groups(0.05), intercept=intercept)
         assert r.x.any() != intercept  # an intercept fits it all
@@ -191,7 +191,7 @@ def test_float32_data_are_solved_in_float64(loss):
 
 @pytest.mark.parametrize("shape", [(3000, 4), (15, 800)])
 @pytest.mark.parametrize("loss", KINDS)
-def test_tall_and_wide(loss, shape):
+def test_tall_and_wide_data_are_proven(loss, shape):
     A, b = made(loss, *shape)
     for penalty in (Groups(0.02), ElasticNet(0.01), ElasticNet(l2=0.01), Groups(0.02, groups=np.arange(shape[1]) // 4)):
         check(A, b, loss, penalty, 1e-7, intercept=True)
@@ -209,7 +209,7 @@ def test_separable_classes_under_next_to_no_penalty(loss):
 
 
 @pytest.mark.parametrize("loss", CLASSES)
-def test_a_rare_class(loss):
+def test_a_rare_class_is_proven(loss):
     """One sample of a thousand, and next to no weight on it."""
     rng = np.random.default_rng(0)
     A, b = rng.normal(size=(1000, 5)), np.arange(1000) % 2

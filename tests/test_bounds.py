@@ -17,7 +17,7 @@ from scales import LOSSES, SMOOTH, ElasticNet, check, made
     "bounds",
     [{"lower": 0}, {"upper": 0}, {"lower": -0.1, "upper": 0.1}, {"lower": 0, "upper": 0.2}, {"lower": 0, "upper": 0}],
 )
-def test_bounds(loss, intercept, bounds):
+def test_bounds_are_kept_and_proven(loss, intercept, bounds):
     A, b = made(loss=loss)
     for l1, l2 in ((0.02, 0.0), (0.0, 0.02), (0.02, 0.01)):
         r = check(A, b, loss, ElasticNet(l1, l2, **bounds), intercept=intercept, tols=(1e-6, 1e-9))
@@ -30,7 +30,7 @@ def test_bounds(loss, intercept, bounds):
 @pytest.mark.parametrize(
     "bounds", [{"lower": 0.5}, {"upper": -0.5}, {"lower": 0.2, "upper": 0.7}, {"lower": 0.3, "upper": 0.3}]
 )
-def test_boxes_without_zero(loss, intercept, bounds):
+def test_boxes_without_zero_are_proven(loss, intercept, bounds):
     A, b = made(loss=loss)
     for l1, l2 in ((0.02, 0.0), (0.02, 0.01)):
         check(A, b, loss, ElasticNet(l1, l2, **bounds), intercept=intercept, tols=(1e-6,))
@@ -40,12 +40,12 @@ def test_boxes_without_zero(loss, intercept, bounds):
 @pytest.mark.parametrize(
     "bounds", [{"lower": 0}, {"lower": -0.1, "upper": 0.1}, {"lower": 0.5}, {"lower": 0.3, "upper": 0.3}]
 )
-def test_bounds_without_a_penalty(loss, bounds):
+def test_bounds_without_a_penalty_are_proven(loss, bounds):
     A, b = made(loss=loss)
     check(A, b, loss, ElasticNet(**bounds), tols=(1e-6,), epochs=3000)
 
 
-def test_bounds_differ_between_features():
+def test_bounds_may_differ_between_features():
     A, b = made()
     lower, upper = np.full(10, -np.inf), np.full(10, np.inf)
     lower[:3], upper[2:5], lower[7], upper[7] = 0.0, 0.1, 0.25, 0.25
@@ -54,7 +54,7 @@ def test_bounds_differ_between_features():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_box_of_one_point_that_fits_exactly(seed):
+def test_a_box_of_one_point_that_fits_exactly_is_done(seed):
     """The objective of the box's point is 0 up to rounding: there is nothing left to do."""
     A, _ = made(seed=seed)
     with warnings.catch_warnings():
@@ -65,7 +65,7 @@ def test_a_box_of_one_point_that_fits_exactly(seed):
 
 
 @pytest.mark.parametrize("side", ["primal", "dual"])
-def test_an_objective_below_zero(side):
+def test_an_objective_below_zero_is_proven(side):
     """Poisson's is negative for large counts; its tolerance needs a positive unit all the same."""
     rng = np.random.default_rng(0)
     A, b = rng.random((40, 3)) + 1, np.full(40, 100.0)
@@ -79,7 +79,7 @@ def test_an_objective_below_zero(side):
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("l1, l2", [(0.03, 0.0), (0.0, 0.03), (0.03, 0.01)])
-def test_unpenalised_features(loss, intercept, l1, l2):
+def test_unpenalised_features_are_proven(loss, intercept, l1, l2):
     A, b = made(80, 8, loss=loss)
     b = b.copy()
     b[:20] = b[:20][::-1] if loss == "poisson" else -b[:20]  # not separable
@@ -88,7 +88,7 @@ def test_unpenalised_features(loss, intercept, l1, l2):
 
 
 @pytest.mark.parametrize("loss", SMOOTH)
-def test_unpenalised_features_that_repeat_or_vanish(loss):
+def test_unpenalised_features_may_repeat_or_vanish(loss):
     A, b = made(80, 8, loss=loss)
     b = b.copy()
     b[:20] = b[:20][::-1] if loss == "poisson" else -b[:20]
@@ -99,7 +99,7 @@ def test_unpenalised_features_that_repeat_or_vanish(loss):
 
 @pytest.mark.parametrize("loss", SMOOTH)
 @pytest.mark.parametrize("intercept", [False, True])
-def test_no_penalty_at_all(loss, intercept):
+def test_problems_without_a_penalty_are_proven(loss, intercept):
     A, b = made(200, 5, loss=loss)
     b = b.copy()
     b[:60] = b[:60][::-1] if loss == "poisson" else -b[:60]
@@ -107,7 +107,7 @@ def test_no_penalty_at_all(loss, intercept):
 
 
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge"])
-def test_separable_data_without_a_minimiser(loss):
+def test_separable_data_without_a_minimiser_have_no_false_bound(loss):
     """An unpenalised feature that separates: no optimum is attained, no bound may lie above the infimum."""
     A, b = made(loss=loss)
     A[:, 0] = b * (1 + np.arange(40) / 40)

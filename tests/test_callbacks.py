@@ -9,7 +9,7 @@ from long_solves import CD, made
 
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("side", ["primal", "dual"])
-def test_callback_is_told_what_the_history_keeps(side, intercept):
+def test_a_callback_is_told_what_the_history_keeps(side, intercept):
     A, b = made()
     told = []
     r = sw.solve(A, b, l1=0.02, l2=0.01, intercept=intercept, method=CD(side=side), callback=told.append)
@@ -38,7 +38,7 @@ def test_what_a_callback_does_to_its_copy_changes_nothing():
     np.testing.assert_array_equal(sw.solve(A, b, l1=0.02, callback=vandal).x, sw.solve(A, b, l1=0.02).x)
 
 
-def test_callback_stops():
+def test_a_callback_may_stop_the_solve():
     A, b = made()
     seen = []
     r = sw.solve(
@@ -50,13 +50,13 @@ def test_callback_stops():
 
 
 @pytest.mark.parametrize("answer", [None, False, 0, "", []])
-def test_callback_false_goes_on(answer):
+def test_a_false_answer_lets_the_solve_go_on(answer):
     A, b = made()
     assert sw.solve(A, b, l1=0.01, callback=lambda p: answer).status is sw.Status.CONVERGED
 
 
 @pytest.mark.parametrize("at", [0, 2])
-def test_callback_exceptions_pass_unchanged(at):
+def test_exceptions_of_a_callback_pass_unchanged(at):
     class Odd(Exception):
         pass
 
@@ -82,7 +82,7 @@ def test_an_answer_that_has_no_truth_is_an_error_of_the_callback():
         sw.solve(A, b, l1=0.01, callback=lambda p: p.x > 0)
 
 
-def test_callback_may_solve():
+def test_a_callback_may_solve():
     A, b = made()
     inner = []
     r = sw.solve(A, b, l1=0.01, callback=lambda p: inner.append(sw.solve(A, b, l1=0.1).primal) and None)

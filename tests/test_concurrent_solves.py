@@ -80,7 +80,7 @@ def test_one_problem_shared_by_threads(form):
 
 @pytest.mark.parametrize("rule", ["shuffled", "uniform"])
 @pytest.mark.parametrize("side", ["primal", "dual"])
-def test_seeds(side, rule):
+def test_the_same_seed_gives_the_same_numbers(side, rule):
     A, b = made()
     run = lambda seed: sw.solve(A, b, l1=0.02, l2=0.01, method=CD(side=side, rule=rule), seed=seed)  # noqa: E731
     first, again, other = run(7), run(7), run(8)
@@ -110,7 +110,7 @@ def _child(queue):
     queue.put(sw.solve(A, b, l1=0.02).x)
 
 
-def test_fork_after_a_solve():
+def test_a_fork_after_a_solve_can_solve():
     A, b = made()
     x = sw.solve(A, b, l1=0.02).x
     context = multiprocessing.get_context("fork")

@@ -57,7 +57,7 @@ def test_problems_and_results_can_be_pickled(form):
         assert sw.solve(q.problem, warm_start=q).epochs <= 1
 
 
-def test_a_result_reads_well():
+def test_a_result_is_shown_in_few_lines():
     A, b = made()
     text = repr(sw.solve(A, b, l1=0.02))
     assert "CONVERGED" in text and "gap" in text and "auto: primal" in text

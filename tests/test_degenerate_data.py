@@ -14,7 +14,7 @@ from scales import LOSSES, SMOOTH, ElasticNet, check, made
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array])
-def test_repeated_columns_and_rows(loss, form):
+def test_repeated_columns_and_rows_are_proven(loss, form):
     A, b = made(20, 5, loss=loss)
     A, b = np.vstack([A, A]), np.concatenate([b, b])
     A = np.hstack([A, A, -A[:, :1]])
@@ -27,7 +27,7 @@ def test_repeated_columns_and_rows(loss, form):
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array])
-def test_constant_and_zero_columns(loss, intercept, form):
+def test_constant_and_zero_columns_get_zero(loss, intercept, form):
     A, b = made(loss=loss)
     A[5], A[:, 1], A[:, 2] = 2.0, 3.0, 0.0
     for penalty in (ElasticNet(0.02), ElasticNet(0.0, 0.02)):
@@ -40,7 +40,7 @@ def test_constant_and_zero_columns(loss, intercept, form):
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array])
-def test_constant_and_zero_rows(loss, intercept, form):
+def test_constant_and_zero_rows_are_proven(loss, intercept, form):
     A, b = made(loss=loss)
     A[4], A[5], A[6] = 0.0, 2.0, 0.0
     for penalty in (ElasticNet(0.02), ElasticNet(0.0, 0.02)):
@@ -48,7 +48,7 @@ def test_constant_and_zero_rows(loss, intercept, form):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_centring_a_constant_column(loss):
+def test_a_centred_constant_column_gets_zero(loss):
     A, b = made(loss=loss)
     A[:, 1] = 3.0
     centred = A - A.mean(0)
@@ -64,7 +64,7 @@ def test_centring_a_constant_column(loss):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("intercept", [False, True])
-def test_one_feature(loss, intercept):
+def test_one_feature_is_proven(loss, intercept):
     A, b = made(d=1, loss=loss)
     for penalty in (ElasticNet(0.02), ElasticNet(0.0, 0.02), ElasticNet(0.02, 0.01)):
         check(A, b, loss, penalty, intercept=intercept)
@@ -72,7 +72,7 @@ def test_one_feature(loss, intercept):
 
 @pytest.mark.parametrize("loss", ["squared", "huber", "quantile", "epsilon_insensitive", "poisson"])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_one_sample(loss, intercept):
+def test_one_sample_is_proven(loss, intercept):
     for d in (1, 4):
         r = check(np.arange(1.0, d + 1)[None, :], np.array([2.0]), loss, ElasticNet(0.1, 0.1), intercept=intercept)
         if intercept:
@@ -82,7 +82,7 @@ def test_one_sample(loss, intercept):
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array])
-def test_nothing_but_zeros_in_a(loss, intercept, form):
+def test_data_of_zeros_give_zero(loss, intercept, form):
     _, b = made(loss=loss)
     for penalty in (ElasticNet(0.1), ElasticNet(0.0, 0.1), ElasticNet(0.1, 0.1)):
         r = check(form(np.zeros((40, 3))), b, loss, penalty, intercept=intercept)
@@ -90,7 +90,7 @@ def test_nothing_but_zeros_in_a(loss, intercept, form):
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-def test_no_penalty_and_nothing_in_a(intercept):
+def test_data_of_zeros_without_a_penalty_give_zero(intercept):
     _, b = made()
     r = check(np.zeros((40, 3)), b, "squared", ElasticNet(), intercept=intercept)
     assert not r.x.any() and r.intercept == pytest.approx(b.mean() if intercept else 0.0)
@@ -98,7 +98,7 @@ def test_no_penalty_and_nothing_in_a(intercept):
 
 @pytest.mark.parametrize("loss", ["squared", "huber", "quantile", "epsilon_insensitive"])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_nothing_to_explain(loss, intercept):
+def test_targets_of_zero_give_zero(loss, intercept):
     A, b = made()
     for penalty in (ElasticNet(0.1), ElasticNet(0.0, 0.1), ElasticNet(1e-9, 1e-9)):
         r = check(A, 0 * b, loss, penalty, intercept=intercept, tols=(1e-6, 0.0))
@@ -106,13 +106,13 @@ def test_nothing_to_explain(loss, intercept):
 
 
 @pytest.mark.parametrize("loss", ["squared", "huber"])
-def test_nothing_to_explain_and_no_penalty(loss):
+def test_targets_of_zero_without_a_penalty_are_proven(loss):
     A, b = made()
     assert check(A, 0 * b, loss, ElasticNet(), intercept=True).gap == 0
 
 
 @pytest.mark.parametrize("loss", ["squared", "huber", "quantile", "epsilon_insensitive", "poisson"])
-def test_targets_all_equal(loss):
+def test_equal_targets_need_the_intercept_alone(loss):
     A, _ = made()
     r = check(A, np.full(40, 3.0), loss, ElasticNet(0.1), intercept=True)
     assert not r.x.any()
@@ -121,7 +121,7 @@ def test_targets_all_equal(loss):
 # Not logistic: separable data have no minimiser.
 @pytest.mark.parametrize("loss", [loss for loss in SMOOTH if loss != "logistic"])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_more_features_than_samples_and_no_penalty(loss, intercept):
+def test_more_features_than_samples_are_proven_without_a_penalty(loss, intercept):
     A, b = made(10, 30, loss=loss)
     b = b + 1 if loss == "poisson" else b
     check(A, b, loss, ElasticNet(), intercept=intercept, tols=(1e-6,), epochs=5000)
@@ -157,7 +157,7 @@ def test_weights_repeat_rows(loss, intercept):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_weights_of_all_sizes(loss):
+def test_weights_may_have_all_sizes(loss):
     A, b = made(loss=loss)
     w = np.logspace(-12, 0, 40)
     check(A, b, loss, ElasticNet(0.02, 0.01), intercept=True, sample_weight=w, tols=(1e-6,), sides=("primal", "dual"))

@@ -24,7 +24,7 @@ from southwell import estimators
 @parametrize_with_checks(
     [quick(c, tol=1e-14) for c in CLASSES] + [sw.LogisticRegression(multi_class="multinomial", tol=1e-14)]
 )
-def test_the_checks_of_scikit_learn(estimator, check):
+def test_the_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)
 
 
@@ -214,7 +214,7 @@ def test_class_weights_are_weights():
     assert np.abs(named.coef_ - theirs.coef_).max() <= 1e-4
 
 
-def test_probabilities():
+def test_probabilities_are_those_of_scikit_learn():
     X, y = classes()
     ours, theirs = (
         sw.LogisticRegression().fit(X, y),
@@ -227,7 +227,7 @@ def test_probabilities():
     assert np.allclose(shares.sum(axis=1), 1.0) and shares.min() >= 0
 
 
-def test_pipelines_and_searches():
+def test_pipelines_and_searches_work():
     X, y = load_breast_cancer(return_X_y=True)
     pipe = make_pipeline(StandardScaler(), sw.LogisticRegression("l1"))
     search = GridSearchCV(pipe, {"logisticregression__C": [0.01, 0.1, 1.0]}, cv=3).fit(X, y)

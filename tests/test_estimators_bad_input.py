@@ -27,7 +27,7 @@ from estimator_data import classes, numbers
     ],
     ids=str,
 )
-def test_refusals_say_what_is_allowed(model, words):
+def test_bad_parameters_are_refused(model, words):
     X, y = classes()
     with pytest.raises(ValueError, match=words):
         model.fit(X, y)
@@ -42,7 +42,7 @@ def test_a_fit_that_fails_leaves_the_last_one():
     assert np.array_equal(model.predict(X), before)
 
 
-def test_more_refusals():
+def test_bad_targets_and_options_are_refused():
     X, y = classes()
     labels = np.column_stack([y, 1 - y, np.ones_like(y)])
     three = np.column_stack([y, y + 1])
@@ -69,7 +69,7 @@ def test_more_refusals():
     assert np.array_equal(*mixed) and not np.array_equal(mixed[0], sw.LinearSVC(C=0.01).fit(X, y).coef_)
 
 
-def test_a_failed_fit_finds_nothing():
+def test_a_failed_fit_leaves_an_estimator_as_it_was():
     X, y = numbers()
     bad = X[:, :3].copy()
     bad[0, 0] = np.nan
@@ -86,7 +86,7 @@ def test_a_failed_fit_finds_nothing():
         assert np.array_equal(model.predict(X), before)
 
 
-def test_refusals_of_what_a_reviewer_tried():
+def test_parameters_out_of_range_are_refused():
     X, y = classes()
     for model, targets, words in (
         (sw.Ridge(alpha=[1.0, 2.0, 3.0]), y, "alpha must be one number, or 1, one for each target"),
@@ -97,3 +97,26 @@ def test_refusals_of_what_a_reviewer_tried():
         with pytest.raises(ValueError, match=words):
             model.fit(X, targets)
     assert sw.Lasso(n_jobs=np.int64(-1)).fit(X, y).gap_ <= 1e-6
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (sw.LassoCV(alphas=[]), "alphas must be >= 0"),
+        (sw.LassoCV(alphas=[0.1, -1.0]), "alphas must be >= 0"),
+        (sw.ElasticNetCV(l1_ratio=0.0), "no alpha gives the zero model"),
+        (sw.LassoCV(eps=0.0), "eps"),
+        (sw.LogisticRegressionCV(Cs=[]), "Cs must be positive"),
+        (sw.LogisticRegressionCV(l1_ratios=[2.0]), "l1_ratios must be between 0 and 1"),
+        (sw.LogisticRegressionCV(refit=False), "refit must be one of True"),
+        (sw.LogisticRegressionCV(penalty="elasticnet"), "needs l1_ratio"),
+        (sw.SparseLinearClassifierCV(l2s=[-1.0]), "l2s must be >= 0"),
+        (sw.SparseLinearClassifierCV(scoring="r3"), "scoring"),
+        (sw.SparseLinearClassifierCV("squared"), "loss for numbers"),
+    ],
+    ids=str,
+)
+def test_cross_validation_refuses_bad_grids_and_options(model, words):
+    X, y = classes() if hasattr(model, "decision_function") else numbers()
+    with pytest.raises(ValueError, match=words):
+        model.fit(X, y)

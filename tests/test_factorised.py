@@ -43,7 +43,7 @@ def pair(loss="squared", penalty="elastic net", form="dense", intercept=False):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_products(form):
+def test_products_agree_with_the_formed_matrix(form):
     U, V = (to(part) for to, part in zip(FORMS[form], factors(), strict=True))
     dense = np.asarray((sp.csr_array(U).astype(float) @ sp.csr_array(V).astype(float)).todense())
     check_design(sw.Factorised(U, V), dense)
@@ -58,7 +58,7 @@ def test_products_of_odd_shapes(shape):
     check_design(sw.Factorised(sp.csr_array(U), sp.csr_array(V)), U @ V)
 
 
-def test_norms():
+def test_norms_agree_with_the_formed_matrix():
     factorised, formed = pair(form="mixed", intercept=True)
     ours, theirs = factorised.ready_layout(), formed.data.ready_layout(None, True)
     w = np.arange(N) + 0.5
@@ -222,7 +222,7 @@ def test_auto_takes_one_that_can(loss, monkeypatch):
         assert "kinks softened" in r.method
 
 
-def test_a_warm_start():
+def test_a_warm_start_is_proven_at_once():
     problem, formed = pair("smooth_hinge", "l2")
     first = quietly(formed, tol=1e-9, max_epochs=20_000)
     for method in METHODS:

@@ -50,7 +50,7 @@ def same(A, B):
 
 @pytest.mark.parametrize("kind", MAPS)
 @pytest.mark.parametrize("gamma", [0.1, 0.7])
-def test_unbiased(kind, gamma):
+def test_kernels_are_approximated_without_bias(kind, gamma):
     X, seeds, size = points(12), 200, 20
     K, variance = exact(kind, X, gamma)
     mean = sum(grams(kind, size, X, range(seeds), gamma=gamma)) / seeds
@@ -269,7 +269,7 @@ def test_same_seed_same_numbers(kind):
 
 
 @pytest.mark.parametrize("gamma", [1e-300, 1e-3, 1.0, 1e308])
-def test_huge_values(gamma):
+def test_huge_values_are_mapped(gamma):
     """Nothing overflows into nonsense: equal points meet, and what is far apart does not."""
     huge = np.array([0.0, 1.0, -1.0, 1e18, 2e18, -1e18, 1e200, 2e200, -2e200, 1.7e308, -1.7e308, 5e-324])
     X = np.tile(huge[:, None], (2, 3))
@@ -298,7 +298,7 @@ def test_huge_values_in_the_fourier_map():
         RandomFourier(50, gamma=1e6, random_state=0).fit_transform(np.float32([[3e38]]))
 
 
-def test_cosines():
+def test_cosines_are_accurate():
     z = np.concatenate([np.linspace(-20, 20, 4001), np.pi * np.arange(-50, 50) / 4, [0.0, 1e-300, 1e6, -1e6]])
     phases, values = np.array([0.0, 1.0]), np.column_stack([z, z])
     truth = 2.0 * np.cos(values + phases)
@@ -314,12 +314,12 @@ def test_cosines():
 
 
 @parametrize_with_checks([RandomFourier(), RandomFourier(gamma="scale"), RandomBinning(), RandomBinning(7, n_jobs=2)])
-def test_scikit_learn(estimator, check):
+def test_the_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)
 
 
 @pytest.mark.parametrize("kind", MAPS)
-def test_clone_and_pickle(kind):
+def test_maps_can_be_cloned_and_pickled(kind):
     X = points()
     model = kind(12, gamma="scale", random_state=1).fit(X)
     assert clone(model).get_params() == model.get_params()
@@ -345,7 +345,7 @@ def test_names_out():
     assert names.tolist() == ["randombinning0"]
 
 
-def test_the_room_opens_when_asked_for():
+def test_scikit_learn_is_imported_lazily():
     """And not before: importing southwell must not wait for scikit-learn."""
     code = "import sys, southwell as sw; assert 'sklearn' not in sys.modules; print(sw.features.RandomBinning.__name__)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "RandomBinning\n"

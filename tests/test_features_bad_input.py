@@ -29,7 +29,7 @@ from southwell.features import RandomBinning
     ({"X": np.ones((3, 0))}, "0 feature"),
     ({"gamma": "scale", "X": [[1e-320, 0.0]]}, r"gamma='scale' gives inf: .* deviation 5e-321\. Rescale X"),
 ])  # fmt: skip
-def test_refusals(kind, change, match):
+def test_bad_parameters_and_data_are_refused(kind, change, match):
     given = {"size": 5, "X": points()} | change
     size, X = given.pop("size"), given.pop("X")
     with pytest.raises(ValueError, match=match) as caught:
@@ -38,7 +38,7 @@ def test_refusals(kind, change, match):
 
 
 @pytest.mark.parametrize("kind", MAPS)
-def test_more_refusals(kind):
+def test_other_types_and_shapes_are_refused(kind):
     with pytest.raises(TypeError, match="gamma must be a number; got None"):
         kind(gamma=None).fit(points())
     broken = sp.csr_array(points())
@@ -53,6 +53,6 @@ def test_more_refusals(kind):
 
 
 @pytest.mark.parametrize("n_jobs", [0, 1.5, "all"])
-def test_threads_that_cannot_be(n_jobs):
+def test_bad_numbers_of_threads_are_refused(n_jobs):
     with pytest.raises(ValueError, match="n_jobs must be"):
         RandomBinning(n_jobs=n_jobs).fit(points())

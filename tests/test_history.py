@@ -36,7 +36,7 @@ def test_history_is_consistent(loss, side, intercept):
     assert r.gap <= r.tol * r.scale
 
 
-def test_no_epochs_at_all():
+def test_no_epochs_give_the_zero_model():
     A, b = made()
     with pytest.warns(ConvergenceWarning):
         r = sw.solve(A, b, l1=0.01, max_epochs=0)
@@ -47,7 +47,7 @@ def test_no_epochs_at_all():
 
 
 @pytest.mark.parametrize("every", [1, 3, 7])
-def test_check_every(every):
+def test_certificates_are_made_every_so_many_epochs(every):
     A, b = made()
     with pytest.warns(ConvergenceWarning):
         r = sw.solve(A, b, l1=0.01, tol=0.0, max_epochs=20, check_every=every, method="coordinate_descent")
@@ -56,13 +56,13 @@ def test_check_every(every):
 
 
 @pytest.mark.parametrize("every", [1000, 2**62, 2**63 - 1])
-def test_check_every_beyond_max_epochs(every):
+def test_the_last_epoch_is_certified(every):
     A, b = made()
     r = sw.solve(A, b, l1=0.01, max_epochs=100, check_every=every, method="coordinate_descent")
     assert r.epochs == 100 and r.status is sw.Status.CONVERGED
 
 
-def test_history_kept_or_not():
+def test_history_can_be_left_out():
     A, b = made()
     r, q = sw.solve(A, b, l1=0.01), sw.solve(A, b, l1=0.01, record_history=False)
     assert len(q.history["epoch"]) == 1 < len(r.history["epoch"])

@@ -60,7 +60,7 @@ print(sw.solve(A, b, l1=1e-7, tol=0.0, max_epochs=10**9, max_seconds=0.5).status
     assert done.stdout.split() == ["MAX_SECONDS"]
 
 
-def test_ctrl_c_from_outside_the_process():
+def test_ctrl_c_from_outside_the_process_ends_the_solve():
     code = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background are born deaf to it
@@ -120,7 +120,7 @@ def test_a_signal_handler_that_does_not_raise_lets_the_solve_go_on():
     assert heard == [1] and r.status is sw.Status.STOPPED and len(set(after)) == 3
 
 
-def test_ctrl_c_in_a_callback():
+def test_ctrl_c_in_a_callback_ends_the_solve():
     def callback(progress):
         raise KeyboardInterrupt
 
@@ -143,7 +143,7 @@ def test_the_warning_carries_gap_tolerance_and_advice(limit):
     assert not r.status
 
 
-def test_nobody_is_warned_of_a_converged_or_stopped_solve():
+def test_a_converged_or_stopped_solve_does_not_warn():
     A, b = made()
     with warnings.catch_warnings():
         warnings.simplefilter("error")

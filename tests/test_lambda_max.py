@@ -64,7 +64,7 @@ def test_at_lambda_max_coefficients_are_exactly_zero(loss, side, intercept, fact
 
 @pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, np.float32, sp.csr_array, sp.csc_array, sw.Centred])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_lambda_max_of_the_squared_loss(form, intercept):
+def test_lambda_max_of_the_squared_loss_is_the_largest_slope(form, intercept):
     A, b, s = null_problem("squared")
     s = s / s.sum()
     dense = A - s @ A if form is sw.Centred else A
@@ -76,7 +76,7 @@ def test_lambda_max_of_the_squared_loss(form, intercept):
 @pytest.mark.parametrize("q", [0.1, 0.3, 0.5, 0.77])
 @pytest.mark.parametrize("n", [7, 12, 40])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_lambda_max_of_quantiles_with_an_intercept(q, n, weighted):
+def test_above_lambda_max_of_quantiles_the_null_model_is_best(q, n, weighted):
     A, b = made(n, 6, seed=n)
     s = np.random.default_rng(1).random(n) + 0.1 if weighted else None
     loss = sw.losses.Quantile(q)
@@ -92,7 +92,7 @@ def test_lambda_max_of_quantiles_with_an_intercept(q, n, weighted):
     assert r.primal >= null - 2e-9 * r.scale, "a model with coefficients beats the null model at lambda_max"
 
 
-def test_lambda_max_of_nothing():
+def test_lambda_max_is_zero_where_nothing_is_explained():
     A, b = made()
     assert sw.lambda_max(A, 0 * b) == 0
     assert sw.lambda_max(A, 0 * b + 2.0, intercept=True) == pytest.approx(0, abs=1e-14)

@@ -36,7 +36,7 @@ def metric_of(model):
 
 
 @parametrize_with_checks([kind(tol=1e-3) for kind in BOTH])
-def test_scikit_learn_finds_no_fault(estimator, check):
+def test_the_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)
 
 

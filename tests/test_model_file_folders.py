@@ -111,7 +111,7 @@ def test_only_regular_files_are_replaced(model, odd, tmp_path):
     assert parts(tmp_path) == []
 
 
-def test_no_such_file(tmp_path):
+def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(FileNotFoundError):
         sw.load(tmp_path / "nothing")
 

@@ -57,7 +57,7 @@ def same(a, b) -> bool:
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("kind", KINDS)
-def test_bit_for_bit(kind, dtype, tmp_path):
+def test_a_model_is_loaded_bit_for_bit(kind, dtype, tmp_path):
     model, X = fitted(kind, dtype)
     model.save(tmp_path / "model")
     again = sw.load(str(tmp_path / "model"))
@@ -213,7 +213,7 @@ def npy(array, **options) -> bytes:
     return file.getvalue()
 
 
-def test_hostile_archives(tmp_path):
+def test_hostile_archives_are_refused(tmp_path):
     path = tmp_path / "model"
     text = json.dumps({"format": "southwell model", "version": 1})
     pickled = npy(np.array([print], dtype=object), allow_pickle=True)
@@ -334,7 +334,7 @@ def test_only_regular_files_are_replaced(tmp_path):
     ["{'descr': '<f8', 'shape': (5,", "{[]: 1}", "{'descr': 'f8,(', 'fortran_order': False, 'shape': (1,)}",
      "{'descr': '|01', 'fortran_order': False, 'shape': (1,)}", " {\n  'descr'", "{'descr': 1}"],
 )  # fmt: skip
-def test_broken_headers(header, tmp_path):
+def test_broken_headers_are_refused(header, tmp_path):
     path = tmp_path / "model"
     content = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode()
     archived(path, [("model.json", "{}"), ("0.npy", content)])

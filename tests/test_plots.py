@@ -90,7 +90,7 @@ def test_axes_that_are_drawn_on_twice_stay_as_they_are(pyplot):
 
 
 @pytest.mark.parametrize("against", ["seconds", "epoch", "moves", "entries"])
-def test_plot(pyplot, against):
+def test_a_plot_shows_the_gap(pyplot, against):
     A, b = made()
     r = sw.solve(A, b, l1=0.02)
     ax = r.plot(against)
@@ -99,19 +99,19 @@ def test_plot(pyplot, against):
     assert r.plot(ax=ax) is ax
 
 
-def test_plot_of_a_zero_problem_and_of_one_row(pyplot):
+def test_a_zero_problem_and_one_row_can_be_plotted(pyplot):
     A, b = made()
     assert isinstance(sw.solve(A, np.zeros(200), l1=0.1).plot(), pyplot.Axes)
     assert isinstance(sw.solve(A, b, l1=0.1, record_history=False).plot(), pyplot.Axes)
 
 
-def test_plot_against_something_else():
+def test_an_unknown_axis_is_refused():
     A, b = made()
     with pytest.raises(ValueError, match=r"seconds.*got 'nonsense'"):
         sw.solve(A, b, l1=0.1).plot("nonsense")
 
 
-def test_plot_without_matplotlib(monkeypatch):
+def test_a_plot_without_matplotlib_says_what_to_install(monkeypatch):
     A, b = made()
     r = sw.solve(A, b, l1=0.1)
     for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:

@@ -41,7 +41,7 @@ def argmin(f, low, high):
 
 @pytest.mark.parametrize("delta", [0.0, 0.7])
 @pytest.mark.parametrize("loss", sw.losses.ALL)
-def test_perturbed_maximise(loss, delta, small):
+def test_perturbed_maximise_agrees_with_brute_force(loss, delta, small):
     p = small(loss)
     rng = np.random.default_rng(1)
     for i in range(4):
@@ -59,7 +59,7 @@ def test_perturbed_maximise(loss, delta, small):
 
 @pytest.mark.parametrize("delta", [0.0, 0.7])
 @pytest.mark.parametrize("penalty", PENALTIES)
-def test_perturbed_prox(penalty, delta):
+def test_perturbed_prox_agrees_with_brute_force(penalty, delta):
     net, rng = net_of(penalty), np.random.default_rng(2)
     x0, u, c, tau = rng.normal(size=D), rng.normal(size=D), rng.normal(size=D), 0.6
     got = perturbed_prox(net, x0, u, tau, delta, c)
@@ -144,12 +144,12 @@ STEPS = {
 
 
 # Two losses for each method, so that each loss meets three methods: the loss enters by its maximisation alone, which
-# test_reference_weights.py compares with brute force for every loss.
+# is compared with brute force for every loss.
 @pytest.mark.parametrize(
     ("loss", "method"),
     [(BOUNDED[(k + shift) % len(BOUNDED)], method) for k, method in enumerate(STEPS) for shift in (0, 3)],
 )
-def test_convergence(loss, method, small):
+def test_reference_methods_converge(loss, method, small):
     """To the optimum of coordinate descent, on both sides. Safe weights are large: short rows for them."""
     p, net = small(loss, scale=0.3 if method == "dgpd, safe" else 0.5), net_of("l2" if method == "sag" else "box")
     for got, want in zip(run(method, p, net, STEPS[method]), optimum(p, net), strict=True):
@@ -227,7 +227,7 @@ def test_dgpd_with_all_features_is_greedy_dual_ascent(loss, small):
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
-def test_picks_of_dgpd(loss, small):
+def test_dgpd_picks_the_best(loss, small):
     """The features whose moves lower L(x, y) most, by computing L; then the longest dual steps. Ties: the first."""
     p, net = small(loss), net_of("elastic net")
     p.A[:, 4] = p.A[:, 3]  # a tie

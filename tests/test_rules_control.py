@@ -1,4 +1,4 @@
-"""Whoever may stop a solve may do so within any kind of epoch."""
+"""Ctrl-C, the clock and callbacks end a solve within any kind of epoch."""
 
 import time
 import warnings
@@ -67,7 +67,7 @@ def test_ctrl_c_within_an_epoch(case, long):
     ("method", "rule"),
     [*((CoordinateDescent, rule) for rule in rules.ALL), *((AcceleratedCD, rule) for rule in ACCELERATED)],
 )
-def test_callbacks(method, rule, monkeypatch):
+def test_a_callback_may_stop_any_rule(method, rule, monkeypatch):
     monkeypatch.setattr(_search, "index", exact_index)
     A = np.random.default_rng(0).normal(size=(12, 6))
     b, seen = A @ np.arange(6.0), []

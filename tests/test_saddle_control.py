@@ -22,7 +22,7 @@ LONG["spdc, batches"] = SPDC(batch=50, n_threads=2)
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_ctrl_c(name):
+def test_ctrl_c_ends_a_solve(name):
     A, b = hard(600, 300)
     problem = sw.Problem(A, b, penalty=ElasticNet(l2=1e-9))
     stop = interrupted(problem, None, method=LONG[name])
@@ -32,7 +32,7 @@ def test_ctrl_c(name):
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_clock_and_callbacks(name):
+def test_clock_and_callbacks_end_a_solve(name):
     A, b = hard(200, 100)
     problem, options = sw.Problem(A, b, penalty=ElasticNet(l2=1e-9)), {"method": LONG[name], "tol": 0.0}
     r = quietly(problem, max_epochs=10**9, max_seconds=0.15, **options)

@@ -16,7 +16,7 @@ from southwell.testing.planted import plant
 
 @pytest.mark.parametrize(("l1", "l2"), [(0.02, 0.05), (0.0, 0.05), (0.05, 0.0)])
 @pytest.mark.parametrize("name", METHODS)
-def test_planted_answer(name, l1, l2):
+def test_every_method_finds_the_planted_answer(name, l1, l2):
     """Where l2 = 0 what is missing is perturbed, but for those that do without."""
     for k, loss in enumerate(LOSSES):
         p = plant(loss, n=40, d=20, l1=l1, l2=l2, nonzeros=4 if l1 > 0 else 20, weighted=True)
@@ -50,7 +50,7 @@ def test_other_penalties_and_intercepts(name, penalty, intercept):
 @pytest.mark.parametrize(
     "method", [DSPDC(), DSPDC(rows=3, columns=2), DGPD(), DGPD(active_sets=False), FISTA(), LBFGS()]
 )
-def test_centred_sparse_data(method):
+def test_centred_sparse_data_are_solved(method):
     plain = problem_of("logistic", "elastic net")
     A = plain.data.rows
     centred, formed = (

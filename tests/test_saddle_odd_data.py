@@ -100,7 +100,7 @@ def odd_run(name, case, loss, l1, l2, intercept, between, epochs=60):
 
 @pytest.mark.parametrize("case", ODD)
 @pytest.mark.parametrize("name", METHODS)
-def test_odd_data(name, case):
+def test_certificates_agree_on_odd_data(name, case):
     """No crash, and certificates that agree with those of coordinate descent."""
     for loss in ("squared", "logistic", "hinge"):
         if odd_problem(case, loss, ElasticNet(), False) is None:
@@ -110,7 +110,7 @@ def test_odd_data(name, case):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_odd_data_with_counts(name):
+def test_certificates_agree_on_odd_data_with_counts(name):
     for case in ("one sample", "targets of 0", "nothing at all", "weights of all sizes", "ties"):
         for l1, l2 in ((0.0, 0.1), (0.05, 0.0)):
             odd_run(name, case, "poisson", l1, l2, False, bounds(case, "poisson", l1, l2, False))
@@ -120,7 +120,7 @@ def test_odd_data_with_counts(name):
     "case", ["one number", "nothing at all", "targets of 0", "ties", "duplicates", "int64 indices"]
 )
 @pytest.mark.parametrize("name", [name for name in METHODS if takes(name, "squared", ElasticNet(l2=0.1))])
-def test_odd_data_is_solved(name, case):
+def test_easy_odd_data_are_solved(name, case):
     """These are easy."""
     problem = odd_problem(case, "squared", ElasticNet(l2=0.1), False)
     r = sw.solve(problem, method=fitted(METHODS[name], problem), max_epochs=10_000)

@@ -15,7 +15,7 @@ from southwell import ConvergenceWarning
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("intercept", [False, True])
-def test_ordinary_problems(loss, intercept):
+def test_ordinary_problems_are_proven(loss, intercept):
     A, b = made(loss=loss)
     for penalty in (ElasticNet(0.02, 0.0), ElasticNet(0.0, 0.02), ElasticNet(0.02, 0.01)):
         check(A, b, loss, penalty, intercept=intercept)
@@ -24,7 +24,7 @@ def test_ordinary_problems(loss, intercept):
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("size", [1e-12, 1e12])
-def test_one_column_far_smaller_or_larger(loss, intercept, size):
+def test_one_column_may_be_far_smaller_or_larger(loss, intercept, size):
     A, b = made(loss=loss)
     A[:, 3] *= size / np.linalg.norm(A[:, 3])
     penalty = ElasticNet(0.02, 0.01)
@@ -35,7 +35,7 @@ def test_one_column_far_smaller_or_larger(loss, intercept, size):
 
 @pytest.mark.parametrize("loss", SMOOTH)
 @pytest.mark.parametrize("l1, l2", [(0.02, 0.0), (0.02, 0.01)])
-def test_columns_of_all_sizes(loss, l1, l2):
+def test_columns_may_have_all_sizes(loss, l1, l2):
     A, b = made(loss=loss)
     check(A * np.logspace(-7, 7, 10), b, loss, ElasticNet(l1, l2), sides=("primal",), tols=(1e-6,))
     # Beyond, the slope of a column of norm 1e12 is known to 1e-4 only: the answer may stay unproven, never untrue.
@@ -45,7 +45,7 @@ def test_columns_of_all_sizes(loss, l1, l2):
 @pytest.mark.parametrize("scale", [1e-10, 1e10])
 @pytest.mark.parametrize("loss", ["squared", "huber", "quantile", "epsilon_insensitive"])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_targets_tiny_or_huge(loss, scale, intercept):
+def test_targets_may_be_tiny_or_huge(loss, scale, intercept):
     A, b = made(loss=loss)
     b = b * scale
     for share in (0.1, 0.5):
@@ -59,7 +59,7 @@ def test_targets_tiny_or_huge(loss, scale, intercept):
 
 @pytest.mark.parametrize("scale", [1e-10, 1e10])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_the_squared_loss_knows_no_units(scale, intercept):
+def test_the_squared_loss_is_invariant_to_units(scale, intercept):
     A, b = made()
     r = sw.solve(A, b, l1=0.05, intercept=intercept, tol=1e-12)
     q = sw.solve(A, b * scale, l1=0.05 * scale, intercept=intercept, tol=1e-12)
@@ -71,7 +71,7 @@ def test_the_squared_loss_knows_no_units(scale, intercept):
 
 @pytest.mark.parametrize("offset", [1e3, 1e6])
 @pytest.mark.parametrize("side", ["primal", "dual"])
-def test_targets_far_from_zero_need_the_intercept(offset, side):
+def test_the_intercept_absorbs_an_offset_of_the_targets(offset, side):
     A, b = made()
     q = sw.solve(A, b, l1=0.05, intercept=True, tol=1e-12)
     tol = 1e-7 * q.scale / (offset**2 / 2)  # the unit of tol is the objective of the zero model
@@ -91,7 +91,7 @@ def test_the_intercept_takes_up_any_offset_at_the_default_tolerance(loss):
 
 @pytest.mark.parametrize("loss", MARGIN)
 @pytest.mark.parametrize("intercept", [False, True])
-def test_margins_in_the_thousands(loss, intercept):
+def test_margins_may_be_in_the_thousands(loss, intercept):
     A, b = made(loss=loss)
     for factor in (1e3, 1e5):
         check(
@@ -103,7 +103,7 @@ def test_margins_in_the_thousands(loss, intercept):
 
 @pytest.mark.parametrize("side", ["primal", "dual"])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_poisson_from_far_away(side, intercept):
+def test_poisson_converges_from_far_away(side, intercept):
     A, b = made(loss="poisson")
     for start in (1e3, -1e3, 20.0):
         check(
@@ -112,7 +112,7 @@ def test_poisson_from_far_away(side, intercept):
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-def test_poisson_with_large_counts_and_columns(intercept):
+def test_poisson_takes_large_counts_and_columns(intercept):
     A, b = made(loss="poisson")
     check(A, b * 1e4, "poisson", ElasticNet(0.02, 0.01), intercept=intercept, sides=("primal",), noise=1e-11)
     check(A * 100, b, "poisson", ElasticNet(0.02, 0.01), intercept=intercept, sides=("primal",))
@@ -120,7 +120,7 @@ def test_poisson_with_large_counts_and_columns(intercept):
     check(A, np.append(np.zeros(39), 1.0), "poisson", ElasticNet(0.02, 0.01), intercept=intercept)
 
 
-def test_poisson_without_any_event():
+def test_poisson_without_any_event_stays_honest():
     """The best intercept is minus infinity; the certificate must not mind."""
     A, _ = made(loss="poisson")
     r = check(A, np.zeros(40), "poisson", ElasticNet(0.02, 0.01), intercept=True, converges=False, tols=(1e-4,))
@@ -133,7 +133,7 @@ def test_poisson_without_any_event():
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("l1, l2", [(1e300, 0.0), (0.0, 1e300), (1e10, 1e10), (1e150, 1e-150)])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_huge_strengths(loss, l1, l2, intercept):
+def test_huge_strengths_give_zero(loss, l1, l2, intercept):
     A, b = made(loss=loss)
     r = check(A, b, loss, ElasticNet(l1, l2), intercept=intercept)
     np.testing.assert_allclose(r.x, 0, atol=1e-9)
@@ -143,7 +143,7 @@ def test_huge_strengths(loss, l1, l2, intercept):
 @pytest.mark.parametrize(
     "l1, l2", [(1e-12, 0.0), (0.0, 1e-12), (1e-12, 1e-12), (1e-300, 0.0), (0.0, 1e-300), (0.0, 0.0)]
 )
-def test_tiny_strengths(loss, l1, l2):
+def test_tiny_strengths_give_the_answer_without_a_penalty(loss, l1, l2):
     """Next to nothing is harder to certify than nothing: slopes must fall below l1. The answer is right even so."""
     A, b = made(200, 5, loss=loss)
     b = b.copy()
@@ -168,7 +168,7 @@ def test_l1_with_a_trace_of_l2_is_l1(loss, l2):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, sp.csr_array, sp.csc_array])
-def test_float32(loss, form):
+def test_float32_data_are_proven_in_float64(loss, form):
     A, b = made(loss=loss)
     A = A.astype(np.float32)
     r = check(form(A), b.astype(np.float32), loss, ElasticNet(0.02, 0.01), intercept=True, tols=(1e-6, 1e-12))
@@ -178,7 +178,7 @@ def test_float32(loss, form):
 
 
 @pytest.mark.parametrize("size", [1e-30, 1e30])
-def test_float32_at_its_limits(size):
+def test_float32_is_used_up_to_its_limits(size):
     A, b = made()
     A = (A * size).astype(np.float32)
     l1 = 0.1 * sw.lambda_max(A, b)
@@ -189,7 +189,7 @@ def test_float32_at_its_limits(size):
 
 @pytest.mark.parametrize("size", [1e-150, 1e150, 1e-200, 1e200])
 @pytest.mark.parametrize("what", ["A", "b"])
-def test_beyond_reason_the_answer_is_honest(size, what):
+def test_answers_are_honest_where_squares_overflow_or_vanish(size, what):
     """Squares overflow or vanish: converged with a true certificate, or not converged and said so."""
     A, b = made()
     A, b = (A * size, b) if what == "A" else (A, b * size)

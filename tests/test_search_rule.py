@@ -64,7 +64,7 @@ def test_explorers_draw_uniformly(candidates, monkeypatch):
     assert chance(twins.core.draw(20_000), best_of) > 1e-4
 
 
-def test_some_explore(monkeypatch):
+def test_a_share_of_moves_explores(monkeypatch):
     monkeypatch.setattr(_search, "index", exact_index)
     twins = Twins(problem_of("logistic", "l2"), "primal", rules.MaxInnerProduct(1, explore=0.3))
     want = np.full(D, 0.3 / D)

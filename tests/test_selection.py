@@ -174,7 +174,7 @@ def test_forgotten_columns_are_found_again(side, penalty, room, monkeypatch):
 
 
 @pytest.mark.parametrize(("side", "size"), [("primal", D), ("dual", N)])
-def test_cyclic(side, size):
+def test_cyclic_takes_coordinates_in_turn(side, size):
     for form in FORMS:
         twins = Twins(problem_of("squared", "elastic net", form), side, "cyclic")
         assert twins.lead(2 * size + 3) == [*range(size), *range(size), 0, 1, 2]

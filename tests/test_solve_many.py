@@ -37,7 +37,7 @@ def test_numbers_are_those_of_one_by_one(form, threads):
     ],
     ids=str,
 )  # fmt: skip
-def test_with_every_method(method):
+def test_every_method_gives_the_numbers_of_single_solves(method):
     A, labels = made()
     targets = np.where(labels[:, None] == np.arange(CLASSES), 1.0, -1.0)
     options = {"loss": "smooth_hinge", "l2": 0.05, "method": method, "max_epochs": 5000}
@@ -94,7 +94,7 @@ def test_two_classes_are_two_problems_that_mirror_each_other():
     "form",
     [np.asarray, sp.csr_array, sp.csc_array, sp.coo_array, lambda Y: Y.astype(bool), lambda Y: Y.astype(np.int8)],
 )
-def test_multi_label(form):
+def test_several_labels_give_the_numbers_of_single_solves(form):
     A, _ = made()
     marks = np.random.default_rng(1).random((N, 3)) < [0.5, 0.2, 0.8]
     results = sw.solve_many(A, form(marks.astype(float)), loss="squared_hinge", l2=0.1)
@@ -107,7 +107,7 @@ def test_multi_label(form):
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, np.asfortranarray, lambda Y: Y.tolist()])
 @pytest.mark.parametrize("loss", ["squared", "huber", "quantile"])
-def test_regression(loss, form):
+def test_regression_gives_the_numbers_of_single_solves(loss, form):
     A, _ = made()
     Y = A @ np.random.default_rng(2).normal(size=(D, 3)) + 0.1
     Y[Y < 0] = 0.0
@@ -117,13 +117,13 @@ def test_regression(loss, form):
     assert results.classes is None
 
 
-def test_counts():
+def test_counts_give_the_numbers_of_single_solves():
     A, _ = made()
     Y = np.random.default_rng(3).poisson(2.0, (N, 2))
     agrees(0.3 * A, Y, sw.solve_many(0.3 * A, Y, loss="poisson", l2=0.1), loss="poisson", l2=0.1)
 
 
-def test_one_column():
+def test_one_column_is_one_problem():
     A, _ = made()
     b = A[:, 0] + 1
     agrees(A, b[:, None], sw.solve_many(A, b[:, None], l2=0.1, n_threads=5), l2=0.1)
@@ -196,7 +196,7 @@ def test_margins(form):
     assert np.mean(results.classes[np.argmax(margins, axis=1)] == labels) > 0.8
 
 
-def test_repr():
+def test_results_are_shown_in_few_lines():
     A, labels = made()
     text = repr(sw.solve_many(A, labels, loss="hinge", l2=0.1))
     assert text.startswith(f"Results: {CLASSES} of {CLASSES} converged\n")

@@ -34,7 +34,7 @@ from southwell.penalties import ElasticNet
         (np.arange(N) % 3, {"sample_weight": np.arange(N) % 3 == 0}, ValueError, "needs both classes"),
     ],
 )  # fmt: skip
-def test_refusals(Y, options, error, match):
+def test_bad_targets_and_options_are_refused(Y, options, error, match):
     with pytest.raises(error, match=match):
         sw.solve_many(made()[0], Y, **{"loss": "logistic", "l2": 0.0 if "l1" in options else 0.1, **options})
 
@@ -45,13 +45,13 @@ def test_labels_without_a_value_are_refused():
         sw.solve_many(made()[0], labels, loss="hinge", l2=0.1)
 
 
-def test_labels_that_cannot_be_sorted_are_refused_kindly():
+def test_labels_that_cannot_be_sorted_are_refused():
     with pytest.raises((TypeError, ValueError), match="Y "):
         sw.solve_many(made()[0], [None, "a", "b"] * 30, loss="hinge", l2=0.1)
 
 
 @pytest.mark.skipif(not hasattr(sp, "coo_array"), reason="needs sparse vectors")
-def test_sparse_vectors_are_refused_kindly():
+def test_sparse_vectors_are_refused():
     flat = sp.coo_array(np.ones(N))
     if flat.ndim != 1:
         pytest.skip("before SciPy 1.13 there are no sparse vectors")

@@ -32,7 +32,7 @@ def compressed(form, value=np.float64, index=np.int32, pointer=None):
     "index, pointer",
     [("i4", "i4"), ("i4", "i8"), ("i8", "i4"), ("i8", "i8"), ("u4", "u4"), ("i2", "i8"), ("u8", "i8"), ("i1", "i2")],
 )
-def test_index_types(form, value, index, pointer):
+def test_all_index_types_are_read(form, value, index, pointer):
     given = compressed(form, value, index, pointer)
     for side in ("primal", "dual"):
         r = sw.solve(given, B, l1=0.05, l2=0.01, tol=1e-9, method=CD(side=side))
@@ -145,7 +145,7 @@ def repeated(form, claim):
 @pytest.mark.parametrize("form", SPARSE)
 @pytest.mark.parametrize("side", ["primal", "dual"])
 @pytest.mark.parametrize("kind", ["unsorted", "repeated", "repeated but called canonical"])
-def test_structure_that_is_not_canonical(form, side, kind):
+def test_structure_that_is_not_canonical_is_read(form, side, kind):
     given = unsorted(form) if kind == "unsorted" else repeated(form, kind != "repeated")
     kept = [getattr(given, name).copy() for name in ("data", "indices", "indptr")]
     for coupling in ("mirror", "gram"):
@@ -159,7 +159,7 @@ def test_structure_that_is_not_canonical(form, side, kind):
 
 @pytest.mark.parametrize("form", SPARSE)
 @pytest.mark.parametrize("side", ["primal", "dual"])
-def test_explicit_zeros_and_spare_room(form, side):
+def test_explicit_zeros_and_spare_entries_are_read(form, side):
     full = form((12, 5))
     dense = A if full.format == "csr" else A.T
     full.data = dense.ravel().copy()
@@ -173,7 +173,7 @@ def test_explicit_zeros_and_spare_room(form, side):
         np.testing.assert_allclose(r.x, reference(l2=0.01).x, atol=1e-5)
 
 
-def test_read_only_sparse_arrays_in_any_order():
+def test_read_only_arrays_in_any_order_are_read():
     for given in (unsorted(sp.csr_array), repeated(sp.csc_array, False), compressed(sp.csr_array)):
         for name in ("data", "indices", "indptr"):
             getattr(given, name).flags.writeable = False
@@ -182,7 +182,7 @@ def test_read_only_sparse_arrays_in_any_order():
             np.testing.assert_allclose(r.x, reference(l2=0.01).x, atol=1e-5)
 
 
-def test_strided_sparse_arrays():
+def test_strided_arrays_are_read():
     given = compressed(sp.csr_array)
     for name in ("data", "indices", "indptr"):
         setattr(given, name, np.repeat(getattr(given, name), 2)[::2])
@@ -190,7 +190,7 @@ def test_strided_sparse_arrays():
 
 
 @pytest.mark.parametrize("form", SPARSE)
-def test_nothing_stored(form):
+def test_matrices_without_entries_are_solved(form):
     r = sw.solve(form((12, 5)), B, l1=0.1, intercept=True)
     assert r.status is sw.Status.CONVERGED and not r.x.any()
     np.testing.assert_allclose(r.intercept, B.mean())
@@ -222,7 +222,7 @@ def corrupted(draw):
 
 @hypothesis.settings(max_examples=400, deadline=None, derandomize=True)
 @hypothesis.given(matrix=corrupted(), side=st.sampled_from(["primal", "dual"]), intercept=st.booleans())
-def test_corrupted_sparse_structure(matrix, side, intercept):
+def test_corrupted_structure_is_refused_or_solved(matrix, side, intercept):
     kept = [getattr(matrix, name).copy() for name in ("data", "indices", "indptr")]
     b = np.arange(matrix.shape[0]) - 1.0
     with warnings.catch_warnings():
@@ -243,3 +243,16 @@ def test_corrupted_sparse_structure(matrix, side, intercept):
             np.testing.assert_allclose(r.primal, value, rtol=1e-9, atol=1e-12)
     for name, before in zip(("data", "indices", "indptr"), kept, strict=True):
         np.testing.assert_array_equal(getattr(matrix, name), before)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [sp.coo_matrix, sp.coo_array, sp.lil_matrix, sp.lil_array, sp.dok_matrix, sp.dok_array, sp.dia_matrix,
+     sp.dia_array, sp.bsr_matrix, sp.bsr_array, *SPARSE],
+)  # fmt: skip
+@pytest.mark.parametrize("side", ["primal", "dual"])
+def test_all_sparse_formats_are_read(form, side):
+    given = form(A)
+    r = sw.solve(given, B, l1=0.05, l2=0.01, intercept=True, tol=1e-10, method=CD(side=side))
+    np.testing.assert_allclose(r.x, reference(l2=0.01, intercept=True).x, atol=1e-5)
+    np.testing.assert_array_equal(given.toarray(), A)

@@ -1,4 +1,4 @@
-"""Saddle methods refuse what they cannot use, in words; steps that are too long end with a warning."""
+"""Methods refuse what they cannot use, in words; steps that are too long end with a warning."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 import southwell as sw
 from saddles import D, N, factors, honest, problem_of, quietly
+from southwell import rules
 from southwell.methods import (
     DGPD,
     DSPDC,
@@ -17,6 +18,7 @@ from southwell.methods import (
     SVRG,
     AcceleratedCD,
     AcceleratedSDCA,
+    Auto,
     CoordinateDescent,
 )  # fmt: skip
 from southwell.penalties import ElasticNet
@@ -43,7 +45,7 @@ def refuses(error, match, *args, **options):
         (DGPD(active_sets=False, columns=D + 1), f"columns must be 1 to {D}.*; got {D + 1}"),
     ],
 )
-def test_more_than_there_are(method, match):
+def test_more_rows_or_columns_than_there_are_are_refused(method, match):
     refuses(ValueError, match, problem_of(), method=method)
 
 
@@ -63,7 +65,7 @@ def test_an_intercept_counts_as_a_column():
         (AcceleratedSDCA, "inner_epochs"),
     ],
 )  # fmt: skip
-def test_counts_are_counts(kind, name, given):
+def test_counts_that_are_not_integers_are_refused(kind, name, given):
     with pytest.raises(ValueError, match=f"{name} must be an integer >= 1"):
         kind(**{name: given})
 
@@ -78,7 +80,7 @@ STEPS = [
 
 
 @pytest.mark.parametrize(("kind", "name"), STEPS)
-def test_steps_are_positive(kind, name):
+def test_steps_that_are_not_positive_are_refused(kind, name):
     for given in (0.0, -1.0, NAN, INF, -INF):
         with pytest.raises(ValueError, match=f"{name} must be > 0"):
             kind(**{name: given})
@@ -106,7 +108,7 @@ def test_theta_may_be_0(kind):
         (AcceleratedSDCA, {"rule": "cyclic"}, "Known: shuffled, uniform"),
     ],
 )
-def test_unknown_names(kind, options, match):
+def test_unknown_names_are_refused(kind, options, match):
     with pytest.raises(ValueError, match=match):
         kind(**options)
 
@@ -115,7 +117,7 @@ def test_unknown_names(kind, options, match):
     "given", ["none", -1.0, NAN, INF, (0.1,), (0.1, 0.1, 0.1), (0.1, -0.1), ("a", 0.1), None, [1, 2]]
 )
 @pytest.mark.parametrize("kind", [SPDC, DSPDC, DGPD])
-def test_perturbations_are_numbers(kind, given):
+def test_perturbations_that_are_not_numbers_are_refused(kind, given):
     with pytest.raises(ValueError, match="perturb must be 'auto', a number >= 0, or two"):
         kind(perturb=given)
 
@@ -123,12 +125,12 @@ def test_perturbations_are_numbers(kind, given):
 @pytest.mark.parametrize(
     ("kind", "name"), [(SPDC, "recentre"), (DSPDC, "recentre"), (DGPD, "active_sets"), (DGPD, "adapt")]
 )
-def test_flags_are_flags(kind, name):
+def test_flags_that_are_not_booleans_are_refused(kind, name):
     with pytest.raises(TypeError, match=f"{name} must be True or False"):
         kind(**{name: "no"})
 
 
-def test_methods_by_name():
+def test_methods_are_found_by_name():
     for name in ("spdc", "dspdc", "dgpd", "saga", "sag", "svrg", "fista", "lbfgs", "accelerated_sdca"):
         assert sw.solve(problem_of("squared", "l2"), method=name).status is sw.Status.CONVERGED
     refuses(ValueError, "Unknown method 'sdpc'.*Did you mean 'spdc'", problem_of(), method="sdpc")
@@ -138,7 +140,7 @@ def test_methods_by_name():
 
 
 @pytest.mark.parametrize("kind", [SPDC, DSPDC, DGPD])
-def test_without_strong_convexity_nor_perturbation(kind):
+def test_strong_convexity_or_a_perturbation_is_required(kind):
     weights = ElasticNet(l1=0.1, l2=0.1, weights=np.arange(D) % 2)
     for problem in (problem_of("squared", "l1"), problem_of(intercept=True), problem_of("squared", weights)):
         advice = f"{kind.__name__} needs strong convexity: l2 > 0 .*no intercept.*perturb='auto'.*CoordinateDescent"
@@ -153,17 +155,17 @@ def test_without_strong_convexity_nor_perturbation(kind):
 
 @pytest.mark.parametrize("method", [SAGA(), SAG(), SVRG(), FISTA(), LBFGS(), AcceleratedSDCA()])
 @pytest.mark.parametrize("loss", ["hinge", "quantile", "epsilon_insensitive"])
-def test_losses_with_kinks(method, loss):
+def test_losses_with_kinks_are_refused(method, loss):
     refuses(ValueError, "needs a smooth loss.*SPDC", problem_of(loss, "l2"), method=method)
 
 
 @pytest.mark.parametrize("method", [SAGA(), SAG(), SVRG(), AcceleratedSDCA()])
-def test_poisson_has_no_bounded_curvature(method):
+def test_poisson_is_refused_where_curvature_must_be_bounded(method):
     refuses(ValueError, "needs a smooth loss.*SPDC", problem_of("poisson", "l2"), method=method)
 
 
 @pytest.mark.parametrize("penalty", ["elastic net", "l1", "box", ElasticNet(l2=0.1, lower=0.0)])
-def test_sag_is_for_smooth_penalties(penalty):
+def test_sag_refuses_penalties_that_are_not_smooth(penalty):
     refuses(
         ValueError, "SAG is for smooth penalties: l1 = 0 and no bounds.*SAGA", problem_of(penalty=penalty), method="sag"
     )
@@ -175,7 +177,7 @@ def test_accelerated_sdca_needs_strong_convexity():
 
 
 @pytest.mark.parametrize("method", [SPDC(), SPDC(batch=4), SAGA(), SAG(), SVRG()])
-def test_centred_sparse_data(method):
+def test_centred_sparse_data_are_refused_and_dense_are_solved(method):
     A = problem_of().data.rows
     centred = problem_of("squared", "l2", lambda _: sw.Centred(sp.csr_array(A)))
     refuses(ValueError, "every feature in every step.*intercept=True.*CoordinateDescent", centred, method=method)
@@ -192,7 +194,7 @@ def test_active_sets_need_0_within_the_bounds():
 # Factors
 
 
-def test_factors_that_do_not_fit():
+def test_factors_that_do_not_fit_are_refused():
     U, V = factors()
     refuses(ValueError, f"inner sizes .*U is {N} x 4, V is 3 x {D}", sw.Factorised(U, V[:3]), np.ones(N), l2=0.1)
     refuses(ValueError, f"b must have {N} entries", sw.Factorised(U, V), np.ones(N + 1), l2=0.1)
@@ -205,14 +207,14 @@ def test_factors_that_do_not_fit():
 
 @pytest.mark.parametrize("value", [NAN, INF, -INF])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array])
-def test_factors_with_holes(value, form):
+def test_factors_that_are_not_finite_are_refused(value, form):
     for k, name in enumerate("UV"):
         parts = list(factors())
         parts[k][1, 2] = value
         refuses(ValueError, f"Factor {name}: .*NaN or infinity", sw.Factorised(*map(form, parts)), np.ones(N), l2=0.1)
 
 
-def test_broken_sparse_factors():
+def test_broken_sparse_factors_are_refused():
     U, V = factors()
     broken = sp.csr_array(U)
     broken.indices = broken.indices.copy()
@@ -220,7 +222,7 @@ def test_broken_sparse_factors():
     refuses(ValueError, "Factor U: A is broken", sw.Factorised(broken, V), np.ones(N), l2=0.1)
 
 
-def test_centred_factors():
+def test_centred_factors_are_refused():
     refuses(
         TypeError, "Centred takes a matrix, not Factorised", sw.Centred(sw.Factorised(*factors())), np.ones(N), l2=0.1
     )
@@ -234,7 +236,7 @@ def test_centred_factors():
     ],
     ids=repr,
 )  # fmt: skip
-def test_methods_that_walk_rows_or_columns(method):
+def test_methods_that_walk_rows_or_columns_refuse_factors(method):
     match = f"{type(method).__name__} walks rows or columns of A.*dspdc, fista, lbfgs.*U @ V"
     refuses(ValueError, match, sw.Factorised(*factors()), np.arange(N), l2=0.1, method=method)
 
@@ -264,7 +266,7 @@ TOO_LONG = [
 
 @pytest.mark.parametrize("method", TOO_LONG, ids=repr)
 @pytest.mark.parametrize("form", ["dense", "sparse"])
-def test_steps_that_diverge(method, form):
+def test_steps_that_diverge_end_with_a_warning(method, form):
     problem = problem_of("squared", ElasticNet(l2=0.01), form)
     with pytest.warns(sw.ConvergenceWarning, match="by hand smaller, or leave them to the method") as caught:
         r = sw.solve(problem, method=method)
@@ -283,3 +285,59 @@ def test_the_best_x_is_kept_when_objectives_overflow(every):
     r = quietly(A, A @ rng.normal(size=6) + 0.3, l2=0.1, method=SAGA(step=1e6), check_every=every)
     assert r.status is sw.Status.DIVERGED
     honest(r)
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "match"),
+    [
+        (AcceleratedCD("primal", "greedy"), {"l1": 0.1}, "smooth objectives: l1 = 0 and no bounds.*rule='uniform'"),
+        (AcceleratedCD("primal", "hybrid"), {"l1": 0.1, "l2": 0.1}, "hybrid.*l1 = 0 and no bounds.*rule='uniform'"),
+        (AcceleratedCD("primal", "hybrid"), {"penalty": ElasticNet(l2=1.0, lower=0.0)}, "no bounds.*rule='uniform'"),
+        (AcceleratedCD("dual", "greedy"), {"loss": "hinge", "l2": 0.1}, "the squared loss on the dual.*rule='uniform'"),
+        (AcceleratedCD("dual", "hybrid"), {"loss": "logistic", "l2": 0.1}, "the squared loss on the dual.*'uniform'"),
+        (AcceleratedCD("primal"), {"loss": "poisson", "l2": 0.1}, "poisson.*Use CoordinateDescent, or side='dual'"),
+        (AcceleratedCD("dual"), {"l2": 0.1, "intercept": True}, "l2 > 0 .*no intercept.*Use side='primal'"),
+        (AcceleratedCD("dual"), {"l1": 0.1}, "l2 > 0 on every coefficient.*CoordinateDescent"),
+        (AcceleratedCD("dual"), {"penalty": ElasticNet(l2=1.0, weights=[1, 1, 0])}, "l2 > 0 on every coefficient"),
+        (AcceleratedCD("primal"), {"loss": "hinge", "l2": 0.1}, "needs a smooth loss.*side='dual'"),
+        (AcceleratedCD("primal", coupling="gram"), {"loss": "logistic"}, "coupling='gram' needs.*coupling='mirror'"),
+        (AcceleratedCD("dual", coupling="gram"), {"l1": 0.1, "l2": 0.1}, "coupling='gram' needs.*coupling='mirror'"),
+    ],
+)
+def test_accelerated_descent_refuses_what_it_cannot_solve(method, options, match):
+    b = np.array([1.0, -1.0, 1.0, -1.0])
+    b = np.abs(b) if options.get("loss") == "poisson" else b
+    with pytest.raises(ValueError, match=match):
+        sw.solve(np.arange(12.0).reshape(4, 3), b, method=method, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"schedule": "fixd"}, "Unknown schedule 'fixd'. Did you mean 'fixed'.*Known: fixed, timed"),
+        ({"movers": "both"}, "Unknown movers 'both'.*Known: auto, dual, primal"),
+        ({"movers": None}, "Unknown movers None"),
+        ({"movers": ("primal", "dual")}, "Unknown movers"),
+    ],
+)
+def test_auto_refuses_unknown_schedules_and_movers(options, match):
+    with pytest.raises(ValueError, match=match):
+        Auto(**options)
+
+
+@pytest.mark.parametrize("name", [name for name in rules.ALL if name not in ("uniform", "hybrid", "greedy")])
+def test_accelerated_descent_refuses_other_rules(name):
+    with pytest.raises(ValueError, match=f"takes the rules uniform, hybrid and greedy; got {name}"):
+        AcceleratedCD(rule=name)
+
+
+def test_accelerated_descent_refuses_other_options():
+    with pytest.raises(ValueError, match="no use for refresh_every"):
+        AcceleratedCD(rule=rules.Greedy(refresh_every=3))
+    with pytest.raises(TypeError, match="restart must be True or False"):
+        AcceleratedCD(restart="yes")
+    with pytest.raises(ValueError, match="Did you mean 'uniform'"):
+        AcceleratedCD(rule="unifrom")
+    with pytest.raises(ValueError, match="Did you mean 'primal'"):
+        AcceleratedCD(side="prime")
+    assert AcceleratedCD() == sw.methods.get("accelerated_cd") == AcceleratedCD(rule="uniform")
