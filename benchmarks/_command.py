@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def run(doc: str, studies: tuple[Callable, ...], quick: bool = False) -> None:
-    """Run those named on the command line, or all; each gets the folder for plots and, if it knows it, --quick."""
+    """Run the studies named on the command line, or all. Each gets the folder for plots and, if it can, --quick."""
     known = {study.__name__: study for study in studies}
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="which studies; default: all")

@@ -11,7 +11,7 @@ from _timing import table
 from southwell.methods import DGPD, SPDC, CoordinateDescent
 from southwell.testing import datasets
 
-# Its table 2: nonzeros in x and y at l1 = 0.1, l2 = 0.01; RCV1-Regions is not at hand.
+# The paper's table 2: nonzeros in x and y at l1 = 0.1, l2 = 0.01. The data set RCV1-Regions is not available.
 PAPER = {"sector": (610, 655), "mnist-RF": (1730, 2000), "mnist-RB": (1733, 1208)}
 
 METHODS = {
@@ -48,7 +48,7 @@ def dgpd(out, quick: bool) -> None:
     for name, A, y in sets(quick):
         n = A.shape[0]
         classes, sizes = np.unique(y, return_counts=True)
-        b = np.where(y == classes[np.argsort(sizes)[len(sizes) // 2]], 1.0, -1.0)  # a class of middling size
+        b = np.where(y == classes[np.argsort(sizes)[len(sizes) // 2]], 1.0, -1.0)  # a class of median size
         stated = sw.Problem(A, b, "smooth_hinge")
         for l1, l2 in [(0.1, 0.01), (0.1, 0.1), (0.1, 1.0), (0.01, 0.01), (0.01, 0.1), (0.01, 1.0)]:
             problem = stated.with_penalty(sw.penalties.ElasticNet(l1 / n, l2 / n))
@@ -70,7 +70,7 @@ def dgpd(out, quick: bool) -> None:
 
 
 def ratio(raced: Race, limit: float) -> str:
-    """How much longer the best of the others takes to 1e-6; at least, where none got there in time."""
+    """The time of the fastest other method to 1e-6 over DGPD's; a lower bound if none reached 1e-6 in time."""
     own = raced.reached("DGPD", 1e-6)
     others = min(raced.reached(label, 1e-6) for label in METHODS if label != "DGPD")
     return shown(others / own) if np.isfinite(others) else f"> {limit / own:.3g}"

@@ -23,8 +23,8 @@ def figure(n: int, d: int, inner: int) -> tuple[np.ndarray, np.ndarray]:
 
 def dspdc(out, quick: bool) -> None:
     print("\nDSPDC: smooth hinge on A = U V. Seconds to (P - P*) / P(0) <= 1e-3 and 1e-6.")
-    print("SPDC is DSPDC with all columns, by the same code; SDCA walks the rows of A, formed for it (not timed).")
-    print("FISTA, which the paper leaves out, multiplies with the factors.")
+    print("SPDC is DSPDC with all columns, by the same code; SDCA reads the rows of A, formed in advance (not timed).")
+    print("FISTA, which is not in the paper, multiplies with the factors.")
     races, rows = [], []
     cases = [
         (f"figure 1, {n} x {d}, inner {k}", *figure(n, d, k), q, k, nets) for n, d, q, k in SIZES for nets in PENALTIES

@@ -63,10 +63,10 @@ def race(
     traces, rows = [], []
     for label, method in methods.items():
         try:
-            fresh = pickle.loads(pickle.dumps(problem))  # without partitions and indices that others paid for
+            fresh = pickle.loads(pickle.dumps(problem))  # without partitions and indices that other runs have built
             t = trace(fresh, method, label, error, max_moves=max_moves, max_seconds=max_seconds)
         except (ImportError, ValueError) as refused:
-            print(f"{title}: {label} left out: {refused}")
+            print(f"{title}: {label} skipped: {refused}")
             continue
         traces.append(t)
         row = {"rule": label, "us/move": f"{1e6 * t.seconds[-1] / t.moves[-1]:.2f}", "setup ms": f"{1e3 * t.setup:.0f}"}
@@ -76,7 +76,7 @@ def race(
             row |= {f"ms to {target:g}": f"{1e3 * there[1]:.1f}" if there else "-"}
         row["last"] = f"{t.error[-1]:.0e}"
         rows.append(row)
-    print(f"\n{title}: {problem}, {side} side; suboptimality relative to the start's")
+    print(f"\n{title}: {problem}, {side} side; suboptimality relative to that of the start")
     print(table(rows), flush=True)
     return traces
 
@@ -126,7 +126,7 @@ def graph(out: Path | None) -> None:
         return float((x - exact) @ (L @ (x - exact))) / 2
 
     methods = contestants(plain, "primal")
-    del methods["search 0.1"]  # an index of edges takes minutes to build; one is enough to see that it does not help
+    del methods["search 0.1"]  # an index of edges takes minutes to build; the other run shows that it does not help
     traces = race("label propagation, ijcnn1", plain, "primal", error, methods, 100 * free.size, 8.0)
     r = sw.solve(boxed, method=descent("primal", "greedy"), tol=1e-9)
     off = np.abs(r.x - exact).max()

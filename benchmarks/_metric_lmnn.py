@@ -1,5 +1,5 @@
-"""One metric on usps: ours, metric-learn's LMNN and PyLMNN's. They minimise other objectives, without a convex bound
-or a certificate, so what is compared is the error of three neighbours on held-out points, and the time it took."""
+"""One metric on usps: ours, metric-learn's LMNN and PyLMNN's. The peers minimise other objectives, without a convex
+bound or a certificate, so the comparison is the error of three neighbours on held-out points, and the time."""
 
 from __future__ import annotations
 

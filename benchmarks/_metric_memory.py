@@ -1,4 +1,4 @@
-"""The size of section 6.3: 64,000 points of 128 features, 100 tasks of 10 classes, 1,152,000 triplets; in 4 GiB?"""
+"""The size of section 6.3: 64,000 points of 128 features, 100 tasks of 10 classes, 1,152,000 triplets: peak memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CASES = {
 
 
 def clouds(tasks: int = 100, classes: int = 10, each: int = 64, d: int = 128):
-    """A cloud for each class, long in some directions; points, labels, tasks."""
+    """A Gaussian cloud for each class, elongated in some directions. Returns points, labels, tasks."""
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(tasks * classes, 1, d)) * rng.uniform(0.1, 0.9, d)
     X = centres + rng.normal(size=(tasks * classes, each, d)) * rng.uniform(0.2, 1.4, d)

@@ -20,8 +20,8 @@ def markdown(rows: list[dict]) -> str:
 
 
 def random_matrices(d: int, n: int, p: int) -> tuple[np.ndarray, np.ndarray]:
-    """Gaussian entries, made symmetric, which changes no inner product; signs of sums of traces. Where float64 would
-    need more than 2 GB, float32."""
+    """Gaussian matrices, made symmetric (this does not change their inner products with symmetric matrices), and
+    targets: the signs of sums of traces. float32 if float64 would need more than 2 GB."""
     rng = np.random.default_rng(0)
     D = np.empty((n, p, d, d), dtype=np.float32 if 8 * n * p * d * d > 2e9 else np.float64)
     for own in D:
@@ -36,11 +36,11 @@ def reached(result, target: float, unit: str) -> float:
 
 
 STRETCHES = [(s * k, s / k) for s in (1, 3) for k in (1, 10, 100)]
-"""Primal and dual steps in those of theory: as long or three times as long, and the one at the cost of the other."""
+"""Factors of the theoretical primal and dual step sizes: 1, 3, and one step longer while the other is shorter."""
 
 
 def tuned(solve, stretches, sizes: dict, seconds: float) -> dict:
-    """For DSPDC, SPDC and SDCA the steps that get furthest in so many seconds, as papers tune them."""
+    """For DSPDC, SPDC and SDCA the step sizes that reach the smallest gap in the time, as papers tune them."""
     best = {}
     for method, options in sizes.items():
         tried = stretches if method != "sdca" else [(1, 1), (1, 3), (1, 10)]
@@ -54,7 +54,7 @@ def tuned(solve, stretches, sizes: dict, seconds: float) -> dict:
 
 
 def entries(sizes: dict, best: dict, p: int):
-    """Label, options and blocks an iteration of each solve of a race."""
+    """The label, the options and the blocks of an iteration, for each solve of a race."""
     for method, options in sizes.items():
         for stretch in dict.fromkeys(((1, 1), best[method])):
             told = "theory" if stretch == (1, 1) else f"{stretch[0]:.2g}, {stretch[1]:.2g}"
@@ -72,7 +72,7 @@ def risk(given) -> None:
         for m, q in SIZES:
             m, q = max(1, m * n // 100), max(1, q * p // 100)
             sizes = {"dspdc": {"rows": m, "blocks": q}, "spdc": {"rows": m}, "sdca": {"rows": m}}
-            if (m, q) not in best:  # at the first d, for all
+            if (m, q) not in best:  # tuned once, at the first d
                 best[m, q] = tuned(partial(problem.solve, n_threads=given.threads), STRETCHES, sizes, given.seconds / 2)
             cases += entries(sizes, best[m, q], p)
         rows = []

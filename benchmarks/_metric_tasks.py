@@ -19,8 +19,8 @@ PARTS = ((20 / 101, 2000), (20 / 101, 4000), (40 / 101, 8000))  # of blocks; of 
 
 
 def pairs_of_digits(name: str, d: int, most: int | None = None):
-    """Each of the 45 pairs of digits is a task; the points of a digit are dealt to its nine tasks. Training and test
-    points, labels and tasks."""
+    """Each of the 45 pairs of digits is a task; the points of a digit are divided among its nine tasks. Returns points,
+    labels and tasks, for training and for testing."""
     with np.load(datasets.find(name)) as file:
         X, y, n = file["X"].astype(np.float64), file["y"].astype(int), int(file["n_train"])
     X = PCA(d, random_state=0).fit(X[:n]).transform(X)
@@ -36,7 +36,7 @@ def pairs_of_digits(name: str, d: int, most: int | None = None):
 
 
 def plain_error(train, test) -> float:
-    """Of Euclidean neighbours within each task."""
+    """The error of Euclidean neighbours within each task."""
     wrong = 0
     for t in np.unique(train[2]):
         own, new = train[2] == t, test[2] == t
@@ -63,7 +63,7 @@ def tasks(given) -> None:
         for number, (part, triplets) in enumerate(PARTS):
             q, m = round(part * p), round(triplets / 1_142_658 * n)
             sizes = {"dspdc": {"rows": m, "blocks": q}, "spdc": {"rows": m}, "sdca": {"rows": m}}
-            if number not in best:  # on the first set, for all
+            if number not in best:  # tuned once, on the first data set
                 best[number] = tuned(solve, STRETCHES, sizes, given.seconds / 2)
             cases += entries(sizes, best[number], p)
         print(f"\n{name}: {n} triplets, {p} blocks of {train[0].shape[1]}, l2 = 0.01 and 0.1")

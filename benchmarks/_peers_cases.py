@@ -1,4 +1,4 @@
-"""What is solved: models, data sets, and the cases that pair them."""
+"""The cases of peers.py: pairs of a model and a data set."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ ONLY_L2 = ("l2_logistic", "hinge", "l2_squared_hinge")
 
 @dataclass(frozen=True)
 class Case:
-    """A model on a data set. ``strength`` is l1 over its maximum, with l2 = l1 where there are both; where there is l2
-    alone it is C = 1 / (n l2)."""
+    """A model on a data set. ``strength`` is l1 over its maximum, with l2 = l1 if the model has both; for a model with
+    l2 alone it is C = 1 / (n l2)."""
 
     model: str
     data: str
@@ -56,7 +56,7 @@ class Case:
 
 
 def objective(A, b, loss: str, ask: Ask, x: np.ndarray, intercept: float) -> float:
-    """P(x, c) in NumPy, the same for all."""
+    """P(x, c) in NumPy, the same function for all solvers."""
     m = A @ x + intercept
     short = 1 - b * m
     if loss == "squared":
@@ -123,7 +123,7 @@ PATHS = [
 ]
 
 
-# Data sets: A (CSR or dense) and b; FileNotFoundError if the file is not here.
+# Data sets: A (CSR or dense) and b; FileNotFoundError if the file is missing.
 
 
 def unit_rows(A):
@@ -133,7 +133,7 @@ def unit_rows(A):
 
 
 def signs(name: str):
-    """As it comes: the larger label against the other; comp.* against the rest for 20news, tf-idf, rows of length 1."""
+    """The larger label against the other; for 20news comp.* against the rest, as tf-idf with rows of length 1."""
     return datasets.load_binary(name)
 
 
@@ -159,22 +159,22 @@ def mnist(rows: int | None):
     """Even digits against odd ones; grey values from 0 to 1, not standardised."""
     path = datasets.find("mnist")
     if path is None:
-        raise FileNotFoundError("Data set 'mnist' is not here.")
+        raise FileNotFoundError("The file of data set 'mnist' is missing.")
     with np.load(path) as file:
         n = rows or int(file["n_train"])
         return file["X"][:n] / 255.0, np.where(file["y"][:n] % 2 == 0, 1.0, -1.0)
 
 
 def text(rows: int, cache: Path):
-    """Made, not found: words by Zipf's law, tf-idf, rows of length 1, about 250 entries each of 500,000; the signs come
-    from 1,000 words of middling frequency, and a tenth of them from chance."""
+    """Synthetic text: words by Zipf's law, tf-idf, rows of length 1, about 250 nonzeros each among 500,000 words.
+    Labels are the signs of a model with 1,000 words of medium frequency; a tenth of them are random."""
     path = cache / f"text-{rows}.npz"
     if not path.exists():
         cache.mkdir(parents=True, exist_ok=True)
         A, b = _write_text(rows, 500_000, np.random.default_rng(0))
         with tempfile.NamedTemporaryFile(dir=cache, suffix=".npz", delete=False) as file:
             np.savez(file, data=A.data, indices=A.indices, indptr=A.indptr, shape=A.shape, b=b)
-        Path(file.name).rename(path)  # whole or not at all
+        Path(file.name).rename(path)  # atomically: no half-written file remains
     with np.load(path) as file:
         return sp.csr_array((file["data"], file["indices"], file["indptr"]), tuple(file["shape"])), file["b"]
 
@@ -205,7 +205,7 @@ def _write_text(n: int, d: int, rng: np.random.Generator):
 
 
 def sets(quick: bool, cache: Path) -> dict[str, Callable]:
-    """Loaders by name; --quick shortens the two largest."""
+    """Loaders by name; --quick takes fewer rows of the two largest."""
     return {
         **{name: lambda name=name: signs(name) for name in ("20news", "farm_ads", "w8a", "a9a", "ijcnn1")},
         **{name: lambda name=name: columns(name) for name in ("leukemia", "colon")},

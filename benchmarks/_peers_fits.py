@@ -1,11 +1,11 @@
-"""What each peer is asked, in its own units; runs under the peers' Python. Imports are slow, so each waits its turn.
+"""How each peer states the problem, in its own units. Runs under the peers' Python; a peer is imported when used.
 
 A fit gets (A, b, ask, tol) and returns (x, intercept). ``ask`` states our problem,
 
     (1/n) sum_i phi(a_i'x + c; b_i)  +  l1 |x|_1  +  (l2/2) |x|^2,    c free,
 
-and ``tol`` is in the peer's unit. A is CSR or dense, as the case has it. No peer here refuses either, so whatever
-conversion it needs is its own, and on the clock. A peer that cannot state the problem raises ``Unable``.
+and ``tol`` is in the peer's unit. A is CSR or dense, depending on the case. Every peer here accepts both, so
+the conversion it needs is part of its time. A peer that cannot state the problem raises ``Unable``.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-ENDLESS = 10**7  # iterations: tolerance and time end a fit, nothing else
-ROUNDS = 10_000  # the same, for those that count working sets
+ENDLESS = 10**7  # iterations: only tolerance and time end a fit
+ROUNDS = 10_000  # the same, for peers that count working sets
 
 
 class Ask(NamedTuple):
@@ -29,7 +29,7 @@ class Ask(NamedTuple):
 
 
 class Unable(Exception):
-    """The peer has no way to state this problem."""
+    """The peer cannot state this problem."""
 
 
 class Peer(NamedTuple):
@@ -63,13 +63,13 @@ def mixed(ask: Ask) -> tuple[float, float]:
 
 def without_intercept(ask: Ask) -> None:
     if ask.intercept:
-        raise Unable("it has no intercept for this model")
+        raise Unable("the peer has no intercept for this model")
 
 
 def intercept_scaling(ask: Ask) -> float:
-    """liblinear and snapml penalise the intercept, as the coefficient of a constant column: the larger the constant,
-    the less that matters, and the slower they are. This one bends the slope at c by 1 / 20,000 at most (l1) or by
-    c / 90,000 (l2), which moves the objective by about 1e-7."""
+    """liblinear and snapml penalise the intercept, as the coefficient of a constant column: a larger constant
+    makes the penalty smaller and the solver slower. With this one the penalty changes the slope at c by at most
+    1 / 20,000 (l1) or c / 90,000 (l2), and the objective by about 1e-7."""
     return max(10.0, 20_000.0 * ask.l1) if ask.l1 else max(1.0, 300.0 * np.sqrt(ask.l2))
 
 
@@ -77,7 +77,7 @@ def intercept_scaling(ask: Ask) -> float:
 
 
 def regression(module: str, iterations: int, **fixed):
-    """scikit-learn, celer and skglm name things alike."""
+    """scikit-learn, celer and skglm have the same class and parameter names."""
 
     def fit(A, b, ask, tol):
         package = __import__(module, fromlist=["Lasso"])
@@ -98,7 +98,7 @@ peer("skglm", "lasso enet", -1, -11)(regression("skglm", ROUNDS))
 @peer("sklearn-gram", "lasso enet", -1, -12)
 def sklearn_gram(A, b, ask, tol):
     if not isinstance(A, np.ndarray) or A.shape[0] < A.shape[1]:
-        raise Unable("the Gram matrix is for dense data with n > d")
+        raise Unable("its Gram matrix is used for dense data with n > d only")
     return regression("sklearn.linear_model", ENDLESS, precompute=True)(A, b, ask, tol)
 
 
@@ -140,14 +140,14 @@ def glmnet_path(A, b, ask, tol, lambdas, alpha):
 
 
 def glmnet_fit(A, b, ask, tol, points=1):
-    l2 = ask.l2 * (np.std(b) if ask.model == "enet" else 1)  # it divides b by its deviation, and so, in effect, l2
+    l2 = ask.l2 * (np.std(b) if ask.model == "enet" else 1)  # it divides b, and in effect l2, by the deviation of b
     lambdas = down_to(ask.l1 + l2, ask, points)
     coefs, intercepts = glmnet_path(A, b, ask, tol, lambdas, ask.l1 / (ask.l1 + l2))
     return coefs[:, -1], float(intercepts[-1])
 
 
 def down_to(last: float, ask: Ask, points: int) -> np.ndarray:
-    """Their manuals advise a sequence from the maximum down, not one lambda, and some logistic problems need it."""
+    """A decreasing sequence of lambdas from the maximum, as the manuals advise; some logistic problems need it."""
     return np.geomspace(last / ask.strength, last, points) if points > 1 else np.array([last])
 
 
@@ -176,8 +176,9 @@ def glum(A, b, ask, tol):
     return fitted(model.fit(A, (b > 0).astype(float) if logistic else b))
 
 
-# cyanure. It allocates by max_iter, so that is not endless. Its "auto" may choose MISO, which with l1 and l2 together
-# converges to something else; two of its other solvers stand in. "active" grows a working set above 1,000 features.
+# cyanure. It allocates memory in proportion to max_iter, so that cannot be huge. Its "auto" may choose MISO, which with
+# l1 and l2 together converges to another point; two of its other solvers are used instead. "active" uses a working set
+# above 1,000 features.
 
 
 def cyanure(kind: str, penalty: str | None, **fixed):
@@ -254,8 +255,8 @@ def skglm_logistic(A, b, ask, tol):
     return fitted(model.fit(A, b))
 
 
-# snapml. Its intercept is that of the scaled column; its primal solvers fit one and then return 0, so they are given
-# the column by hand, on the clock, as their users would.
+# snapml. Its intercept is the coefficient of a scaled constant column. Its primal solvers fit it and then return 0, so
+# here the column is added to the data (within the measured time), as a user would do.
 
 
 def snapml(kind: str, strength: float, scaling: float, ask: Ask, tol: float, A, b, **fixed):
@@ -295,7 +296,7 @@ peer("snapml-primal", "l2_logistic", 0, -10)(snapml_logistic(False))
 peer("snapml-dual", "l2_logistic", 0, -10)(snapml_logistic(True))
 
 
-# Support vector machines. Both squares lack our half.
+# Support vector machines. The peers' squared hinge and L2 penalty lack the factor 1/2 of ours.
 
 
 @peer("snapml", "hinge l2_squared_hinge", 0, -12)
@@ -332,8 +333,8 @@ def skglm_svc(A, b, ask, tol):
     return fitted(LinearSVC(1 / (A.shape[0] * ask.l2), tol=tol, max_iter=ROUNDS, fit_intercept=False).fit(A, b))
 
 
-# Smooth hinge, l1 and l2: nobody offers it. skglm takes it as a loss of our own; SciPy takes anything smooth, with
-# variables split by sign, the textbook way.
+# Smooth hinge with l1 and l2: no peer has it. skglm accepts it as a user-defined loss; SciPy minimises it with
+# variables split into positive and negative parts, as in textbooks.
 
 
 @peer("skglm-custom", "smooth_hinge", -1, -11)
@@ -370,7 +371,8 @@ def scipy_lbfgsb(A, b, ask, tol):
     return z[:d] - z[d : 2 * d], float(z[-1]) if ask.intercept else 0.0
 
 
-# Paths: (A, b, ask, tol, l1s), l1s falling, no intercept; coefficients, a column for each l1, sparse or not.
+# Paths: (A, b, ask, tol, l1s), l1s decreasing, no intercept. Returns coefficients, a column for each l1, sparse or
+# dense.
 
 PATHS: dict[str, dict[str, Peer]] = {}
 

@@ -19,14 +19,14 @@ POINTS = 100
 
 
 def our_path(problem: sw.Problem, l1s: np.ndarray, tol: float, threads: int):
-    """Coefficients, a column for each l1, sparse or not; by ``southwell.path``, where there is one."""
+    """Coefficients, a column for each l1, sparse or dense; by ``southwell.path`` if this version has it."""
     if not hasattr(sw, "path"):
         return one_by_one(problem, l1s, tol, threads)
     return sw.path(problem, l1s=l1s, tol=tol, max_epochs=10**6, **options(threads)).x.T
 
 
 def one_by_one(problem: sw.Problem, l1s: np.ndarray, tol: float, threads: int, seconds: float | None = None):
-    """Solves that start where the last one ended."""
+    """One warm-started solve after the other."""
     coefs, result = np.empty((problem.n_features, l1s.size), order="F"), None
     for k, l1 in enumerate(l1s):
         here, limits = problem.with_penalty(sw.penalties.ElasticNet(l1)), {"max_epochs": 10**6, "max_seconds": seconds}
@@ -61,12 +61,13 @@ def race_path(worker: Worker, folder: Path, case: Case, A, b, threads: int, limi
 
 
 class PathStudy:
-    """Paths, told as they finish."""
+    """Paths, reported as they finish."""
 
     def __init__(self, given):
         self.given, self.table = given, []
         print(
-            f"Seconds for {POINTS} values of l1, all within 1e-6; in brackets the worst, where one is not.", flush=True
+            f"Seconds for {POINTS} values of l1, all within 1e-6; in brackets the worst error if one is not.",
+            flush=True,
         )
 
     def add(self, worker: Worker, folder: Path, case: Case, A, b) -> None:

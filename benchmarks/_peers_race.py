@@ -1,4 +1,4 @@
-"""One case: ours, and every peer up its ladder of tolerances, judged by one objective."""
+"""One case: ours, and every peer at a sequence (ladder) of tolerances, compared by one objective function."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from _peers_worker import load
 from memory import peak_kilobytes, resident_kilobytes
 
 TARGETS = (1e-3, 1e-6)
-ENOUGH = 1e-7  # ends a ladder: the optimum may yet turn out a little lower
-FAST = 1.0  # seconds: below, the best of three
+ENOUGH = 1e-7  # an error this small ends a ladder; below 1e-6 because the best known optimum may still decrease
+FAST = 1.0  # seconds: shorter fits are run three times, and the fastest counts
 HERE = Path(__file__).resolve().parent
 
 
 class Worker:
-    """The peers' process: started when asked, killed when late."""
+    """The process of the peers: started when needed, killed when it exceeds its time."""
 
     def __init__(self, python: str):
         self.python, self.process = python, None
-        self.first: dict[tuple, dict] = {}  # what this process was asked before, and its answer to the tiny fit
+        self.first: dict[tuple, dict] = {}  # kinds of fits already run in this process, and the result of the tiny fit
 
     def fit(self, folder: Path, study: str, ask: Ask, peer: str, tol: float, limit: float, l1s=None) -> dict:
-        """Its answer; {"error": ...} if there is none in time. The first fit of a kind is preceded by a tiny one."""
+        """The result, or {"error": ...} if there is none in time. The first fit of a kind is preceded by a tiny one."""
         request = {"folder": str(folder), "study": study, "ask": ask, "peer": peer, "tol": tol, "l1s": l1s}
         kind = (str(folder), study, ask.model, ask.intercept, peer)
         if self.process is None or kind not in self.first:
@@ -53,7 +53,7 @@ class Worker:
             command = [self.python, "-W", "ignore", str(HERE / "_peers_worker.py")]
             pipe = subprocess.PIPE
             self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True)
-        with contextlib.suppress(BrokenPipeError):  # then there is no line to read either
+        with contextlib.suppress(BrokenPipeError):  # the process has ended, which the read below reports
             self.process.stdin.write(json.dumps(request).encode() + b"\n")
             self.process.stdin.flush()
         if not select.select([self.process.stdout], [], [], limit)[0]:
@@ -68,14 +68,14 @@ class Worker:
     def stop(self) -> None:
         if self.process is not None:
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.process.pid, signal.SIGKILL)  # with the processes it has started
+                os.killpg(self.process.pid, signal.SIGKILL)  # and its child processes
             self.process.wait()
             self.process = None
 
 
 @dataclass
 class Judge:
-    """P of any point, and the best known; numbers for a case, arrays for the points of a path."""
+    """Evaluates P and keeps the smallest: numbers for a case, arrays for the points of a path."""
 
     value: Callable | None
     optimum: float | np.ndarray
@@ -92,7 +92,7 @@ class Judge:
         return (primal - self.optimum) / self.scale
 
     def error(self, primal) -> float:
-        """That at worst."""
+        """The largest of them."""
         return float(np.max(self.errors(primal)))
 
 
@@ -105,11 +105,11 @@ class Run:
 
 @dataclass
 class Entry:
-    """What a solver did on a case."""
+    """The runs of one solver on a case."""
 
     name: str
     runs: list[Run] = field(default_factory=list)
-    first: float = np.nan  # seconds of the tiny fit before: imports, compilation
+    first: float = np.nan  # seconds of the tiny fit before: import and compilation
     note: str = ""
 
     def reaching(self, target: float, judge: Judge) -> Run | None:
@@ -127,8 +127,8 @@ class Entry:
 
 def climb(worker: Worker, folder: Path, study: str, ask: Ask, name: str, peer: Peer, limit: float, judge: Judge,
           l1s=None) -> Entry:  # fmt: skip
-    """From loose to tight, until it is good enough or has taken too long. Where a target is first reached, a tolerance
-    between this and the last is tried too, and what is fast is run three times."""
+    """Run a peer at tolerances from loose to tight, until it is accurate enough or has taken too long. When a target is
+    first reached, a tolerance between the last two is tried too. Fast fits are run three times."""
     entry = Entry(name)
 
     def attempt(tol: float) -> float | None:
@@ -164,25 +164,25 @@ def climb(worker: Worker, folder: Path, study: str, ask: Ask, name: str, peer: P
 
 @dataclass
 class Ours:
-    """Repeats of one solve, without their data; ``history`` says when it was where."""
+    """Repeats of one solve, without their data. ``history`` holds time and objective at each certificate."""
 
     results: list[sw.Result]
     walls: list[float]
     stored: int
 
     def seconds(self, target: float, judge: Judge) -> float:
-        """Until (P - P*) / P(0) was there, known or not."""
+        """Seconds until (P - P*) / P(0) was at most ``target``, whether proven or not."""
         return min(_first(r.history, judge.errors(r.history["primal"]) <= target) for r in self.results)
 
     def certified(self, target: float) -> float:
-        """Until the gap was; the whole call, for the tolerance asked."""
+        """Seconds until the relative gap was at most ``target``; for the tolerance of the solve, the whole call."""
         if target == TARGETS[-1]:
             return min(w if r.relative_gap <= target else np.inf for r, w in zip(self.results, self.walls, strict=True))
         return min(_first(r.history, r.history["gap"] <= target * r.scale) for r in self.results)
 
     @property
     def passes(self) -> float:
-        """Entries read or written, over those of A."""
+        """Entries read or written, divided by the entries of A."""
         return float(self.results[0].history["entries"][-1] / self.stored)
 
 
@@ -195,7 +195,7 @@ def options(threads: int) -> dict:
 
 
 def solve_ours(A, b, ask: Ask, limit: float, method="auto", repeats: int = 3) -> tuple[Ours, sw.Result]:
-    """From raw arrays to a gap of 1e-6; and the last result, with its problem."""
+    """Solve from raw arrays to a gap of 1e-6. Returns the repeats, and the last result with its problem."""
     results, walls = [], []
     while not results or (len(results) < repeats and walls[0] < FAST):
         begun = time.perf_counter()
@@ -210,13 +210,13 @@ def solve_ours(A, b, ask: Ask, limit: float, method="auto", repeats: int = 3) ->
 
 @dataclass
 class Judged:
-    """A case, raced."""
+    """The outcome of a case."""
 
     case: Case
     ask: Ask
     shape: tuple[int, int]
     judge: Judge
-    dual: float  # the best lower bound: how well the optimum is known
+    dual: float  # the best lower bound of the optimum
     ours: Ours
     entries: list[Entry]
     limits: tuple[float, float]  # seconds, ours and the peers'
@@ -227,7 +227,7 @@ class Judged:
         return min(((entry.seconds(target, self.judge), entry.name) for entry in self.entries), default=(np.inf, "-"))
 
     def ratio(self, target: float) -> tuple[float, str]:
-        """Our certified time over the best peer's, and "<" or ">" where one of them ran out of time."""
+        """Our time to a proof over the best peer's time, and "<" or ">" if one of them ran out of time."""
         ours, theirs = self.ours.certified(target), self.best(target)[0]
         if np.isinf(ours) and np.isinf(theirs):
             return np.nan, ""
@@ -245,20 +245,20 @@ def race(worker: Worker, folder: Path, case: Case, A, b, threads: int, limit: fl
     for known in (result, tight):
         judge.see(known.x, known.intercept)
     dual = tight.dual
-    del result, tight, known  # and the layouts their problem keeps
+    del result, tight, known  # to free the layouts that their problem keeps
     patience = float(np.clip(20 * ours.certified(TARGETS[-1]), 2.0, limit))
     entries = [
         climb(worker, folder, "PEERS", ask, name, peer, patience, judge) for name, peer in PEERS[case.model].items()
     ]
     if case.model == "smooth_hinge":
         entries.append(fista(solve_ours(A, b, ask, patience, "fista")[0], judge))
-    judge.value = None  # it holds A
+    judge.value = None  # it refers to A
     extra = extra_memory(folder, ask, limit) if memory else np.nan
     return Judged(case, ask, A.shape, judge, dual, ours, entries, (limit, patience), extra)
 
 
 def fista(ours: Ours, judge: Judge) -> Entry:
-    """Ours too, but a textbook's: a baseline where peers are few. Its history stands in for a ladder."""
+    """Our FISTA, a textbook baseline for cases with few peers. Its history is used in place of a ladder."""
     entry = Entry("our-fista", note="" if ours.results[0].relative_gap <= TARGETS[-1] else "ran out of time")
     for result in ours.results:
         told = zip(result.history["seconds"], result.history["primal"], strict=True)
@@ -267,7 +267,7 @@ def fista(ours: Ours, judge: Judge) -> Entry:
 
 
 def extra_memory(folder: Path, ask: Ask, limit: float) -> float:
-    """Peak memory of our solve beyond A, over the size of A; in a process of its own. Linux only."""
+    """Peak memory of our solve beyond A, relative to the size of A, measured in a separate process. Linux only."""
     command = [sys.executable, "-W", "ignore", __file__, str(folder), json.dumps(ask), str(limit)]
     run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode:
@@ -280,7 +280,7 @@ def measure(folder: Path, ask: Ask, limit: float) -> float:
     A, b = load(folder)
     size = A.nbytes if isinstance(A, np.ndarray) else A.data.nbytes + A.indices.nbytes + A.indptr.nbytes
     small = np.random.default_rng(1).standard_normal((50, 5))
-    sw.solve(small, np.sign(small[:, 0]), loss="hinge", l2=0.1)  # whatever is loaded once, is loaded now
+    sw.solve(small, np.sign(small[:, 0]), loss="hinge", l2=0.1)  # loads what is loaded only once
     before = resident_kilobytes()
     Path("/proc/self/clear_refs").write_text("5")
     solve_ours(A, b, ask, limit, repeats=1)

@@ -1,4 +1,4 @@
-"""What is told of the cases: a line each as they finish, then a table for other programs, a plot and a summary."""
+"""The report of the cases: a line for each as it finishes, then a CSV table, a plot and a summary."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HEAD = (
 
 
 def line(judged: Judged) -> str:
-    """Our seconds to both targets, those to a proof of 1e-6, the fastest peer's, ratios of proven to that."""
+    """Our seconds to both targets and to a proof of 1e-6, the fastest peer's seconds, and the ratio."""
     loose, tight = TARGETS
     ours, judge = judged.ours, judged.judge
     seconds, name = judged.best(tight)
@@ -81,19 +81,19 @@ def write_rows(table: list[dict], path: Path) -> None:
 
 
 def summary(all_judged: list[Judged]) -> str:
-    """Bounds count as if they were the ratios."""
+    """The geometric mean of the ratios. If a solver ran out of time, the bound counts as the ratio."""
     ratios = {judged.case.name: judged.ratio(TARGETS[-1])[0] for judged in all_judged}
-    nobody = [name for name, value in ratios.items() if np.isnan(value)]
+    unsolved = [name for name, value in ratios.items() if np.isnan(value)]
     ratios = {name: value for name, value in ratios.items() if not np.isnan(value)}
     if not ratios:
-        return "No case to sum up."
+        return "No case was run."
     values = np.array(list(ratios.values()))
     worst = max(ratios, key=ratios.get)
     told = (
         f"{values.size} cases: a proof of 1e-6 takes {np.exp(np.log(values).mean()):.3g} of the best peer's time to "
         f"1e-6 (geometric mean); worst {ratios[worst]:.3g}, {worst}; above 1: {(values > 1).sum()}"
     )
-    return told + (f"; left out, as nobody got there in time: {', '.join(nobody)}" if nobody else "")
+    return told + (f"; left out, because no solver reached 1e-6 in time: {', '.join(unsolved)}" if unsolved else "")
 
 
 def plot(all_judged: list[Judged], path: Path) -> None:
@@ -111,14 +111,14 @@ def plot(all_judged: list[Judged], path: Path) -> None:
     for at in (0.33, 1.0):
         axis.axvline(at, color="grey", linestyle=":" if at < 1 else "-", linewidth=1)
     axis.set_yticks(range(len(told)), [f"{j.case.name} ({j.best(TARGETS[-1])[1]})" for *_, j in told], fontsize=7)
-    axis.set(xscale="log", xlabel="seconds to a proof of 1e-6 / best peer's to 1e-6; arrows: somebody ran out of time")
+    axis.set(xscale="log", xlabel="seconds to a proof of 1e-6 / best peer's to 1e-6; arrows: a solver ran out of time")
     figure.tight_layout()
     figure.savefig(path, dpi=110)
     plt.close(figure)
 
 
 class CaseStudy:
-    """Cases, told as they finish."""
+    """Cases, reported as they finish."""
 
     def __init__(self, given):
         self.given, self.judged = given, []
@@ -130,7 +130,7 @@ class CaseStudy:
         print(line(self.judged[-1]), flush=True)
 
     def end(self) -> None:
-        """Also of an interrupted run."""
+        """Write the summary, also after an interrupted run."""
         if self.judged:
             write_rows([row for judged in self.judged for row in rows(judged)], self.given.out / "peers.csv")
             plot(self.judged, self.given.out / "peers.png")

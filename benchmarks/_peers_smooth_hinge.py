@@ -1,4 +1,4 @@
-"""The smooth hinge for skglm, which lets its users bring a loss and compiles it at the first fit."""
+"""The smooth hinge for skglm, which accepts user-defined losses and compiles them at the first fit."""
 
 from __future__ import annotations
 

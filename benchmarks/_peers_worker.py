@@ -5,7 +5,7 @@ A request is a line of JSON on stdin, an answer one on stdout:
     {"folder": ..., "study": "PEERS", "ask": [...], "peer": ..., "tol": ..., "l1s": null, "warm": false}
     {"seconds": ..., "intercept": ...}   with x.npy in the folder, or {"error": ...}
 
-``warm`` asks for a fit of tiny data of the same layout, for what is imported or compiled once; nothing is written then.
+``warm`` asks for a fit of tiny data of the same layout, so that everything is imported and compiled; it writes no file.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def answer(A, b, request: dict) -> dict:
     ask = _peers_fits.Ask(*request["ask"])
     fit, tols = getattr(_peers_fits, request["study"])[ask.model][request["peer"]]
     tol, l1s = request["tol"], request["l1s"]
-    if request["warm"]:  # a tight tolerance and a small penalty, to come by all there is to compile
+    if request["warm"]:  # a tight tolerance and a small penalty, so that all functions are compiled
         A, b = tiny(A, b)
         ask, tol = ask._replace(l1=0.01 * (ask.l1 > 0), l2=0.01 * (ask.l2 > 0)), tols[len(tols) // 2]
         l1s = l1s and [0.1, 0.01]
@@ -81,7 +81,7 @@ def main() -> None:
     os.dup2(1, 2)
     warnings.simplefilter("ignore")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    resource.setrlimit(resource.RLIMIT_AS, (3 * memory // 4,) * 2)  # those that form d x d fail, rather than swap
+    resource.setrlimit(resource.RLIMIT_AS, (3 * memory // 4,) * 2)  # peers that form d x d fail instead of swapping
     folder = A = b = None
     for line in sys.stdin:
         request = json.loads(line)

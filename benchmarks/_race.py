@@ -1,4 +1,4 @@
-"""Methods side by side on one problem: how long each takes to come so near the optimum."""
+"""Compares methods on one problem: the time each takes to a given distance from the optimum."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class Race:
         return float(self.results[label].history[unit][there[0]]) if there.size else np.inf
 
     def times(self, label: str, targets=(1e-3, 1e-6), unit: str = "seconds") -> str:
-        """Those for several targets, as text; in brackets the error at the end, where one was not reached."""
+        """The same for several targets, as text; in brackets the error at the end, if a target was not reached."""
         told = [shown(self.reached(label, target, unit)) for target in targets]
         return " ".join(told) + (f" [{self.error(label)[-1]:.0e}]" if "-" in told else "")
 
 
 def race(title: str, problem: sw.Problem, methods: dict[str, object], *, tol: float, seconds: float, **options) -> Race:
-    """Run them all, each to the tolerance or its time. Layouts are built before the clock starts, for all alike: the
-    papers do not count them either."""
+    """Run all methods, each until the tolerance or the time limit. Layouts are built before the clock starts, as in the
+    papers."""
     problem.layout(True), problem.layout(False), row_norms(problem)
     results = {}
     for label, method in methods.items():

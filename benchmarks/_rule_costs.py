@@ -1,4 +1,4 @@
-"""What rules cost: an epoch of sampled rules, and a step of rules that follow every move."""
+"""The costs of rules: an epoch of sampled rules, and a step of rules that update all scores at every move."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def costs(out: Path | None) -> None:  # nothing to plot
 
 
 def epoch_costs(cases) -> None:
-    print("\nAn epoch against an epoch of uniform, and an entry touched against one touched by uniform")
+    print("\nThe time of an epoch, and of an entry touched, relative to uniform sampling")
     rows = []
     for name, (problem, side) in cases.items():
         first, last = (2, 7) if problem.data.stored > 10**6 else (2, 102)
@@ -66,7 +66,7 @@ def epoch_costs(cases) -> None:
 
 
 def step_costs(cases) -> None:
-    print("\nMicroseconds a step: scores that follow every move against all scores afresh; from the start, and later")
+    print("\nMicroseconds a step: scores updated at every move, and all scores recomputed; at first, and later")
     rows = []
     for name, (problem, side, early, late) in cases.items():
         for follow, full in (
@@ -85,12 +85,12 @@ def step_costs(cases) -> None:
 
 
 def _slow(problem: sw.Problem) -> sw.Problem:
-    """A smaller l1, so that there is something to do for thousands of moves."""
+    """A smaller l1, so that the solve takes thousands of moves."""
     return problem.with_penalty(sw.penalties.ElasticNet(problem.penalty.l1 / 50))
 
 
 def _pace(problem: sw.Problem, method, early: int, late: int) -> tuple[float, float]:
-    """Microseconds a move over the first moves, set-up of kept columns included, and over the next."""
+    """Microseconds a move over the first moves, which fill the cache of columns, and over the next."""
     algorithm = method.prepare(problem, sw.methods.Start(np.zeros(problem.n_features)), 0).algorithm
     algorithm.settle()
     return tuple(1e6 * best(lambda n=n: algorithm.lead(n), 1) / n for n in (early, late))

@@ -1,4 +1,4 @@
-"""What an iteration costs, and what it must not depend on."""
+"""The cost of an iteration, and on which sizes it depends."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from southwell.testing import datasets
 
 
 def per_iteration(problem: sw.Problem, method, iterations: int) -> float:
-    """Seconds an iteration, from the inside."""
+    """Seconds an iteration, measured without certificates."""
     algorithm = method.prepare(problem, Start(np.zeros(problem.n_features)), 0).algorithm
     algorithm.lead(iterations)
     return best(lambda: algorithm.lead(iterations), 5) / iterations
 
 
 def per_row(problem: sw.Problem, method) -> float:
-    """Seconds a row, from epochs, which know the next rows ahead."""
+    """Seconds a row, from whole epochs, which can prefetch the next rows."""
 
     def run(epochs: int):
         sw.solve(problem, method=method, tol=0.0, max_epochs=epochs, check_every=10**6)
@@ -106,7 +106,7 @@ def active_sets(quick: bool) -> None:
 
 def classes(quick: bool) -> None:
     print("\nsolve_many: one class against the rest, DGPD, gap 1e-4. DGPD reads A along both axes, so one copy is")
-    print("built; the extra peak holds it, the answers and what is in work.")
+    print("built; the extra peak holds it, the results and the solves at work.")
     rows = []
     for name, A, y in sets(quick):
         if name in ("news20", "mnist-RF"):

@@ -24,7 +24,7 @@ def lasso_on_mushrooms() -> tuple[sw.Problem, str]:
         found = sw.solve(problem, tol=1e-8, max_epochs=20_000)
         if 0.10 <= found.nonzeros / A.shape[1] <= 0.15:
             return problem, "primal"
-    raise RuntimeError("no l1 with that support")
+    raise RuntimeError("no l1 was found that gives this support")
 
 
 def svm_on_ionosphere() -> tuple[sw.Problem, str]:
@@ -61,7 +61,7 @@ def _history(problem, side, rule, seed, epochs, optimum) -> dict[str, np.ndarray
     result = sw.solve(problem, method=method, tol=1e-9, max_epochs=epochs, check_every=1, seed=seed)
     h = result.history
     value, best_value, sign = (h["primal"], optimum.primal, 1) if side == "primal" else (h["dual"], optimum.primal, -1)
-    # Seconds without the certificates: the time of the epochs alone, from a run that looks only at its end.
+    # Seconds without certificates: from a second run that has only one certificate, at its end.
     last = int(h["epoch"][-1])
     alone = best(lambda: sw.solve(problem, method=method, tol=0, max_epochs=last, check_every=10**9, seed=seed), 1)
     work = h["entries"] + h["moves"]

@@ -1,4 +1,4 @@
-"""How far a method is after so many moves and seconds, from the inside: no certificates on the clock."""
+"""The suboptimality of a method by moves and seconds, where the time does not include certificates."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ class Trace:
     setup: float = 0.0
 
     def reached(self, target: float) -> tuple[float, float] | None:
-        """Moves and seconds, setup included, at the first look at or below the target."""
+        """Moves and seconds, setup included, at the first measurement at or below the target."""
         there = np.flatnonzero(self.error <= target)
         return (float(self.moves[there[0]]), float(self.seconds[there[0]] + self.setup)) if there.size else None
 
 
 def descent(side: str, rule, **options) -> sw.methods.CoordinateDescent:
-    """The textbook: nothing rests, no proximal terms."""
+    """Textbook coordinate descent, without shrinking and proximal terms."""
     return sw.methods.CoordinateDescent(
         **{"side": side, "rule": rule, "coupling": "mirror", "shrinking": False, "proximal": False, **options}
     )
 
 
 def trace(problem: sw.Problem, method, label: str, error, *, max_moves: float, max_seconds: float, seed=0) -> Trace:
-    """Look after 1, 2, 3, 4, 5, 7, ... moves; ``error(x, y)`` is what counts. Stops below 1e-9 of where it began."""
+    """Measure ``error(x, y)`` after 1, 2, 3, 4, 5, 7, ... moves, until it is below 1e-9 of its first value."""
     begun = time.perf_counter()
     prepared = method.prepare(problem, sw.methods.Start(np.zeros(problem.n_features)), seed)
     setup = time.perf_counter() - begun

@@ -1,4 +1,4 @@
-"""Time as ratios within one run: the machine is shared, so seconds alone say little."""
+"""Timing. Compare times as ratios within one run, because machines are shared and seconds vary."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def per_epoch(run: Callable[[int], object], first: int, last: int) -> float:
 
 
 def streaming_limit(size: int) -> float:
-    """Seconds a byte to read ``size`` bytes again and again, in order: the floor for whoever must see all of them."""
+    """Seconds a byte to read ``size`` bytes again and again, in order: a lower bound for code that reads them all."""
     values = np.ones(max(size // 8, 1))
     return best(lambda: values.dot(values), 15) / values.nbytes
 

@@ -1,12 +1,12 @@
 """Groups, tasks and classes against their peers:
 
-    python benchmarks/blocks.py [groups] [tasks] [classes] [sparse] [--peers PY]
+    python benchmarks/blocks.py [groups] [tasks] [classes] [sparse] [paths] [--peers PY]
 
-celer's GroupLasso and MultiTaskLasso (installed for PY, beside a scikit-learn it can do with), scikit-learn's
+celer's GroupLasso and MultiTaskLasso (installed for PY, with a scikit-learn that it supports), scikit-learn's
 MultiTaskLasso and multinomial LogisticRegression; ``sparse`` is the latter with L1, which saga alone can do. Ours runs
 at its default tolerance, with its proof; a peer's is made tighter until its objective is within 1e-6 of the zero
 model's objective from the best known. Each has a process of its own, on one thread; the fastest of three fits counts,
-or the first if it takes long.
+or the first if it takes long. ``paths`` is about regularisation paths, see _block_paths.py; PY may have adelie too.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+import _block_paths
 from _timing import table
 
 CLASSES = ("classes", "sparse")
@@ -58,7 +59,7 @@ def tasks_data():
         yield f"random {n}x{d}x{k}", A, A @ X + rng.normal(size=(n, k)), None
     from southwell.testing.datasets import load, load_binary
 
-    A = scaled(load_binary("leukemia")[0])  # every 700th gene from all others
+    A = scaled(load_binary("leukemia")[0])  # targets: every 700th gene; features: all others
     chosen = np.arange(0, A.shape[1], 700)
     yield "leukemia genes", np.asfortranarray(np.delete(A, chosen, axis=1)), A[:, chosen], None
     A, b = load("usps")
@@ -87,7 +88,7 @@ def classes_data():
 
 
 def objective(kind: str, A, b, strength: float, groups, coef: np.ndarray, intercept) -> float:
-    """Ours, at columns of coefficients."""
+    """Our objective, at columns of coefficients."""
     margins = A @ coef + intercept
     if kind in CLASSES:
         top = margins.max(axis=1, keepdims=True)
@@ -144,7 +145,7 @@ def work(request: dict) -> None:
     few = np.arange(0, A.shape[0], max(1, A.shape[0] // 200))
     make(1e-2).fit(
         A[few] if kind not in CLASSES else A[:500], b[few] if kind not in CLASSES else b[:500]
-    )  # what is loaded once
+    )  # load what is loaded only once
     for tol in tolerances:
         seconds = []
         while len(seconds) < 3 and sum(seconds) < 3:
@@ -161,7 +162,7 @@ def work(request: dict) -> None:
 
 
 def ask(python: str, request: dict, limit: float) -> list[dict]:
-    """What a worker found before its time was up."""
+    """The results of a worker until its time was up."""
     alone = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     command = [python, str(Path(__file__).resolve()), "--work", json.dumps(request)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -180,7 +181,7 @@ def ask(python: str, request: dict, limit: float) -> list[dict]:
 
 
 def strengths(kind: str, A, b, groups) -> tuple[list[tuple[str, float]], float]:
-    """By name, and P(0)."""
+    """The penalty strengths by name, and P(0)."""
     n = A.shape[0]
     if kind in CLASSES:
         shares = np.bincount(b) / n
@@ -254,17 +255,22 @@ def race(kind: str, given) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kinds", nargs="*", help="groups, tasks, classes, sparse; default: all")
-    parser.add_argument("--peers", help="a Python that has celer")
+    parser.add_argument("kinds", nargs="*", help="groups, tasks, classes, sparse, paths; default: all")
+    parser.add_argument("--peers", help="a Python that has celer, and adelie for paths")
+    parser.add_argument("--points", type=int, default=_block_paths.POINTS, help="of each path")
     parser.add_argument("--limit", type=float, default=120.0, help="seconds for all tolerances of one solver")
     parser.add_argument("--sets", nargs="*", default=[], help="only these data sets")
     parser.add_argument("--work", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.work:
-        work(json.loads(given.work))
+        request = json.loads(given.work)
+        (_block_paths.work if request.get("study") == "paths" else work)(request)
     else:
-        for kind in given.kinds or ("groups", "tasks", "classes", "sparse"):
-            race(kind, given)
+        for kind in given.kinds or ("groups", "tasks", "classes", "sparse", "paths"):
+            if kind == "paths":
+                _block_paths.race(given)
+            else:
+                race(kind, given)
 
 
 if __name__ == "__main__":

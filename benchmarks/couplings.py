@@ -1,6 +1,6 @@
-"""Mirror against Gram, and what "auto" picks: python benchmarks/couplings.py
+"""The couplings "mirror" and "gram", and which of them "auto" chooses: python benchmarks/couplings.py
 
-Lasso with an intercept on sets with n >> d, to a relative gap of 1e-8, seconds with the building of the Gram matrix.
+Lasso with an intercept on sets with n >> d, to a relative gap of 1e-8, seconds including that of the Gram matrix.
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ from memory import peak_kilobytes, resident_kilobytes
 TOLERANCES = (None, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12)
 REGRESSION = ("20news", "leukemia", "a9a", "ijcnn1", "riboflavin")
 CLASSIFICATION = ("20news", "leukemia", "a9a", "ijcnn1", "farm_ads")
-# name: class, its parameters, what only scikit-learn is told, data sets. "l1" is a part of where all is zero.
+# name: class, its parameters, parameters for scikit-learn only, data sets. "l1" is relative to the smallest l1 with
+# zero coefficients.
 CASES = {
     "Lasso": ("Lasso", {"l1": 0.1}, {}, REGRESSION),
     "Lasso, weak": ("Lasso", {"l1": 0.01}, {}, REGRESSION),
@@ -49,7 +50,7 @@ CASES = {
 
 
 def data(name: str, kind: str):
-    """In the layout it comes in: CSR, or dense by columns."""
+    """The data as stored: CSR, or dense by columns."""
     from southwell.testing import datasets
 
     X, y = datasets.load(name) if name in ("riboflavin", "abalone") else datasets.load_binary(name)
@@ -61,7 +62,7 @@ def data(name: str, kind: str):
 
 
 def parameters(kind: str, given: dict, X, y) -> dict:
-    """With the strength in the class's own units."""
+    """The parameters, with the strength in the units of the class."""
     import southwell as sw
 
     given = dict(given)
@@ -77,7 +78,7 @@ def parameters(kind: str, given: dict, X, y) -> dict:
 
 
 def objective(kind: str, given: dict, X, y, model) -> tuple[float, float]:
-    """At a model's coefficients, and its unit."""
+    """The objective at a model's coefficients, and the unit of its error."""
     import southwell as sw
 
     coef, intercept = np.ravel(model.coef_), float(np.ravel(model.intercept_)[0])
@@ -97,7 +98,7 @@ def objective(kind: str, given: dict, X, y, model) -> tuple[float, float]:
 
 
 def fit(request: dict) -> dict:
-    """In a process of its own."""
+    """Run one fit, in a separate process."""
     import sklearn.linear_model
     import sklearn.svm
 
@@ -116,7 +117,7 @@ def fit(request: dict) -> dict:
             make = lambda: theirs(**given, **request["theirs"], **tighter)  # noqa: B023, E731
         else:
             make = lambda: getattr(sw, kind)(**given, **({"tol": tol, "max_iter": 10**4} if tol else {}))  # noqa: B023, E731
-        make().fit(X[:50], np.r_[y[:25], -y[:25]] if kind != "PoissonRegressor" else y[:50])  # what is loaded once
+        make().fit(X[:50], np.r_[y[:25], -y[:25]] if kind != "PoissonRegressor" else y[:50])  # loads libraries
         before = resident_kilobytes()
         Path("/proc/self/clear_refs").write_text("5")
         times = []
@@ -157,7 +158,7 @@ def fits(limit: float) -> None:
             them = asked(request | goal | {"who": "theirs"}, limit)
             reached = them is not None and them["reached"]
             ratio = ours["seconds"] / (them["seconds"] if them else limit)
-            if reached and ours["reached"]:  # a fit that did not get there, or was killed, has no time to compare
+            if reached and ours["reached"]:  # without these there is no time to compare
                 ratios.append(ratio)
             rows.append({
                 "case": f"{name} {where}", "ours s": f"{ours['seconds']:.4f}", "proven": ours["reached"],
@@ -167,7 +168,7 @@ def fits(limit: float) -> None:
             })  # fmt: skip
             print(table(rows[-1:]).splitlines()[-1], flush=True)
     print(table(rows))
-    print(f"geometric mean of {len(ratios)} ratios, where both got there: {np.exp(np.mean(np.log(ratios))):.3f}")
+    print(f"geometric mean of {len(ratios)} ratios, where both reached it: {np.exp(np.mean(np.log(ratios))):.3f}")
 
 
 def choices(limit: float, peers: str | None) -> None:
@@ -231,7 +232,7 @@ def _celer(python: str, X, y) -> list[dict]:
 
 
 def checks() -> None:
-    """scikit-learn's own, for every class."""
+    """scikit-learn's own checks, for every class."""
     from sklearn.utils.estimator_checks import estimator_checks_generator
 
     from southwell import estimators

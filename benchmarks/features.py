@@ -1,9 +1,10 @@
 """Feature maps of all MNIST against plain NumPy on a slice of it: python benchmarks/features.py
 
-60,000 x 784, a fifth of it nonzero. `ratio` is our time over NumPy's for the same rows and components. `limit` is what
-must be done anyway. Binning: the rulers of every nonzero in every grid, 16 bytes a bin, read at the speed at which this
-machine reads a table of that size again and again. Fourier: the product X W alone, by the same BLAS. `moved` is what
-crosses main memory: input read once a group of grids or once, output written once. BLAS has one thread.
+60,000 x 784, a fifth of it nonzero. `ratio` is our time over NumPy's for the same rows and components. `limit` is a
+lower bound. Binning: the rulers of every nonzero in every grid, 16 bytes a bin, read at the speed at which this
+machine reads a table of that size again and again. Fourier: the product X W alone, by the same BLAS. `moved` is the
+traffic of main memory: input read once for each group of grids (binning) or once (Fourier), output written once. BLAS
+has one thread.
 """
 
 from __future__ import annotations
@@ -84,12 +85,12 @@ def fourier_rows(X: np.ndarray):
 def main() -> None:
     path = datasets.find("mnist")
     if path is None:
-        sys.exit("mnist.npz is not here. Put it into a folder and name it SOUTHWELL_DATA.")
+        sys.exit("mnist.npz is missing. Put it into a folder and set SOUTHWELL_DATA to that folder.")
     with np.load(path) as file:
         X = file["X"][:60_000] / 255.0
     with threadpool_limits(1):
         print(table([*binning_rows(X), *fourier_rows(X)]))
-    print("\nratio: ours over NumPy's; of limit: target <= 2. gamma 1 puts nearly every row apart.")
+    print("\nratio: ours over NumPy's; of limit: target <= 2. With gamma 1 nearly every row has a bin of its own.")
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
 Primal coordinate descent (squared loss, L1) against scikit-learn's Lasso, dual coordinate descent (hinge, L2) against
 liblinear through LinearSVC, on 20news tf-idf, w8a and leukemia. An epoch's time is the difference between a long and a
-short run, so set-up and certificates cancel. liblinear shrinks its problem and scikit-learn screens features; we let
-coordinates rest. `all` is ours with every coordinate visited; `early` compares the first epochs, when liblinear has not
-shrunk yet.
+short run, so set-up and certificates cancel. liblinear shrinks its problem, scikit-learn screens features, and ours
+skips coordinates that do not move (shrinking). `all` is ours with every coordinate visited; `early` compares the first
+epochs, when liblinear has not shrunk yet.
 """
 
 from __future__ import annotations
@@ -72,9 +72,7 @@ def main() -> None:
 
         rows.append(row(name, "svm C=1", problem, "dual", svm))
     print(table(rows))
-    print(
-        "\nratio: an epoch of ours over the peer's; target <= 1. stream: reading the data in order from where it lies."
-    )
+    print("\nratio: an epoch of ours over the peer's; target <= 1. stream: reading the data once, in order.")
 
 
 if __name__ == "__main__":

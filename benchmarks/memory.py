@@ -43,7 +43,7 @@ def child(folder: Path, layout: str, who: str) -> None:
     import southwell as sw
 
     small = np.random.default_rng(1).standard_normal((50, 5))
-    sw.solve(small, np.sign(small[:, 0]), loss="hinge", l2=0.1)  # whatever is loaded once, is loaded now
+    sw.solve(small, np.sign(small[:, 0]), loss="hinge", l2=0.1)  # loads what is loaded only once
     before = resident_kilobytes()
     Path("/proc/self/clear_refs").write_text("5")
     cd = sw.methods.CoordinateDescent

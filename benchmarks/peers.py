@@ -2,15 +2,15 @@
 
     python benchmarks/peers.py --peers PYTHON [--cases REGEX] [--paths] [--quick] [--list]
 
-PYTHON is that of an environment with scikit-learn, celer, skglm, adelie, cyanure, snapml, glum and python-glmnet; what
-is not there is reported so. Ours runs here. (P - P*) / P(0) is the unit, that of our gap; P* is the best objective
-anybody reached, our solve to 1e-11 included.
+PYTHON is that of an environment with scikit-learn, celer, skglm, adelie, cyanure, snapml, glum and python-glmnet; a
+peer that is not installed is reported. Ours runs in this Python. Errors are (P - P*) / P(0), the unit of our gap; P* is
+the best objective that any solver reached, including our solve to 1e-11.
 
-Ours is timed from raw arrays, with a tolerance of 1e-6, and its history read. A peer climbs a ladder of its own
-tolerances, loose to tight, a fit for each; its time is that of the fastest that got there. Each has one thread, unless
---threads says more, a tiny fit before, for what is imported or compiled once, and the best of three where it is fast. A
-peer may take 20 times our time, at least 2 s, and no more than --limit. Nobody has the smooth hinge with l1 and l2:
-there a loss of our own in skglm, SciPy's L-BFGS-B and our FISTA stand in.
+Ours is timed from raw arrays with a tolerance of 1e-6; the time to 1e-3 comes from its history. A peer is fitted at a
+sequence of its own tolerances, from loose to tight; its time is that of the fastest fit that reached the target. Each
+solver has one thread (or --threads) and a tiny fit before, for imports and compilation; fast fits are run three times
+and the best counts. A peer may take 20 times our time, at least 2 s and at most --limit. No peer has the smooth hinge
+with l1 and l2; there a user-defined loss in skglm, SciPy's L-BFGS-B and our FISTA are used instead.
 
 --paths races 100 values of l1 from its maximum to a hundredth of it instead, to 1e-6 at each.
 """
@@ -30,18 +30,22 @@ def arguments() -> argparse.Namespace:
     scratch = Path(tempfile.gettempdir()) / "southwell-peers"
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peers", metavar="PYTHON", help="the Python that has the peers")
-    parser.add_argument("--cases", metavar="REGEX", default="", help="those whose name it is found in")
+    parser.add_argument("--cases", metavar="REGEX", default="", help="run the cases whose names match")
     parser.add_argument("--paths", action="store_true", help="race paths of l1 instead")
-    parser.add_argument("--list", action="store_true", help="name the cases, and end")
-    parser.add_argument("--quick", action="store_true", help="shorten mnist and the made text, and the limit to 10 s")
+    parser.add_argument("--list", action="store_true", help="list the cases and exit")
+    parser.add_argument(
+        "--quick", action="store_true", help="fewer rows of mnist and of the synthetic text; a limit of 10 s"
+    )
     parser.add_argument("--limit", type=float, metavar="SECONDS", help="for a fit, ours or theirs; default: 60")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--no-memory", action="store_true", help="do not measure our peak memory")
     parser.add_argument("--out", type=Path, default=scratch, help=f"folder for table and plot; default: {scratch}")
-    parser.add_argument("--cache", type=Path, default=scratch, help="folder for the made text, 600 MB; default: same")
+    parser.add_argument(
+        "--cache", type=Path, default=scratch, help="folder for the synthetic text, 600 MB; default: same"
+    )
     given = parser.parse_args()
     if not given.list and not shutil.which(given.peers or ""):
-        parser.error(f"--peers PYTHON: {given.peers or 'it'} is not there")
+        parser.error(f"--peers PYTHON: {given.peers or 'it'} was not found")
     given.limit = given.limit or (10.0 if given.quick else 60.0)
     return given
 
@@ -51,7 +55,7 @@ def main() -> None:
     for library in ("OMP", "OPENBLAS", "MKL", "NUMBA"):
         os.environ[f"{library}_NUM_THREADS"] = str(given.threads)
     warnings.simplefilter("ignore")
-    from _peers_cases import CASES, PATHS  # NumPy counts its threads when it is loaded: not before this line
+    from _peers_cases import CASES, PATHS  # imported here because NumPy reads the number of threads when it is loaded
 
     chosen = [case for case in (PATHS if given.paths else CASES) if re.search(given.cases, case.name)]
     if given.list:
@@ -62,7 +66,7 @@ def main() -> None:
 
 
 def run(given: argparse.Namespace, chosen: list) -> None:
-    """Data set by data set, so that each is loaded and handed over once."""
+    """Run the cases by data set, so that each is loaded and passed to the worker once."""
     from _peers_cases import sets
     from _peers_paths import PathStudy
     from _peers_race import Worker

@@ -1,8 +1,8 @@
 """What a proof costs, and how much wider it is than the plain gap: python benchmarks/proofs.py
 
 For each data set a solve to tol = 1e-6, then the time of ``Result.prove`` over that of a plain certificate of the same
-point, on one thread; and the interval that counts all rounding errors against the gap that does not. Data sets that are
-not at hand are left out.
+point, on one thread; and the width of the proven interval, which includes all rounding errors, against the plain gap.
+Data sets whose files are missing are left out.
 """
 
 from __future__ import annotations

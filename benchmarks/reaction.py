@@ -1,8 +1,8 @@
-"""How soon a solve ends when it is told to: python benchmarks/reaction.py
+"""How fast a solve ends after Ctrl-C or max_seconds: python benchmarks/reaction.py
 
 For each method the time from Ctrl-C to the end of the solve, and how far a solve goes beyond max_seconds = 0.5. The
-tests say that both end a solve; how fast is measured here, on a machine that does nothing else. Five runs each, dense
-data of 2000 x 1000 whose columns are nearly alike, so that no method ends by itself.
+tests check that both end a solve; the delay is measured here, on an otherwise idle machine. Five runs each, dense
+data of 2000 x 1000 whose columns are nearly alike, so that no method converges.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def main() -> None:
     problem = sw.Problem(A, b, penalty=sw.penalties.ElasticNet(l2=1e-9))
     print(f"{'method':20s} {'after Ctrl-C, ms':>28s} {'beyond max_seconds, ms':>28s}")
     for method in (name for name in METHODS if name in sw.methods.ALL):
-        sw.solve(problem, method=method, max_epochs=1)  # layouts are built, libraries loaded
+        sw.solve(problem, method=method, max_epochs=1)  # builds layouts, loads libraries
         rows = []
         for measure in (seconds_after_ctrl_c, seconds_beyond_limit):
             times = [1e3 * measure(problem, method) for _ in range(RUNS)]

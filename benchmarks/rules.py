@@ -5,7 +5,7 @@
     svm          figure 6.1: dual SVM, on 20news in place of rcv1
     graph        figure 6.1: label propagation on a 5-nearest-neighbour graph of ijcnn1
     clusterings  figure 7.2
-    costs        an epoch of sampled rules against uniform; a step that follows every move against scoring all
+    costs        an epoch of sampled rules against uniform; a step with updated scores against one that recomputes all
 
 Without names, all of them, in about ten minutes. Tables go to the terminal, plots to the folder, if given.
 """

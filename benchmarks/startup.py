@@ -1,4 +1,4 @@
-"""What a newcomer waits for: the import, and the first solve beside the second: python benchmarks/startup.py"""
+"""Start-up times: the import, and the first solve against the second: python benchmarks/startup.py"""
 
 from __future__ import annotations
 

@@ -21,7 +21,8 @@ struct BoundRule {
   Failure failure;
 };
 
-// A rule that asks Python where to look: `search(image, count)` gives the indices of so many coordinates.
+// The search of a MaxInnerProduct rule, written in Python: `search(image, count)` returns the indices of
+// `count` coordinates.
 Search::Find asking(nb::object search, Index coordinates, Failure failure) {
   return [search = std::make_shared<nb::object>(std::move(search)), coordinates,
           failure](CVec image, std::span<Index> found) {
@@ -35,16 +36,15 @@ Search::Find asking(nb::object search, Index coordinates, Failure failure) {
         std::copy_n(answer.data(), found.size(), found.begin());
         return;
       } catch (nb::python_error& raised) { *failure = nb::borrow(raised.value()); } catch (nb::cast_error&) {
-        *failure =
-            nb::module_::import_("builtins")
-                .attr("TypeError")("A search must answer with as many coordinates as it was asked for.");
+        *failure = nb::module_::import_("builtins")
+                       .attr("TypeError")("A search must return as many coordinates as it was asked for.");
       }
       throw Abandoned();
     });
   };
 }
 
-// How coordinates move: all that coordinate descent, plain or accelerated, can be told.
+// The options of coordinate descent, plain or accelerated.
 struct DescentOptions {
   std::string side;
   std::uint64_t seed;
@@ -99,7 +99,7 @@ BoundAlgorithm coordinate_descent(nb::object problem, const BoundRule& rule, con
   return result;
 }
 
-// Brings an algorithm to its own present point, as a certificate would, so that its scores are true.
+// Recomputes the products and scores of an algorithm at its current point, as a certificate does.
 void settle(BoundAlgorithm& bound) {
   Point point(bound.question());
   bound.algorithm->locate(point);
@@ -107,9 +107,9 @@ void settle(BoundAlgorithm& bound) {
   bound.settled = true;
 }
 
-// `work(algorithm)` once it is settled, or the failure that ended it.
+// Runs `work(algorithm)` after `settle`; raises the Python exception that ended it, if there was one.
 template <class Work> auto study(BoundAlgorithm& bound, Index count, Work&& work) {
-  if (count < 0) throw nb::value_error("how many? A number >= 0 is needed");
+  if (count < 0) throw nb::value_error("the number of coordinates or moves must be >= 0");
   if (!bound.settled) settle(bound);
   try {
     return work(*bound.algorithm);
@@ -120,12 +120,13 @@ nb::object to_tuple(const Record& r) {
   return nb::make_tuple(r.epoch, r.seconds, r.primal, r.dual, r.gap, r.nonzeros, r.moves, r.entries);
 }
 
-// Raised from any thread to end a solve in another.
+// A flag that any thread can raise to end solves in other threads.
 struct Flag {
   std::atomic<bool> raised = false;
 };
 
-// Signals and the callback. A Python exception from either ends the work and is handed back with the result.
+// Checks signals and calls the callback. A Python exception from either ends the solve and is returned with
+// the result.
 class PythonWatch final : public Watch {
 public:
   PythonWatch(nb::object callback, const Flag* cancelled)
@@ -200,7 +201,7 @@ nb::dict run(BoundAlgorithm& algorithm, Real tol, Index max_epochs, Real max_sec
 } // namespace
 
 void def_algorithms(nb::module_& m) {
-  nb::class_<BoundRule>(m, "Rule", "Whom to move next, by name and numbers.")
+  nb::class_<BoundRule>(m, "Rule", "A rule that selects the next coordinate, by name and numbers.")
       .def(
           "__init__",
           [](BoundRule* self, const char* name, const char* score, Index refresh_every, Real mix,
@@ -221,40 +222,38 @@ void def_algorithms(nb::module_& m) {
             make_rule(self.spec, n, seed)->next(out);
             return out;
           },
-          "n"_a, "seed"_a, "count"_a, "The first coordinates it hands out, if it needs no scores for that.");
-  nb::class_<DescentOptions>(m, "Descent", "How coordinates move.")
+          "n"_a, "seed"_a, "count"_a, "The first coordinates that the rule selects, if it needs no scores.");
+  nb::class_<DescentOptions>(m, "Descent", "The options of coordinate descent.")
       .def(nb::init<const char*, std::uint64_t, bool, bool, bool, Real, Real, Index, Real, Index>(),
            nb::kw_only(), "side"_a, "seed"_a, "shrinking"_a = false, "accelerated"_a = false,
            "restarts"_a = true, "firmness"_a = 0.0, "intercept_firmness"_a = 0.0, "room"_a = 0,
            "momentum"_a = 0.0, "recentre_every"_a = 1);
-  nb::class_<BoundAlgorithm>(m, "Algorithm", "An algorithm at work on a problem.")
-      .def("settle", &settle, "Renew products and scores.")
+  nb::class_<BoundAlgorithm>(m, "Algorithm", "An algorithm with its state on one problem.")
+      .def("settle", &settle, "Recompute products and scores at the current point.")
       .def(
           "draw",
           [](BoundAlgorithm& self, Index count) {
             return study(self, count, [&](Algorithm& a) { return a.draw(count); });
           },
-          "count"_a, "Coordinates its rule would choose here and now.")
+          "count"_a, "The coordinates that the rule would select at the current point, without moving.")
       .def(
           "lead",
           [](BoundAlgorithm& self, Index moves) {
             return study(self, moves, [&](Algorithm& a) { return a.lead(moves); });
           },
-          "moves"_a, "Move, and tell which coordinates moved.")
+          "moves"_a, "Perform moves, and return which coordinates moved.")
       .def(
           "repenalise",
           [](BoundAlgorithm& self, nb::object problem) {
-            const auto& next = nb::cast<const BoundProblem&>(problem);
-            const auto& now = nb::cast<const BoundProblem&>(self.problem_object);
-            if (!next.layout_object.is(now.layout_object) ||
-                next.core.loss.targets().data() != now.core.loss.targets().data())
-              return false;
-            if (!self.algorithm->repenalise(next.core)) return false;
-            self.parts = nb::make_tuple(self.parts, self.problem_object); // parts may still look at the first
+            const auto& next = nb::cast<const BoundQuestion&>(problem);
+            if (!next.same_data(nb::cast<const BoundQuestion&>(self.problem_object))) return false;
+            if (!self.algorithm->repenalise(next.question())) return false;
+            self.parts =
+                nb::make_tuple(self.parts, self.problem_object); // they may refer to the first problem
             self.problem_object = problem;
             return true;
           },
-          "problem"_a, "Go on under another penalty on the same data; False if it cannot.")
+          "problem"_a, "Continue with another penalty on the same data; False if the algorithm cannot.")
       .def(
           "point",
           [](BoundAlgorithm& self) {
@@ -262,8 +261,8 @@ void def_algorithms(nb::module_& m) {
             self.algorithm->locate(point);
             return nb::make_tuple(to_numpy(point.x), to_numpy(point.y));
           },
-          "Where it stands: x and y.");
-  nb::class_<Flag>(m, "Flag", "Ends the solves that were given it, once raised.")
+          "The current x and y.");
+  nb::class_<Flag>(m, "Flag", "Once raised, ends every solve that was given this flag.")
       .def(nb::init<>())
       .def("raise_", [](Flag& flag) { flag.raised = true; })
       .def_prop_ro("raised", [](const Flag& flag) { return bool(flag.raised); });

@@ -30,7 +30,7 @@ template <class Fill> Output filled(Index size, Fill&& fill) {
   auto made = std::make_unique<std::vector<Real>>(size);
   std::vector<Real>& values = *made;
   nanobind::capsule owner(&values, [](void* p) noexcept { delete static_cast<std::vector<Real>*>(p); });
-  static_cast<void>(made.release()); // it is the capsule's now
+  static_cast<void>(made.release()); // the capsule owns it now
   fill(Vec(values));
   return Output(values.data(), {std::size_t(size)}, owner);
 }

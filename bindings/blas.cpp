@@ -1,4 +1,4 @@
-// The BLAS that SciPy carries and exports for Cython (scipy.linalg.cython_blas), and what is made of it.
+// The BLAS that SciPy exports for Cython (scipy.linalg.cython_blas), and functions built on it.
 #include "bindings/arrays.hpp"
 #include "core/support/cholesky.hpp"
 #include "core/support/products.hpp"
@@ -11,8 +11,8 @@ namespace southwell {
 
 namespace {
 
-// The factor of a symmetric matrix whose first rows come one by one and the others at once, less the row
-// `without` if that is not negative; then H^-1 b.
+// Factors a symmetric matrix H: its first `one_by_one` rows are appended one at a time, the others at once,
+// and row `without` is then removed if it is not negative. Returns H^-1 b.
 nb::object solve_symmetric(Matrix<Real> h, Array<Real> b, Index one_by_one, Index without) {
   const Index size = Index(h.shape(0));
   if (Index(h.shape(1)) != size || one_by_one > size || without >= size)
@@ -30,7 +30,8 @@ nb::object solve_symmetric(Matrix<Real> h, Array<Real> b, Index one_by_one, Inde
   return nb::cast(to_numpy(x));
 }
 
-// Inner products of the lines from `from` on with all lines: the lower triangle of a Gram matrix.
+// Inner products of the lines (rows of numbers) from `from` on with all lines before them: the lower triangle
+// of a Gram matrix.
 Output inner_products(Matrix<Real> lines, Index from) {
   const Index count = Index(lines.shape(0)), length = Index(lines.shape(1));
   return filled(count * count, [&](Vec out) {
@@ -55,8 +56,8 @@ void def_blas(nb::module_& m) {
   m.def("has_blas", [] { return blas::gemm != nullptr; });
   m.def("solve_symmetric", &solve_symmetric, "h"_a, "b"_a, "one_by_one"_a = 0, "without"_a = -1,
         "H^-1 b through a Cholesky factor; None if H is not positive definite. For tests.");
-  m.def("inner_products", &inner_products, "lines"_a, "from"_a = 0,
-        "The lower triangle of their Gram matrix, from a line on, row by row. For tests.");
+  m.def("inner_products", &inner_products, "lines"_a, "first"_a = 0,
+        "The lower triangle of the lines' Gram matrix, row by row, beginning at line `from`. For tests.");
 }
 
 } // namespace southwell

@@ -8,7 +8,7 @@
 
 namespace southwell {
 
-// A layout and the arrays it looks into.
+// A layout, and the arrays it refers to.
 struct BoundLayout {
   AnyLayout layout;
   nanobind::object owner;
@@ -19,13 +19,14 @@ inline Index rows(nanobind::handle layout) {
   return nanobind::cast<const BoundLayout&>(layout).design().rows();
 }
 
-// What an algorithm is at work on, of whatever kind.
+// The base of all problems, over numbers, blocks or in Python.
 struct BoundQuestion {
   virtual ~BoundQuestion() = default;
   virtual const Question& question() const = 0;
+  virtual bool same_data(const BoundQuestion&) const { return false; } // and the same loss and weights
 };
 
-// A problem and all it is made of.
+// A problem, and the Python objects that it refers to.
 struct BoundProblem final : BoundQuestion {
   nanobind::object layout_object, targets_object, weights_object;
   AnyLoss any_loss;
@@ -40,11 +41,15 @@ struct BoundProblem final : BoundQuestion {
         loss(over_samples(any_loss, sized(targets, rows(layout)), sized(weights, rows(layout)))), penalty(p),
         core(nanobind::cast<const BoundLayout&>(layout).design(), *loss, penalty) {}
   const Question& question() const override { return core; }
+  bool same_data(const BoundQuestion& other) const override {
+    const auto* own = dynamic_cast<const BoundProblem*>(&other);
+    return own && own->layout_object.is(layout_object) &&
+           own->loss->targets().data() == loss->targets().data();
+  }
   const AnyLayout& layout() const { return nanobind::cast<const BoundLayout&>(layout_object).layout; }
 };
 
-// An algorithm, what it looks into, and what went wrong in a Python call, to be raised when the work has come
-// to rest.
+// The exception of a Python call inside a solve. It is raised once the solve has ended.
 using Failure = std::shared_ptr<nanobind::object>;
 
 struct BoundAlgorithm {

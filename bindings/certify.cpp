@@ -1,4 +1,4 @@
-// Certificates of given points, plain ones and those with all rounding errors counted.
+// Certificates of given points, with and without bounds on the rounding errors.
 #include "bindings/bound.hpp"
 #include "core/rigorous.hpp"
 #include <nanobind/stl/optional.h>
@@ -12,12 +12,13 @@ namespace {
 
 using Given = std::optional<Array<Real>>;
 
-// y as given, brought into dom phi*; or phi' at x's margins, which an intercept should balance.
+// Fills the dual half of the point: the given y, clipped to dom phi*; or, if none is given, phi' at the
+// margins, balanced (summing to zero) if there is an intercept.
 void dual_half(const Problem& problem, const Given& y, Point& point) {
   if (!y) return balanced_derivative(problem, point.margins, point.y);
   point.y = within_domain(problem, sized(*y, problem.dual_size()));
 }
-void dual_half(const WideProblem& problem, const Given& y, Point& point) {
+void dual_half(const BlockProblem& problem, const Given& y, Point& point) {
   if (!y) return problem.loss.derivative(point.margins, point.y);
   const CVec given = sized(*y, problem.dual_size());
   point.y.assign(given.begin(), given.end());
@@ -37,7 +38,7 @@ template <class P> Point point_of(const P& problem, CVec x, const Given& y) {
 template <class Work> nb::tuple with_problem(nb::handle problem, Work&& work) {
   const Question& question = nb::cast<const BoundQuestion&>(problem).question();
   if (const auto* scalar = dynamic_cast<const Problem*>(&question)) return work(*scalar);
-  if (const auto* wide = dynamic_cast<const WideProblem*>(&question)) return work(*wide);
+  if (const auto* wide = dynamic_cast<const BlockProblem*>(&question)) return work(*wide);
   throw nb::type_error("a problem over numbers or blocks is needed");
 }
 
@@ -53,7 +54,7 @@ nb::tuple certify(nb::object problem, Array<Real> x, Given y) {
   });
 }
 
-// `feasible` says that y is so already, but for rounding; otherwise the plain certificate makes it so first.
+// `feasible` says that y is feasible up to rounding; if not, the plain certificate makes it feasible first.
 nb::tuple prove(nb::object problem, Array<Real> x, Given y, bool feasible, Real slack) {
   return with_problem(problem, [&]<class P>(const P& core) {
     const CVec at = sized(x, core.primal_size());
@@ -83,7 +84,8 @@ nb::tuple prove(nb::object problem, Array<Real> x, Given y, bool feasible, Real 
 void def_certify(nb::module_& m) {
   m.def("certify", &certify, "problem"_a, "x"_a, "y"_a.none(), "P(x), D at y made feasible, and the gap.");
   m.def("prove", &prove, "problem"_a, "x"_a, "y"_a.none(), "feasible"_a, "slack"_a,
-        "P(x) from above, D from below, and the dual point it is of; intercepts may be off by `slack`.");
+        "An upper bound of P(x), a lower bound of D, and the dual point of the latter; intercepts may be off "
+        "by `slack`.");
 }
 
 } // namespace southwell

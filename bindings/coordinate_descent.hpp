@@ -1,5 +1,5 @@
-// Coordinate descent as a factory for each layout. The definitions are instantiated in descent_*.cpp, a file
-// a kind of fiber and side, so that the compiler can work on several at once.
+// Makes coordinate descent for each layout. The templates are instantiated in descent_*.cpp, one file for
+// each kind of fiber and side, so that they compile in parallel.
 #pragma once
 #include "bindings/layout.hpp"
 #include "core/algorithms/all.hpp"
@@ -15,13 +15,13 @@ struct DescentSpec {
   std::uint64_t seed;
   bool shrinking;
   CVec start;                                // x on the primal side, y on the dual
-  CVec anchor;                               // where proximal terms begin, dual side
+  CVec anchor;                               // first centre of the proximal terms, dual side
   Real firmness = 0, intercept_firmness = 0; // see ConjugateMap; dual side
-  const Real* gram = nullptr;                // inner products of the coordinates, or none
-  const AnyLayout* across = nullptr; // sparse data along the other axis, for rules that follow every move
-  Index room = 0;                    // for columns of inner products, see AllReadings
+  const Real* gram = nullptr;                // inner products of the coordinates' fibers, or null
+  const AnyLayout* across = nullptr; // sparse data along the other axis, for rules that update all scores
+  Index room = 0;                    // memory for columns of inner products, in numbers; see AllReadings
   bool accelerated = false, restarts = true;
-  Real momentum = 0;        // of the anchors
+  Real momentum = 0;        // of the anchors (the centres of proximal terms)
   Index recentre_every = 1; // epochs
   bool focused = false;     // see CoordinateDescent::focus
 };

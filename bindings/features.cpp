@@ -18,7 +18,7 @@ namespace southwell {
 
 namespace {
 
-// Rows as they are stored, and the arrays they look into.
+// Rows as they are stored, and the arrays they refer to.
 struct BoundRows {
   std::variant<DenseFibers, SparseFibers> stored;
   nb::object owner;
@@ -27,7 +27,7 @@ struct BoundRows {
   }
 };
 
-// Written in place: bound with noconvert(), or what is written might be a copy.
+// Output arrays. They are bound with noconvert(); otherwise nanobind might pass a copy.
 using Ranks = nb::ndarray<std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 template <class Value>
@@ -36,7 +36,7 @@ nb::ndarray<nb::numpy, Value, nb::ndim<1>> owned(std::unique_ptr<Value[]> values
   return {values.release(), {std::size_t(size)}, owner};
 }
 
-// Hashes all rows in all grids without the GIL, looking for signals twenty times a second.
+// Hashes all rows in all grids without the GIL, checking for signals twenty times a second.
 template <class Each>
 void hash_rows(const BoundRows& rows, std::uint64_t seed, Real gamma, Index grids, Index threads,
                Each&& each) {
@@ -64,7 +64,7 @@ void write_ranks(const Dictionary& dictionary, Hashes hashes, std::int32_t* out,
 }
 
 void check_shape(const std::optional<Ranks>& ranks, Index rows, Index grids) {
-  if (rows >> 31) throw std::invalid_argument("too many rows");
+  if (rows >> 31) throw std::invalid_argument("at most 2^31 - 1 rows are possible");
   if (ranks && (Index(ranks->shape(0)) != rows || Index(ranks->shape(1)) != grids))
     throw std::invalid_argument("an array of the wrong shape");
 }
@@ -168,7 +168,8 @@ void def_features(nb::module_& m) {
         "filled with the rank of each row's bin in each grid.");
   m.def("bin_ranks", &bin_ranks, "rows"_a, "seed"_a, "gamma"_a, "bins"_a, "starts"_a, "threads"_a,
         "ranks"_a.noconvert(),
-        "Fills `ranks` with the rank of each row's bin in each grid; -1 for bins that are not there.");
+        "Fills `ranks` with the rank of each row's bin in each grid; -1 for bins that were not seen in "
+        "bin_fit.");
   m.def("bin_grid", &bin_grid, "seed"_a, "gamma"_a, "grid"_a, "features"_a,
         "Scales and shifts of one grid: the bin of x is round(scale x + shift).");
   def_cosines<float>(m);

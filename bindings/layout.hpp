@@ -14,7 +14,7 @@ template <Axis axis> using Stores = std::variant<Framed<DenseFibers, axis>, Fram
 
 using AnyLayout = std::variant<Stores<Axis::columns>, Stores<Axis::rows>, Factorised>;
 
-// `work` with the stored design along whichever axis, or with the factorised one.
+// Calls `work` with the design that is stored, along either axis, or with the factorised one.
 template <class Work> decltype(auto) with_design(const AnyLayout& layout, Work&& work) {
   return std::visit(
       [&]<class L>(const L& one) -> decltype(auto) {
@@ -30,7 +30,7 @@ inline const Design& as_design(const AnyLayout& layout) {
   return with_design(layout, [](const auto& design) -> const Design& { return design; });
 }
 
-// The fibers of a stored layout along one axis, with all that its frame adds to them.
+// The fibers of a stored layout along one axis, its frame (constants and intercept) included.
 template <Axis axis> std::unique_ptr<AnyFibers> whole_fibers(const AnyLayout& layout) {
   if (!std::holds_alternative<Stores<axis>>(layout))
     throw std::invalid_argument("a layout along the wrong axis");

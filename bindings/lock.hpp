@@ -11,7 +11,7 @@
 
 namespace southwell {
 
-// `work()`, which may wait for the lock or run Python.
+// Calls `work()`, which may wait for the lock or run Python.
 template <class Work> decltype(auto) outliving(Work&& work) {
 #if defined(__GLIBC__)
   try {
@@ -24,7 +24,7 @@ template <class Work> decltype(auto) outliving(Work&& work) {
 #endif
 }
 
-// Without the lock for as long as it lives.
+// Releases the lock for as long as the object lives.
 class Unlocked {
 public:
   Unlocked() : state_(PyEval_SaveThread()) {}
@@ -37,7 +37,7 @@ private:
   PyThreadState* state_;
 };
 
-// `work()` with the lock, from wherever it is asked for.
+// Calls `work()` with the lock held; it may be held already.
 template <class Work> decltype(auto) locked(Work&& work) {
   struct Lock {
     PyGILState_STATE state = outliving([] { return PyGILState_Ensure(); });

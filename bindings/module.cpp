@@ -1,5 +1,5 @@
-// The compiled half of southwell, as Python sees it. Arrays arrive checked by Python (see
-// southwell/_data.py); what is checked here is what only a pass over the numbers can tell.
+// The compiled half of southwell, as Python sees it. Python has checked types and shapes of the arrays
+// (southwell/_data.py); here are the checks that need a pass over the numbers.
 #include "bindings/bound.hpp"
 #include "bindings/parts.hpp"
 #include "core/certificate.hpp"
@@ -58,7 +58,7 @@ template <class Value> void def_all_finite(nb::module_& m) {
         const Unlocked unlocked;
         return all_finite(a.data(), Index(a.shape(0)));
       },
-      "values"_a, "Is every number finite? Without a temporary array.");
+      "values"_a, "Whether every number is finite, without a temporary array.");
 }
 
 template <class Position> void def_check_sparse(nb::module_& m) {
@@ -79,7 +79,7 @@ Real null_intercept(nb::object problem) {
   return best_shift(bound.core.loss, std::vector<Real>(bound.core.design.rows())).best;
 }
 
-// phi' at the best model without penalised coefficients: at zero, or at the best intercept alone.
+// phi' at the null model: all coefficients zero, with the best intercept if there is one.
 Output null_dual(nb::object problem) {
   const auto& bound = nb::cast<const BoundProblem&>(problem);
   const std::vector<Real> margins(bound.core.design.rows());
@@ -133,7 +133,7 @@ NB_MODULE(_core, m) {
             l.design().apply_with_sizes(given, 1, out, sizes);
             return nb::make_tuple(to_numpy(out), to_numpy(sizes));
           },
-          "x"_a, "A x, and |A| |x|, the sizes of its terms")
+          "x"_a, "A x, and |A| |x|, which bounds its rounding error")
       .def(
           "adjoint_with_sizes",
           [](const BoundLayout& l, Array<Real> u) {
@@ -142,7 +142,7 @@ NB_MODULE(_core, m) {
             l.design().adjoint_with_sizes(given, 1, out, sizes);
             return nb::make_tuple(to_numpy(out), to_numpy(sizes));
           },
-          "u"_a, "A'u, and |A|'|u|, the sizes of its terms")
+          "u"_a, "A'u, and |A|'|u|, which bounds its rounding error")
       .def_prop_ro("longest_row", [](const BoundLayout& l) { return l.design().longest_row(); })
       .def_prop_ro("longest_column", [](const BoundLayout& l) { return l.design().longest_column(); })
       .def(
@@ -183,7 +183,7 @@ NB_MODULE(_core, m) {
 
   def_parts(m);
 
-  nb::class_<BoundQuestion>(m, "Question", "What an algorithm is at work on.");
+  nb::class_<BoundQuestion>(m, "Question", "The base of all problems.");
   nb::class_<BoundProblem, BoundQuestion>(m, "Problem", "Design, loss and penalty.")
       .def(nb::init<nb::object, const AnyLoss&, Array<Real>, Array<Real>, const ElasticNet&>(), "layout"_a,
            "loss"_a, "targets"_a, "weights"_a, "penalty"_a);

@@ -1,9 +1,14 @@
 // The default method and its movers.
-#include "bindings/bound.hpp"
+#include "bindings/blocks.hpp"
 #include "bindings/coordinate_descent.hpp"
+#include "core/algorithms/block_descent.hpp"
+#include "core/algorithms/prices.hpp"
 #include "core/algorithms/proximal_newton.hpp"
 #include "core/algorithms/relay.hpp"
 #include "core/algorithms/restated.hpp"
+#include "core/newton/blocks.hpp"
+#include "core/newton/numbers.hpp"
+#include "core/rules/all.hpp"
 #include <nanobind/stl/unique_ptr.h>
 #include <string>
 
@@ -14,25 +19,67 @@ namespace southwell {
 
 namespace {
 
-// SDCA as a mover: the rows, and how firmly coefficients and the intercept are held on the dual side.
+// Dual coordinate descent as a mover: the rows, and how firmly coefficients and the intercept are held.
 struct DualMover {
   nb::object rows;
   Real firmness, intercept_firmness;
 };
 
-// Movers by name, the first to begin. `dual()` makes what the dual mover needs, if and when it is its turn;
-// `by_square` is what that is expected to cost for each unit of mean_i ||a_i||^2 (see Relay).
-BoundAlgorithm relay(nb::object problem, nb::list names, nb::object dual, Array<Real> x, Array<Real> y,
-                     Real softness, Real expected, Real by_square, std::uint64_t seed, bool timed) {
-  const auto& bound = nb::cast<const BoundProblem&>(problem);
-  sized(x, bound.core.design.cols());
-  sized(y, bound.core.design.rows());
+const RuleSpec shuffled{"shuffled", Score::none, 0, 0, {}, 1, 0, {}};
+
+std::unique_ptr<Algorithm> newton(const BoundProblem& bound, const Policy& policy,
+                                  Screening<Problem>& screening, CVec x, CVec y, Real softness) {
+  return std::make_unique<ProximalNewton<Problem, Numbers>>(bound.core, policy, screening,
+                                                            within_bounds(bound.core, x), y, softness);
+}
+std::unique_ptr<Algorithm> newton(const BoundBlockProblem& bound, const Policy& policy,
+                                  Screening<BlockProblem>& screening, CVec x, CVec y, Real softness) {
+  return std::make_unique<ProximalNewton<BlockProblem, Blocks>>(
+      bound.core, policy, screening, std::vector<Real>(x.begin(), x.end()), y, softness);
+}
+std::unique_ptr<Algorithm> by_rows(const BoundProblem& bound, const DualMover& mover, CVec x, CVec y,
+                                   std::uint64_t seed) {
+  DescentSpec spec{bound.core,     for_steps(bound.any_loss), shuffled, seed, true, y, x,
+                   mover.firmness, mover.intercept_firmness};
+  spec.focused = true;
+  return std::visit([&](const auto& design) { return dual_descent(design, spec); },
+                    std::get<Stores<Axis::rows>>(nb::inst_ptr<BoundLayout>(mover.rows)->layout));
+}
+std::unique_ptr<Algorithm> by_rows(const BoundBlockProblem& bound, const DualMover& mover, CVec, CVec y,
+                                   std::uint64_t seed) {
+  return std::make_unique<BlockAscent>(
+      bound.core, whole_fibers<Axis::rows>(nb::inst_ptr<BoundLayout>(mover.rows)->layout),
+      make_rule(shuffled, bound.core.design.rows(), seed), y, bound.core.penalty.least_l2());
+}
+
+// The numbers that the default method decides by, with others in the place of some.
+Policy policy_with(const nb::dict& others) {
+  Policy policy;
+  std::size_t used = 0;
+  policy.visit([&](const char* name, Real& number, const char*) {
+    if (!others.contains(name)) return;
+    number = nb::cast<Real>(others[name]);
+    ++used;
+  });
+  if (used != others.size()) throw std::invalid_argument("an unknown number of the policy");
+  return policy;
+}
+
+// `dual()` makes what the dual mover needs, if and when it is its turn.
+template <class Bound>
+BoundAlgorithm relay_on(nb::object problem, nb::list names, nb::object dual, Array<Real> x, Array<Real> y,
+                        Real softness, std::uint64_t seed, bool timed, const nb::dict& others) {
+  const auto& bound = nb::cast<const Bound&>(problem);
+  using P = std::remove_cvref_t<decltype(bound.core)>;
+  sized(x, bound.core.primal_size());
+  sized(y, bound.core.dual_size());
+  const Policy policy = policy_with(others);
   BoundAlgorithm result{problem, nb::make_tuple(dual, nb::list()), nullptr};
-  const auto primal = [&bound, softness](CVec x, CVec y, Screening& screening) -> std::unique_ptr<Algorithm> {
-    return std::make_unique<ProximalNewton>(bound.core, screening, x, y, NewtonSpec{softness});
+  const auto primal = [&bound, policy, softness](CVec x, CVec y, Screening<P>& screening) {
+    return newton(bound, policy, screening, x, y, softness);
   };
-  const auto by_rows = [&bound, seed, parts = result.parts.ptr(),
-                        failure = result.failure](CVec x, CVec y, Screening&) -> std::unique_ptr<Algorithm> {
+  const auto rows = [&bound, seed, parts = result.parts.ptr(), failure = result.failure](CVec x, CVec y,
+                                                                                         Screening<P>&) {
     const DualMover* made = locked([&] {
       try {
         nb::object mover = nb::handle(parts)[0]();
@@ -44,31 +91,44 @@ BoundAlgorithm relay(nb::object problem, nb::list names, nb::object dual, Array<
         throw Abandoned();
       }
     });
-    const RuleSpec rule{"shuffled", Score::none, 0, 0, {}, 1, 0, {}};
-    DescentSpec spec{bound.core,     for_steps(bound.any_loss), rule, seed, true, y, x,
-                     made->firmness, made->intercept_firmness};
-    spec.focused = true;
-    return std::visit([&](const auto& design) { return dual_descent(design, spec); },
-                      std::get<Stores<Axis::rows>>(nb::inst_ptr<BoundLayout>(made->rows)->layout));
+    return by_rows(bound, *made, x, y, seed);
   };
-  // x is read and written all over, which is dear unless it fits into a core's own cache; and each row costs
-  // something itself: a step is solved for in one variable, with logarithms where the loss is not in pieces.
-  const Design& design = bound.core.design;
-  const Real entry = design.cols() <= 1 << 16 ? 1.5 : 3, row = bound.core.loss.piecewise() ? 100 : 250,
-             price = entry + row * Real(design.rows()) / Real(std::max<Index>(design.stored(), 1));
-  std::vector<Relay::Mover> movers;
+  std::vector<typename Relay<P>::Mover> movers;
   for (const nb::handle given : names) {
     const std::string name = nb::str(given).c_str();
-    if (name != "primal" && (name != "dual" || dual.is_none()))
+    if (name == "primal") {
+      movers.push_back({.name = "primal",
+                        .make = primal,
+                        .price = 1,
+                        .expected = newton_passes(bound.core, policy),
+                        .by_square = 0,
+                        .sparse = true,
+                        .uncertain = false});
+    } else if (name == "dual" && !dual.is_none()) {
+      const DualPrice price = dual_price(bound.core, policy);
+      movers.push_back({.name = "dual",
+                        .make = rows,
+                        .price = price.entry,
+                        .expected = policy.sdca * price.entry,
+                        .by_square = price.by_square,
+                        .sparse = false,
+                        .uncertain = true});
+    } else {
       throw std::invalid_argument("an unknown mover");
-    if (name == "primal") movers.push_back({"primal", primal, 1, expected, 0, true});
-    if (name == "dual") movers.push_back({"dual", by_rows, price, 20 * price, by_square * price / 3, false});
+    }
   }
   try {
     const Unlocked unlocked;
-    result.algorithm = std::make_unique<Relay>(bound.core, std::move(movers), timed, view(x), view(y));
+    result.algorithm =
+        std::make_unique<Relay<P>>(bound.core, policy, std::move(movers), timed, view(x), view(y));
   } catch (const Abandoned&) { raise_failure(result); }
   return result;
+}
+BoundAlgorithm relay(nb::object problem, nb::list names, nb::object dual, Array<Real> x, Array<Real> y,
+                     Real softness, std::uint64_t seed, bool timed, const nb::dict& policy) {
+  const auto make =
+      nb::isinstance<BoundProblem>(problem) ? &relay_on<BoundProblem> : &relay_on<BoundBlockProblem>;
+  return make(problem, names, dual, x, y, softness, seed, timed, policy);
 }
 
 // The algorithm of `inner`, certified on another form of its problem.
@@ -87,7 +147,18 @@ void def_newton(nb::module_& m) {
   nb::class_<DualMover>(m, "DualMover", "What the dual mover of the default method moves on.")
       .def(nb::init<nb::object, Real, Real>(), "rows"_a, "firmness"_a, "intercept_firmness"_a);
   m.def("relay", &relay, "problem"_a, "movers"_a, "dual"_a.none(), "x"_a, "y"_a, nb::kw_only(), "softness"_a,
-        "expected"_a, "by_square"_a, "seed"_a, "timed"_a);
+        "seed"_a, "timed"_a, "policy"_a = nb::dict());
+  m.def(
+      "policy",
+      [] {
+        nb::dict all;
+        Policy policy;
+        policy.visit([&](const char* name, Real number, const char* reason) {
+          all[name] = nb::make_tuple(number, reason);
+        });
+        return all;
+      },
+      "Every number that the default method decides by, and why: (number, reason) by name.");
   m.def("restated", &restated, "problem"_a, "inner"_a);
 }
 

@@ -1,4 +1,5 @@
-// A problem and an algorithm that live in Python, such as those over matrices: the one loop drives them too.
+// A problem and its algorithm written in Python, such as those over matrices, made drivable by the loop of
+// core/drive.hpp.
 #include "bindings/bound.hpp"
 #include <algorithm>
 #include <nanobind/stl/tuple.h>
@@ -10,11 +11,11 @@ namespace southwell {
 
 namespace {
 
-// Calls into Python. What goes wrong there is kept, and ends the work.
-class Voice {
+// A Python object whose methods C++ calls. An exception is kept in `failure_`, and Abandoned ends the solve.
+class PythonObject {
 public:
-  Voice(nb::object self, Failure failure) : self_(std::move(self)), failure_(std::move(failure)) {}
-  ~Voice() {
+  PythonObject(nb::object self, Failure failure) : self_(std::move(self)), failure_(std::move(failure)) {}
+  ~PythonObject() {
     locked([&] { self_.reset(); });
   }
   template <class Answer> auto call(const char* name, Answer&& answer, auto&&... arguments) const {
@@ -23,7 +24,7 @@ public:
         return answer(self_.attr(name)(nb::cast(arguments)...));
       } catch (nb::python_error& raised) {
         *failure_ = nb::borrow(raised.value());
-      } catch (std::bad_alloc&) { // no fault of what was called
+      } catch (std::bad_alloc&) { // not a mistake of the Python code: passed on
         throw;
       } catch (std::exception& wrong) {
         *failure_ = nb::module_::import_("builtins").attr("TypeError")(wrong.what());
@@ -37,7 +38,7 @@ private:
   Failure failure_;
 };
 
-// P, D and all that comes with them, as they were when the algorithm was last located.
+// The values that the last call of `locate` returned.
 struct Located {
   Real primal = infinity, dual = -infinity, terms = 0;
   Index nonzeros = 0;
@@ -45,11 +46,11 @@ struct Located {
 
 class Outside final : public Question {
 public:
-  Outside(std::shared_ptr<Voice> voice, Index primal, Index dual)
-      : voice_(std::move(voice)), primal_(primal), dual_(dual) {
-    stored_ = voice_->call("stored", [](nb::object told) { return nb::cast<Index>(told); });
+  Outside(std::shared_ptr<PythonObject> python, Index primal, Index dual)
+      : python_(std::move(python)), primal_(primal), dual_(dual) {
+    stored_ = python_->call("stored", [](nb::object told) { return nb::cast<Index>(told); });
     const auto [scale, rounding] =
-        voice_->call("unit", [](nb::object told) { return nb::cast<std::tuple<Real, Real>>(told); });
+        python_->call("unit", [](nb::object told) { return nb::cast<std::tuple<Real, Real>>(told); });
     unit_ = {scale, rounding};
   }
   Located located;
@@ -62,8 +63,8 @@ public:
   Index nonzeros(CVec) const override { return located.nonzeros; }
   Unit unit(Point&) const override { return unit_; }
   std::unique_ptr<Bound> bound(std::function<bool()>) const override {
-    struct Told final : Bound { // its y is feasible as it is
-      explicit Told(const Located& at) : at(at) {}
+    struct AlreadyFeasible final : Bound { // Python returns a feasible y
+      explicit AlreadyFeasible(const Located& at) : at(at) {}
       Real dual_value(const Point& point) override {
         y_ = point.y;
         return at.dual;
@@ -74,24 +75,25 @@ public:
       const Located& at;
       CVec y_;
     };
-    return std::make_unique<Told>(located);
+    return std::make_unique<AlreadyFeasible>(located);
   }
 
 private:
-  std::shared_ptr<Voice> voice_;
+  std::shared_ptr<PythonObject> python_;
   Index primal_, dual_, stored_;
   Unit unit_;
 };
 
 struct BoundOutside final : BoundQuestion {
   Outside core;
-  BoundOutside(std::shared_ptr<Voice> voice, Index primal, Index dual)
-      : core(std::move(voice), primal, dual) {}
+  BoundOutside(std::shared_ptr<PythonObject> python, Index primal, Index dual)
+      : core(std::move(python), primal, dual) {}
   const Question& question() const override { return core; }
 };
 
-// What an epoch calls now and then, since others may want to have a say. A class and no std::function, which
-// would be allocated as it is converted, where an exception ends the process.
+// An epoch in Python calls this after each part of its work, and ends if it returns true: the time is up, or
+// Ctrl-C was pressed. It is a class because converting a std::function may allocate, in a place where an
+// exception would end the process.
 struct Beat {
   Pulse* pulse;
   bool operator()(Index work) const { return pulse->beat(std::max<Index>(work, 0)) || pulse->look(); }
@@ -99,15 +101,15 @@ struct Beat {
 
 class OutsideAlgorithm final : public Algorithm {
 public:
-  OutsideAlgorithm(std::shared_ptr<Voice> voice, Located& located)
-      : voice_(std::move(voice)), located_(located) {}
+  OutsideAlgorithm(std::shared_ptr<PythonObject> python, Located& located)
+      : python_(std::move(python)), located_(located) {}
 
   void epoch(Pulse& pulse) override {
-    voice_->call("epoch", [](nb::object) {}, Beat{&pulse});
+    python_->call("epoch", [](nb::object) {}, Beat{&pulse});
   }
   void locate(Point& point) override {
     using Told = std::tuple<Array<Real>, Array<Real>, Real, Real, Real, Index>;
-    voice_->call("locate", [&](nb::object told) {
+    python_->call("locate", [&](nb::object told) {
       const auto [x, y, primal, dual, terms, nonzeros] = nb::cast<Told>(told);
       const CVec at = sized(x, Index(point.x.size())), proof = sized(y, Index(point.y.size()));
       std::copy(at.begin(), at.end(), point.x.begin());
@@ -116,21 +118,21 @@ public:
     });
   }
   void resync(const Point&) override {
-    voice_->call("resync", [](nb::object) {});
+    python_->call("resync", [](nb::object) {});
   }
 
 private:
-  std::shared_ptr<Voice> voice_;
+  std::shared_ptr<PythonObject> python_;
   Located& located_;
 };
 
 BoundAlgorithm outside(nb::object algorithm, Index primal, Index dual) {
   BoundAlgorithm result;
-  const auto voice = std::make_shared<Voice>(algorithm, result.failure);
+  const auto python = std::make_shared<PythonObject>(algorithm, result.failure);
   try {
-    auto* question = new BoundOutside(voice, primal, dual);
+    auto* question = new BoundOutside(python, primal, dual);
     result.problem_object = nb::cast(question, nb::rv_policy::take_ownership);
-    result.algorithm = std::make_unique<OutsideAlgorithm>(voice, question->core.located);
+    result.algorithm = std::make_unique<OutsideAlgorithm>(python, question->core.located);
   } catch (const Abandoned&) { raise_failure(result); }
   return result;
 }
@@ -138,8 +140,8 @@ BoundAlgorithm outside(nb::object algorithm, Index primal, Index dual) {
 } // namespace
 
 void def_outside(nb::module_& m) {
-  nb::class_<BoundOutside, BoundQuestion>(m, "Outside", "A problem that lives in Python.");
-  nb::class_<Beat>(m, "Beat", "Tells of work done; true: leave the epoch.")
+  nb::class_<BoundOutside, BoundQuestion>(m, "Outside", "A problem written in Python.");
+  nb::class_<Beat>(m, "Beat", "Counts the entries touched; true means that the epoch must end now.")
       .def("__call__", &Beat::operator(), "work"_a);
   m.def("outside", &outside, "algorithm"_a, "primal_size"_a, "dual_size"_a,
         "An algorithm written in Python, with unit(), stored(), epoch(beat), locate() and resync().");

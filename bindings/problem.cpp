@@ -1,5 +1,5 @@
-// What the loop asks of a problem, compiled once: how its gaps are measured, and how dual points become
-// feasible.
+// Member functions of Problem that are compiled once: the unit of its gaps, and the object that makes dual
+// points feasible.
 #include "core/feasible.hpp"
 
 namespace southwell {

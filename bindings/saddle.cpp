@@ -50,8 +50,8 @@ BoundAlgorithm incremental(nb::object problem, const IncrementalSpec& spec, Arra
   return result;
 }
 
-// `first` and `second` are the rows (slopes are kept), none and the columns (margins are kept), or the rows
-// of U and the columns of V.
+// `first` and `second` are the rows and None (slopes are kept), None and the columns (margins are kept), or
+// the rows of U and the columns of V.
 BoundAlgorithm dspdc(nb::object problem, const DspdcSpec& spec, nb::object first, nb::object second,
                      Array<Real> x, Array<Real> y, std::uint64_t seed) {
   const auto& bound = nb::cast<const BoundProblem&>(problem);
@@ -81,7 +81,7 @@ BoundAlgorithm dspdc(nb::object problem, const DspdcSpec& spec, nb::object first
   return result;
 }
 
-// Both along rows and along columns.
+// Makes an algorithm that reads the data along rows and along columns.
 template <class A, class Spec, class... Rest>
 BoundAlgorithm both_ways(nb::object problem, const Spec& spec, nb::object rows, nb::object columns,
                          Array<Real> x, Array<Real> y, Rest... rest) {
@@ -110,8 +110,8 @@ BoundAlgorithm soft_fista(nb::object problem, Array<Real> x, Array<Real> y, Real
                                       lipschitz, softness)};
 }
 
-// An algorithm written in Python: `advance()` goes on for an epoch and returns where it stands and how many
-// products with A or A' that took.
+// An algorithm written in Python: `advance()` performs an epoch and returns the current x and the number of
+// products with A or A' that it took.
 class PythonAlgorithm final : public Algorithm {
 public:
   PythonAlgorithm(const Problem& problem, nb::object self, CVec x, Failure failure)
@@ -179,7 +179,7 @@ nb::tuple loss_and_slopes(nb::object problem, Array<Real> x) {
 } // namespace
 
 void def_saddle(nb::module_& m) {
-  nb::class_<IncrementalSpec>(m, "Incremental", "SPDC, SAGA, SAG or SVRG, by numbers.")
+  nb::class_<IncrementalSpec>(m, "Incremental", "The parameters of SPDC, SAGA, SAG or SVRG.")
       .def(
           "__init__",
           [](IncrementalSpec* self, const char* kind, Real tau, Real sigma, Real theta,
@@ -200,14 +200,14 @@ void def_saddle(nb::module_& m) {
           "kind"_a, nb::kw_only(), "tau"_a, "sigma"_a = 1.0, "theta"_a = 0.0, "probabilities"_a = nb::none(),
           "batch"_a = 1, "threads"_a = 1, "snapshot_every"_a = 1, "dx"_a = 0.0, "dy"_a = 0.0,
           "recentre_every"_a = 0);
-  nb::class_<DspdcSpec>(m, "Dspdc", "The steps and block sizes of DSPDC.")
+  nb::class_<DspdcSpec>(m, "Dspdc", "The step sizes and block sizes of DSPDC.")
       .def(nb::init<Real, Real, Real, Index, Index, Real, Real, Index>(), nb::kw_only(), "tau"_a, "sigma"_a,
            "theta"_a, "rows"_a, "columns"_a, "dx"_a = 0.0, "dy"_a = 0.0, "recentre_every"_a = 0);
-  nb::class_<GreedySpec>(m, "Greedy", "How many move, and how far.")
+  nb::class_<GreedySpec>(m, "Greedy", "The parameters of DGPD, algorithm 1: batch sizes and step sizes.")
       .def(nb::init<Index, Index, Real, Real, bool, Real, Real, Index>(), nb::kw_only(), "columns"_a,
            "rows"_a, "unit"_a, "weight"_a = 0.0, "adapt"_a = true, "dx"_a = 0.0, "dy"_a = 0.0,
            "recentre_every"_a = 0);
-  nb::class_<ActiveSpec>(m, "Active", "How sets grow, and how their members move.")
+  nb::class_<ActiveSpec>(m, "Active", "The parameters of DGPD, algorithm 2: active sets and passes.")
       .def(nb::init<Index, Index, bool, Real, Real, Index>(), nb::kw_only(), "enter"_a, "passes"_a,
            "together"_a, "dx"_a = 0.0, "dy"_a = 0.0, "recentre_every"_a = 0);
   m.def("doubly_greedy", &both_ways<DoublyGreedy, GreedySpec>, "problem"_a, "spec"_a, "rows"_a, "columns"_a,

@@ -1,10 +1,11 @@
 // Problems of blocks: losses over several margins, penalties of groups, and the methods that move them.
-#include "bindings/bound.hpp"
+#include "bindings/blocks.hpp"
 #include "bindings/parts.hpp"
 #include "core/algorithms/block_descent.hpp"
 #include "core/algorithms/block_moves.hpp"
-#include "core/algorithms/block_newton.hpp"
+#include "core/class_loss.hpp"
 #include "core/rules/all.hpp"
+#include "core/task_loss.hpp"
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/unique_ptr.h>
 
@@ -14,12 +15,6 @@ using namespace nb::literals;
 namespace southwell {
 
 namespace {
-
-// A wide loss and the arrays it looks into: labels of classes, or k targets a sample.
-struct BoundWideLoss {
-  nb::object targets_object, weights_object;
-  std::unique_ptr<WideLoss> loss;
-};
 
 // `work(loss)` with a loss over classes, by name.
 template <class Work> auto with_class_loss(const std::string& name, Real parameter, Work&& work) {
@@ -33,14 +28,16 @@ std::span<const Index> checked(const Array<Index>& labels, Index width) {
     if (label < 0 || label >= width) throw std::invalid_argument("a label out of range");
   return given;
 }
-BoundWideLoss class_loss(const char* name, Real parameter, Index width, Array<Index> labels,
-                         Array<Real> weights) {
+BoundLossSum class_loss(const char* name, Real parameter, Index width, Array<Index> labels,
+                        Array<Real> weights) {
   sized(weights, Index(labels.shape(0)));
   const auto given = checked(labels, width);
   return {nb::cast(labels), nb::cast(weights),
-          with_class_loss(name, parameter, [&]<class L>(L loss) -> std::unique_ptr<WideLoss> {
-            return std::make_unique<ClassLoss<L>>(loss, width, given, view(weights));
-          })};
+          with_class_loss(name, parameter,
+                          [&]<class L>(L loss) -> std::unique_ptr<LossSum> {
+                            return std::make_unique<ClassLoss<L>>(loss, width, given, view(weights));
+                          }),
+          labels.data()};
 }
 // phi or phi* of each sample, or a bound of its rounding error.
 Output over_classes(const char* name, Real parameter, Index width, Array<Index> labels, Array<Real> table,
@@ -60,27 +57,11 @@ Output over_classes(const char* name, Real parameter, Index width, Array<Index> 
     });
   });
 }
-BoundWideLoss task_loss(const AnyLoss& loss, Index width, Array<Real> targets, Array<Real> weights) {
+BoundLossSum task_loss(const AnyLoss& loss, Index width, Array<Real> targets, Array<Real> weights) {
   sized(targets, Index(weights.shape(0)) * width);
   return {nb::cast(targets), nb::cast(weights),
-          std::make_unique<TaskLoss>(loss, width, view(targets), view(weights))};
+          std::make_unique<TaskLoss>(loss, width, view(targets), view(weights)), targets.data()};
 }
-
-struct BoundWideProblem final : BoundQuestion {
-  nb::object layout_object, loss_object, penalty_object;
-  WideProblem core;
-
-  BoundWideProblem(nb::object layout, nb::object loss, nb::object penalty)
-      : layout_object(layout), loss_object(loss), penalty_object(penalty),
-        core(nb::cast<const BoundLayout&>(layout).design(), *nb::cast<const BoundWideLoss&>(loss).loss,
-             nb::cast<const Groups&>(penalty)) {
-    if (core.loss.samples() != core.design.rows() || core.penalty.width() != core.width() ||
-        core.penalty.penalised() > core.design.cols() || core.penalty.penalised() + 1 < core.design.cols())
-      throw std::invalid_argument("parts of different sizes");
-  }
-  const Question& question() const override { return core; }
-  const AnyLayout& layout() const { return nb::cast<const BoundLayout&>(layout_object).layout; }
-};
 
 Groups make_groups(Index width, std::vector<Index> members, std::vector<Index> starts, CVec strength, CVec l1,
                    CVec l2, Index features) {
@@ -95,22 +76,14 @@ Groups make_groups(Index width, std::vector<Index> members, std::vector<Index> s
   return Groups(width, std::move(members), std::move(starts), std::move(blocks), features);
 }
 
-const WideProblem& wide(nb::handle problem) { return nb::cast<const BoundWideProblem&>(problem).core; }
-
-BoundAlgorithm block_newton(nb::object problem, Array<Real> x, Array<Real> y, Real softness) {
-  BoundAlgorithm result{problem, nb::none(), nullptr};
-  const CVec start = sized(x, wide(problem).primal_size()), dual = sized(y, wide(problem).dual_size());
-  const Unlocked unlocked;
-  result.algorithm = std::make_unique<BlockNewton>(wide(problem), start, dual, softness);
-  return result;
-}
+const BlockProblem& wide(nb::handle problem) { return nb::cast<const BoundBlockProblem&>(problem).core; }
 
 const AnyLayout& layout_of(nb::handle layout) { return nb::cast<const BoundLayout&>(layout).layout; }
 
 // `first` are the rows (slopes are kept), or none and `second` the columns (margins are kept).
 BoundAlgorithm block_dspdc(nb::object problem, const DspdcSpec& spec, nb::object first, nb::object second,
                            Array<Real> x, Array<Real> y, std::uint64_t seed) {
-  const WideProblem& core = wide(problem);
+  const BlockProblem& core = wide(problem);
   sized(x, core.primal_size());
   sized(y, core.dual_size());
   BlockMoves moves(core, spec);
@@ -130,7 +103,7 @@ BoundAlgorithm block_dspdc(nb::object problem, const DspdcSpec& spec, nb::object
 // Groups in turn along the columns, or samples in turn along the rows; `start` is x or y.
 BoundAlgorithm block_descent(nb::object problem, bool primal, const char* rule, nb::object layout,
                              Array<Real> start, Real least_l2, std::uint64_t seed) {
-  const WideProblem& core = wide(problem);
+  const BlockProblem& core = wide(problem);
   const Index turns = primal ? core.penalty.count() + core.has_intercept() : core.design.rows();
   const CVec from = sized(start, primal ? core.primal_size() : core.dual_size());
   const RuleSpec spec{rule, Score::none, 0, 0, {}, 1, 0, {}};
@@ -147,7 +120,7 @@ BoundAlgorithm block_descent(nb::object problem, bool primal, const char* rule, 
 
 // y = phi' of the best model without penalised coefficients, and its intercept.
 nb::tuple null_model(nb::object problem) {
-  const WideProblem& core = wide(problem);
+  const BlockProblem& core = wide(problem);
   Point point(core);
   core.finish(point);
   return nb::make_tuple(to_numpy(point.y), to_numpy(point.x), to_numpy(point.slopes));
@@ -157,7 +130,7 @@ nb::tuple null_model(nb::object problem) {
 
 void def_wide(nb::module_& m) {
   using M = Array<Real>;
-  const auto whole = [](const BoundWideLoss& l, const M& table) {
+  const auto whole = [](const BoundLossSum& l, const M& table) {
     return sized(table, l.loss->samples() * l.loss->width());
   };
   nb::class_<BlockPenalty>(m, "BlockPenalty", "strength ||x|| + l1 ||x||_1 + (l2/2) ||x||^2 on one block.")
@@ -205,23 +178,23 @@ void def_wide(nb::module_& m) {
             });
           },
           "slopes"_a);
-  nb::class_<BoundWideLoss>(m, "WideLoss", "A loss over several margins a sample, for all samples.")
+  nb::class_<BoundLossSum>(m, "LossSum", "A loss over several margins a sample, for all samples.")
       .def(
-          "value", [=](const BoundWideLoss& l, M margins) { return l.loss->value(whole(l, margins)); }, "m"_a)
+          "value", [=](const BoundLossSum& l, M margins) { return l.loss->value(whole(l, margins)); }, "m"_a)
       .def(
           "derivative",
-          [=](const BoundWideLoss& l, M margins) {
+          [=](const BoundLossSum& l, M margins) {
             const CVec at = whole(l, margins);
             return filled(Index(at.size()), [&](Vec y) { l.loss->derivative(at, y); });
           },
           "m"_a)
       .def(
           "conjugate",
-          [=](const BoundWideLoss& l, M y, Real scale) { return l.loss->conjugate(whole(l, y), scale); },
+          [=](const BoundLossSum& l, M y, Real scale) { return l.loss->conjugate(whole(l, y), scale); },
           "y"_a, "scale"_a = 1.0)
       .def(
           "bend", // s_i H_i v_i where the derivative is y_i
-          [=](const BoundWideLoss& l, M y, M v) {
+          [=](const BoundLossSum& l, M y, M v) {
             const CVec at = whole(l, y), by = whole(l, v);
             return filled(Index(at.size()), [&](Vec out) {
               std::vector<Real> h(out.size());
@@ -232,7 +205,7 @@ void def_wide(nb::module_& m) {
           "y"_a, "v"_a)
       .def(
           "maximise",
-          [=](const BoundWideLoss& l, M margins, M y0, Real q) {
+          [=](const BoundLossSum& l, M margins, M y0, Real q) {
             const CVec at = whole(l, margins), centre = whole(l, y0);
             return filled(Index(at.size()), [&](Vec y) {
               const Index k = l.loss->width();
@@ -243,7 +216,7 @@ void def_wide(nb::module_& m) {
           "m"_a, "y0"_a, "q"_a)
       .def(
           "balance",
-          [=](const BoundWideLoss& l, M y) {
+          [=](const BoundLossSum& l, M y) {
             const CVec at = whole(l, y);
             return filled(Index(at.size()), [&](Vec out) {
               std::copy(at.begin(), at.end(), out.begin());
@@ -253,7 +226,7 @@ void def_wide(nb::module_& m) {
           "y"_a)
       .def(
           "into_domain",
-          [=](const BoundWideLoss& l, M y) {
+          [=](const BoundLossSum& l, M y) {
             const CVec at = whole(l, y);
             return filled(Index(at.size()), [&](Vec out) {
               std::copy(at.begin(), at.end(), out.begin());
@@ -261,15 +234,15 @@ void def_wide(nb::module_& m) {
             });
           },
           "y"_a)
-      .def_prop_ro("smoothness", [](const BoundWideLoss& l) { return l.loss->smoothness(); })
-      .def_prop_ro("smooth", [](const BoundWideLoss& l) { return l.loss->smooth(); });
+      .def_prop_ro("smoothness", [](const BoundLossSum& l) { return l.loss->smoothness(); })
+      .def_prop_ro("smooth", [](const BoundLossSum& l) { return l.loss->smooth(); });
   m.def("class_loss", &class_loss, "name"_a, "parameter"_a, "width"_a, "labels"_a, "weights"_a);
   m.def("over_classes", &over_classes, "name"_a, "parameter"_a, "width"_a, "labels"_a, "table"_a,
         "conjugate"_a, "rounding"_a = false);
   m.def("task_loss", &task_loss, "loss"_a, "width"_a, "targets"_a, "weights"_a);
-  nb::class_<BoundWideProblem, BoundQuestion>(m, "WideProblem", "Design, wide loss and groups.")
+  nb::class_<BoundBlockProblem, BoundQuestion>(m, "BlockProblem",
+                                               "Design, loss over several margins a sample, and groups.")
       .def(nb::init<nb::object, nb::object, nb::object>(), "layout"_a, "loss"_a, "penalty"_a);
-  m.def("block_newton", &block_newton, "problem"_a, "x"_a, "y"_a, "softness"_a);
   m.def("block_dspdc", &block_dspdc, "problem"_a, "spec"_a, "first"_a.none(), "second"_a.none(), "x"_a, "y"_a,
         "seed"_a);
   m.def("block_descent", &block_descent, "problem"_a, "primal"_a, "rule"_a, "layout"_a, "start"_a,

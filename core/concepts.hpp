@@ -1,11 +1,11 @@
-// Every contract of the core on one page; the two that are erased, Rule and Algorithm, are base classes in
-// rules/ and drive.hpp.
+// All contracts of the core as C++ concepts. The two that are type-erased, Rule and Algorithm, are base
+// classes in rules/rule.hpp and drive.hpp.
 //
-//   Problem   = Design x Loss x Penalty          what is asked
-//   Coupling  = keeps the products true          what is stored, what a move costs
-//   Rule      = whom to move next
-//   Algorithm = how they move
-//   drive     = epoch, certificate, status       the only loop that stops
+//   Problem   = Design x Loss x Penalty          the optimisation problem
+//   Coupling  = updates the kept products        what is stored, what a move costs
+//   Rule      = selects the next coordinate
+//   Algorithm = moves the coordinates
+//   drive     = epoch, certificate, status       the only loop with a stopping test
 //
 // Data may be float32 or float64; all arithmetic and every kept vector is float64 (`Real`).
 #pragma once
@@ -21,8 +21,8 @@ using Index = std::int64_t;
 using Vec = std::span<Real>;
 using CVec = std::span<const Real>;
 
-// A fiber is one row or one column of the data. Dense and sparse fibers answer the same questions, so nothing
-// above this line ever loops over nonzeros, and nothing has a sparse twin.
+// A fiber is one row or one column of the data. Dense and sparse fibers have the same interface, so
+// algorithms never loop over nonzeros themselves, and none is written twice.
 template <class F>
 concept Fiber = requires(const F f, Real a, Vec v, CVec u) {
   { f.size() } -> std::same_as<Index>; // stored entries: the cost of a visit
@@ -36,7 +36,7 @@ concept Fiber = requires(const F f, Real a, Vec v, CVec u) {
   }; // h(position, value) for each entry
   {
     f.visit_between(Index{}, Index{}, [](Index, Real) {})
-  }; // the same for positions in a stretch
+  }; // the same for positions from, ..., to - 1
   { F::empty() } -> std::same_as<F>; // a fiber without entries
 };
 
@@ -48,8 +48,8 @@ concept Fibers = requires(const S s, Index k) {
   { s.length() } -> std::same_as<Index>;  // positions in each
   { s.entries() } -> std::same_as<Index>; // stored in all
   { s[k] } -> Fiber;
-  { s.prefetch_start(k) }; // where fiber k starts will be wanted soon,
-  { s.prefetch(k) };       // and now fiber k itself
+  { s.prefetch_start(k) }; // prefetches the pointer to fiber k,
+  { s.prefetch(k) };       // and fiber k itself
 };
 
 // An interval of the extended real line.
@@ -59,8 +59,8 @@ struct Interval {
   Real distance(Real v) const { return v < lo ? lo - v : v > hi ? v - hi : 0; }
 };
 
-// phi(m; b): the loss of one sample with margin m and target b. `width` is the number of margins a sample
-// has; losses over several (softmax, matrices) will have more than one.
+// phi(m; b): the loss of one sample with margin m and target b. `width` is the number of margins of a sample;
+// losses over several margins (softmax) have more than one.
 template <class L>
 concept Loss = requires(const L l, Real m, Real y, Real y0, Real q, Real b) {
   { L::name } -> std::convertible_to<std::string_view>;
@@ -69,8 +69,8 @@ concept Loss = requires(const L l, Real m, Real y, Real y0, Real q, Real b) {
   { l.derivative(m, b) } -> std::same_as<Real>; // where phi has a kink: one subgradient
   { l.curvature(y, b) } -> std::same_as<Real>;  // phi'' at the margin whose derivative is y
   { l.conjugate(y, b) } -> std::same_as<Real>;
-  { l.value_rounding(m, b, y) } -> std::same_as<Real>;     // bounds of the errors of both, given what was
-  { l.conjugate_rounding(y, b, m) } -> std::same_as<Real>; // computed, for y in the domain
+  { l.value_rounding(m, b, y) } -> std::same_as<Real>;     // bounds of the rounding errors of value and
+  { l.conjugate_rounding(y, b, m) } -> std::same_as<Real>; // conjugate as computed, for y in the domain
   { l.conjugate_subdifferential(y, b) } -> std::same_as<Interval>;
   {
     l.conjugate_bregman(y, y0, m, b)
@@ -82,11 +82,11 @@ concept Loss = requires(const L l, Real m, Real y, Real y0, Real q, Real b) {
   { l.targets() } -> std::convertible_to<std::string_view>; // "real", "signs" or "counts"
 };
 
-// A coordinate step on the primal needs a gradient and a bound on its change.
+// Coordinate descent on the primal needs a gradient and a bound on its change.
 template <class L>
 concept SmoothLoss = Loss<L> && L::smooth;
 
-// g_j(x): the penalty on one coordinate, as a small value that knows its own numbers.
+// g_j(x): the penalty on one coordinate, a small value with its own l1, l2 and bounds.
 template <class G>
 concept ScalarPenalty = requires(const G g, Real x, Real v, Real step) {
   { g.value(x) } -> std::same_as<Real>;
@@ -107,11 +107,11 @@ concept Penalty = requires(const P p, Index j) {
   { p[j] } -> ScalarPenalty;
 };
 
-// Keeps one product of the data true while coordinates move.
+// Updates one product with the data while coordinates move.
 template <class C>
 concept Coupling = requires(C c, const C k, Index j, Real d, CVec v) {
-  { C::keeps_potential } -> std::convertible_to<bool>; // what `reset` takes: the product p, or what is read
-  { c.reset(v) };                                      // start afresh from fresh numbers
+  { C::keeps_potential } -> std::convertible_to<bool>; // what `reset` takes: the product p, or the readings
+  { c.reset(v) };                                      // replaces what is kept by newly computed numbers
   { c.read(j) } -> std::same_as<Real>;                 // the slope (primal) or margin (dual) of coordinate j
   { c.move(j, d) };                                    // coordinate j has moved by d
   { k.read_cost(j) } -> std::same_as<Index>;

@@ -14,17 +14,17 @@ namespace southwell {
 enum class Status { converged, max_epochs, max_seconds, stopped, interrupted, diverged, precision };
 
 struct Stop {
-  Real tol = 1e-6; // of the objective of the zero model
+  Real tol = 1e-6; // relative to the objective of the zero model
   Index max_epochs = 1000;
   Real max_seconds = infinity;
   Index check_every = 0; // epochs between certificates; 0: see Schedule
 };
 
-// When a certificate is due. By default after as many epochs as are expected to bring log(gap) four fifths of
-// the way to its goal, if it falls as it did; no more than there were so far, and no more than 10. But not
-// before twice the stored entries have been touched, which is what a certificate costs: epochs of a Gram
-// matrix or of resting coordinates are far cheaper. Work is counted, not timed, so the schedule is the same
-// on every machine.
+// Decides when a certificate is due. By default: after the number of epochs in which log(gap), extrapolated
+// at its last rate, covers four fifths of the way to its goal; after at most 10 epochs, and at most as many
+// as there were so far. But not before twice the stored entries have been touched, which is the cost of a
+// certificate: epochs with a Gram matrix or with resting coordinates (rest.hpp) are far cheaper. Work is
+// counted, not timed, so the schedule is the same on every machine.
 class Schedule {
 public:
   Schedule(const Stop& stop, Index stored) : every_(stop.check_every), cost_(2 * stored) {}
@@ -32,7 +32,7 @@ public:
   bool due(Index epoch, Index work) const { return epoch >= epoch_ && (every_ > 0 || work >= work_); }
   void checked(Index epoch, Index work, Real gap, Real goal) {
     const Real fall = (std::log(gap_) - std::log(gap)) / Real(epoch - checked_);
-    Real ahead = Real(epoch) / 4; // while it does not fall
+    Real ahead = Real(epoch) / 4; // if the gap did not fall
     if (std::isfinite(fall) && fall > 0) ahead = 0.8 * std::log(gap / goal) / fall;
     epoch_ = epoch +
              (every_ > 0 ? every_ : Index(clip(std::ceil(ahead), 1, Real(std::min<Index>(epoch + 1, 10)))));
@@ -43,7 +43,7 @@ public:
 
 private:
   Index every_, cost_, epoch_ = 0, work_ = 0;
-  Index checked_ = 0; // the last time
+  Index checked_ = 0; // epoch of the last certificate
   Real gap_ = infinity;
 };
 
@@ -53,11 +53,11 @@ struct Record {
   Index nonzeros, moves, entries;
 };
 
-// What the outside world may say while work goes on.
+// How the caller can end a solve while it runs: by an interrupt, or by its callback.
 class Watch {
 public:
   virtual ~Watch() = default;
-  virtual bool interrupted() = 0; // asked every 50 ms or so
+  virtual bool interrupted() = 0; // called about every 50 ms
   virtual bool report(const Record& record, const Certifier& at,
                       Real scale) = 0; // after each certificate; true: stop
 };
@@ -72,26 +72,26 @@ private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// Counts work inside an epoch and says when to leave it.
+// Counts work inside an epoch and says when the epoch must end early.
 class Pulse {
 public:
   Pulse(Watch& watch, const Clock& clock) : watch_(watch), clock_(clock) {}
 
-  SOUTHWELL_INLINE bool beat(Index entries) { // after each move; true: leave the epoch now
+  SOUTHWELL_INLINE bool beat(Index entries) { // after each move; true: the epoch must end now
     ++moves_;
     return spend(entries + 1);
   }
-  SOUTHWELL_INLINE bool spend(Index entries) { // on something that is not a move
+  SOUTHWELL_INLINE bool spend(Index entries) { // for work that is not a move
     entries_ += entries;
     return entries_ >= next_look_ && look();
   }
-  bool look() {                      // at the clock, and at the outside world
+  bool look() {                      // checks the clock and the interrupt
     next_look_ = entries_ + 200'000; // a fraction of a millisecond
     const Real now = clock_.seconds();
     late_ = now >= deadline_;
     return ask() || late_;
   }
-  bool ask() { // has someone interrupted? The answer may be 50 ms old.
+  bool ask() { // whether the caller has interrupted, at most 50 ms ago
     if (const Real now = clock_.seconds(); now - last_ask_ > 0.05) {
       last_ask_ = now;
       interrupted_ = interrupted_ || watch_.interrupted();
@@ -113,42 +113,43 @@ private:
   bool interrupted_ = false, late_ = false;
 };
 
-// Who did what: the parts of a method that has several, and what was proved to be settled.
+// The work of each part (mover) of a method that has several, and what screening has proved.
 struct Effort {
   const char* mover;
   Index rounds = 0;  // or steps
   Index entries = 0; // of the data, read or written
   Real seconds = 0;
-  Real fall = 0; // of log(gap), as it moved
+  Real fall = 0; // decrease of log(gap) while this mover worked
 };
 struct Account {
   std::vector<Effort> efforts;
   std::vector<char> features, samples; // which are screened, see Screening
 };
 
-// How coordinates move.
+// An algorithm moves the coordinates; see the loop `drive` below for the order of the calls.
 class Algorithm {
 public:
   virtual ~Algorithm() = default;
-  virtual void epoch(Pulse& pulse) = 0;                // as many moves as coordinates
-  virtual void locate(Point& point) = 0;               // where it stands, with fresh products
-  virtual void resync(const Point& point) = 0;         // take over those products: rounding must not grow
-  virtual void judge(const Certifier&, const Unit&) {} // before that, or before the end: how good it is
-  virtual bool eager() const { return false; }         // is a certificate wanted after every epoch?
-  virtual bool begun() const { return true; } // or is it still at easier problems that lead to this one?
+  virtual void epoch(Pulse& pulse) = 0;        // as many moves as coordinates
+  virtual void locate(Point& point) = 0;       // fills x and y, with newly computed products
+  virtual void resync(const Point& point) = 0; // adopts them, so that rounding errors do not accumulate
+  virtual void judge(const Certifier&, const Unit&) {} // called after each certificate, with its result
+  virtual bool eager() const { return false; }         // whether it needs a certificate after every epoch
+  virtual bool begun() const { return true; }          // false while it works on a larger penalty first
   virtual Account account() const { return {}; }
   virtual std::vector<Effort> parts() const { return {}; } // of its work that are told apart
   // Go on from here under another penalty, if it can.
-  virtual bool repenalise(const Problem&) { return false; }
+  virtual bool repenalise(const Question&) { return false; }
 
-  // For those who study rules: coordinates that would be chosen here and now, and those that are, move after
-  // move.
+  // For the study of rules: `draw` returns coordinates that would be selected at the current point; `lead`
+  // performs moves and returns the coordinates that were moved.
   virtual std::vector<Index> draw(Index) { return {}; }
   virtual std::vector<Index> lead(Index) { return {}; }
 };
 
-// Steps that are too long multiply the error from one certificate to the next, without end. A method may be
-// far off for a while, as dual ones are where l2 is tiny; what tells divergence is that it goes on.
+// Detects divergence. Steps that are too long multiply the error from one certificate to the next. A large
+// error alone is no sign of divergence, since dual methods have one temporarily if l2 is tiny; repeated
+// growth is.
 class Runaway {
 public:
   bool watch(Real error, Real unit) {
@@ -189,7 +190,7 @@ inline Outcome drive(const Question& question, Algorithm& algorithm, const Stop&
   Index epoch = 0;
   try {
     for (;; ++epoch) {
-      if (pulse.interrupted()) { // no more work: the last certificate stands
+      if (pulse.interrupted()) { // the last certificate is the result
         outcome.status = Status::interrupted;
         break;
       }

@@ -1,8 +1,11 @@
-// Any dual point can be made feasible; its value then bounds the optimum from below.
+// Makes any dual point feasible; its value is then a lower bound of the optimum.
 //
-//  1. Unpenalised coordinates need z_j = 0. For the intercept alone, balance y; for others, project it.
-//  2. Where l2 = 0 the slopes need |z_j| <= l1: scale y towards 0, which is in every dom phi*. Where l2
-//     is tiny they had better be: y scaled as if l2 were 0 is tried too, and the better of the two counts.
+//  1. Unpenalised coordinates need z_j = 0. For the intercept alone, y is balanced; for others, it is
+//  projected.
+//  2. If l2 = 0, |z_j| <= l1 is required: y is scaled towards 0, which is in every dom phi*. If l2 is tiny, a
+//  larger
+//     |z_j| is allowed but makes the bound weak: y scaled as if l2 were 0 is tried too, and the better value
+//     is taken.
 #pragma once
 #include "core/free_columns.hpp"
 #include "core/projection.hpp"
@@ -46,7 +49,8 @@ public:
     first_free_ = std::min(first_free_, g.penalised());
   }
 
-  // Coefficients that nothing holds may be so large that the margins, their sums, have few digits left.
+  // Unpenalised coefficients may be so large that the margins, which are sums over them, have few accurate
+  // digits.
   Real primal_rounding(const Point& point) override {
     if (first_free_ >= problem_.penalty.penalised()) return 0;
     y_ = point.y;
@@ -54,7 +58,7 @@ public:
     for (Index j = 0; j < problem_.penalty.penalised(); ++j)
       total += std::abs(point.x[j]) * std::sqrt(norms()[j]);
     const Real error = 1e-15 * total;
-    const Real bend = problem_.loss.smoothness(); // kinks have none, and straight pieces beside them
+    const Real bend = problem_.loss.smoothness(); // infinite for losses with kinks, whose pieces are linear
     return error * (weighted_norm() + (std::isfinite(bend) ? bend * error : 0));
   }
 
@@ -65,13 +69,13 @@ public:
       balance(problem_.loss.weights(), own_y());
       problem_.slopes(y_, z_);
     }
-    if (const Real off = violation(); off > rounding_ && off < 0.1 * hopeless_) {
+    if (const Real off = violation(); off > rounding_ && off < 0.1 * last_failure_) {
       project_(
           own_y(), z_, norms(), [&](Index j, Real) { return unpenalised(j); },
           [&, size = weighted_norm()](Index j) {
             return 0.3 * rounding_ * std::sqrt(squared_norm(j)) * size;
           });
-      hopeless_ = violation() > rounding_ ? off : infinity; // do not try again before it is ten times smaller
+      last_failure_ = violation() > rounding_ ? off : infinity; // tried again at a tenth of it
     }
     const Real debt = forgive(point.margins);
     scale_ = least_scale(1);
@@ -81,12 +85,13 @@ public:
         best = value;
         scale_ = tighter;
       }
-    // Overflow, no scale that will do, or a debt beyond what y is worth: the trivial bound always holds.
+    // After an overflow, if no scale is feasible, or if the debt is too large, D(0) is the bound; it always
+    // holds.
     if (const bool lost = !std::isfinite(best); lost || debt > 0) {
       const Real trivial = problem_.dual_at_zero();
       if (lost || trivial > best) {
         scale_ = 0;
-        std::fill(own_y().begin(), own_y().end(), 0.0); // it may hold NaN
+        std::fill(own_y().begin(), own_y().end(), 0.0); // y may hold NaN
         best = trivial;
       }
     }
@@ -100,7 +105,7 @@ private:
   bool unpenalised(Index j) const { // scaling cannot help here: l1 = l2 = 0 and an unbounded side
     return problem_.penalty[j].feasible_scale(-z_[j]) == 0;
   }
-  Vec own_y() { // a copy of the point's y, made when it must change
+  Vec own_y() { // a copy of the point's y, made when it is first changed
     if (y_.data() != changed_y_.data()) changed_y_.assign(y_.begin(), y_.end());
     y_ = changed_y_;
     return changed_y_;
@@ -127,7 +132,7 @@ private:
     return norms_;
   }
 
-  // The largest slope that ought to be zero, relative to its column's and y's norms.
+  // The largest slope of an unpenalised feature, relative to the norms of its column and of y.
   Real violation() {
     Real largest = 0, size = -1;
     for (Index j = first_free_; j < Index(z_.size()); ++j) {
@@ -138,8 +143,9 @@ private:
     }
     return largest;
   }
-  // If all of those are zero but for rounding, make them zero: a feasible point is within q of y, see
-  // FreeColumns, and its value within q times the margins' norm, and what phi* bends. That is a debt.
+  // If all those slopes are zero up to rounding, sets them to zero. A feasible point is within distance q of
+  // y (see FreeColumns), and D there is lower by at most q times the norm of the margins plus a term for the
+  // curvature of phi*. Returns this amount, the debt.
   Real forgive(CVec margins) {
     if (violation() > rounding_) return 0;
     if (!free_) find_free();
@@ -151,15 +157,16 @@ private:
         any = any || off[j] != 0;
       }
     if (!any) return 0;
-    if (inner_ > 0) { // slopes of U instead
+    if (inner_ > 0) { // use the slopes of the columns of U instead
       off.assign(std::size_t(inner_), 0.0);
       problem_.design.left()->adjoint(problem_.loss.weights(), y_, off);
     }
     const Real q = free_->part_in_span(off, weighted_norm());
-    if (!(q <= 1e-4 * weighted_norm())) return infinity; // what rounding makes of dependent columns: no bound
+    if (!(q <= 1e-4 * weighted_norm())) return infinity; // nearly dependent columns: no useful bound
     return q * (weighted_norm(margins) + q / problem_.loss.smoothness());
   }
-  // The free columns; or, of A = U V with more of them than U has, those of U, which span them.
+  // Collects the unpenalised columns; or, if A = U V and they are more than the columns of U, those of U,
+  // which span them.
   void find_free() {
     std::vector<Index> names;
     for (Index j = first_free_; j < Index(z_.size()); ++j) {
@@ -179,7 +186,7 @@ private:
     }
   }
   std::vector<Index>
-  inner_columns(const std::vector<Index>& names) const { // of U, that these columns are made of
+  inner_columns(const std::vector<Index>& names) const { // the columns of U that these columns combine
     const Design* right = problem_.design.right();
     if (!right) return {};
     std::vector<Real> those(z_.size()), sizes(std::size_t(right->rows()));
@@ -190,7 +197,7 @@ private:
       if (sizes[k] > 0) inner.push_back(Index(k));
     return inner;
   }
-  CVec norms_of_free() { // an intercept alone has one that is known without a pass over the data
+  CVec norms_of_free() { // that of an intercept is known without a pass over the data
     if (first_free_ < problem_.penalty.penalised()) return norms();
     lone_norms_.assign(z_.size(), 1.0);
     return lone_norms_;
@@ -200,7 +207,7 @@ private:
   Real least_scale(Real part_of_l2) const {
     Real scale = 1;
     Index j = 0;
-    if (problem_.penalty.plain()) { // one condition for all: the largest slope decides
+    if (problem_.penalty.plain()) { // the same penalty for all: the largest slope decides
       j = problem_.penalty.penalised();
       ScalarElasticNet g = problem_.penalty[0];
       g.l2 *= part_of_l2;
@@ -228,12 +235,12 @@ private:
 
   const Problem& problem_;
   Projection project_;
-  CVec y_; // the point's own, or `changed_y_`
+  CVec y_; // refers to the point's y, or to `changed_y_`
   std::optional<FreeColumns> free_;
-  Index inner_ = 0; // columns of U, if `free_` is of them
+  Index inner_ = 0; // the number of columns of U, if `free_` holds those
   std::vector<Real> changed_y_, z_, norms_, lone_norms_;
-  Real rounding_; // of ||column|| ||y||: a sum over the samples this small is zero
-  Real scale_ = 1, hopeless_ = infinity;
+  Real rounding_; // relative to ||column|| ||y||: a slope below this counts as zero
+  Real scale_ = 1, last_failure_ = infinity;
   Index first_free_ = std::numeric_limits<Index>::max(); // no coordinate before it can be unpenalised
 };
 

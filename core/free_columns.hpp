@@ -1,15 +1,15 @@
-// How far a dual point is from being orthogonal to the unpenalised columns A_U.
+// The distance of a dual point from being orthogonal to the unpenalised columns A_U.
 //
-// A feasible y has slopes z_U = A_U'(s o y) of exactly zero; a computed one has them within rounding. The
-// nearest feasible point is y less its part in the span of A_U, whose s-weighted norm is
+// A feasible y has slopes z_U = A_U'(s o y) of exactly zero; those of a computed y are zero up to rounding.
+// The nearest feasible point is y minus its projection on the span of A_U, which has the s-weighted norm
 //
 //     q = sqrt(z_U' M^-1 z_U),     M = A_U' diag(s) A_U.
 //
-// Slopes of the size of rounding make q as small only where the columns are far from dependent: two columns
-// that differ by 1e-14 carry a slope of 1e-14 for a part of y that may be all of it. So M is factored, once.
-// A column that depends on those before it but for rounding is compared with them on all samples, without
-// squaring: it is dropped where the difference is zero exactly, and counts with the norm of the difference
-// otherwise.
+// Tiny slopes imply a tiny q only if the columns are far from linearly dependent: if two columns differ by
+// 1e-14, their slopes differ by at most 1e-14, whatever y is. So M is factored, once. A column that depends
+// on earlier ones up to rounding is subtracted from their combination on all samples (squaring would lose
+// half of the digits). If the difference is exactly zero, the column is dropped; otherwise q includes the
+// slope of the difference divided by its norm.
 #pragma once
 #include "core/design/design.hpp"
 #include "core/support/cholesky.hpp"
@@ -19,18 +19,18 @@ namespace southwell {
 
 class FreeColumns {
 public:
-  // `norms` are the s-weighted squared norms of all columns, `names` those of U, an intercept last if it is
-  // one.
+  // `norms` are the s-weighted squared norms of all columns, `names` the indices U; with an intercept, it is
+  // the last of them.
   FreeColumns(const Design& design, CVec weights, bool intercept, std::vector<Index> names, CVec norms)
       : design_(design), weights_(weights), intercept_(intercept) {
-    if (intercept) // others may differ from a combination by a constant: it comes first
+    if (intercept) // it comes first, so that later columns may differ by a constant from a combination
       std::rotate(names.begin(), names.end() - 1, names.end());
     for (const Index j : names)
       if (norms[j] > 0) { // a column of zeros has a slope of zero
         names_.push_back(j);
         lengths_.push_back(std::sqrt(norms[j]));
       }
-    // Beyond `most` columns, or with one alone, they count as orthogonal.
+    // A single column, or more than `most`, are treated as orthogonal.
     if (Index(names_.size()) <= most && names_.size() > 1) factor();
   }
 
@@ -39,14 +39,14 @@ public:
     std::vector<Real> scaled(names_.size());
     for (std::size_t k = 0; k < names_.size(); ++k) scaled[k] = z[names_[k]] / lengths_[k];
     Real square = 0;
-    if (Index(firm_.size()) != factor_.size() || firm_.empty()) { // not factored
+    if (Index(independent_.size()) != factor_.size() || independent_.empty()) { // not factored
       for (const Real v : scaled) square += v * v;
       return std::sqrt(square);
     }
-    std::vector<Real> solved(firm_.size());
-    for (std::size_t t = 0; t < firm_.size(); ++t) solved[t] = scaled[firm_[t]];
+    std::vector<Real> solved(independent_.size());
+    for (std::size_t t = 0; t < independent_.size(); ++t) solved[t] = scaled[independent_[t]];
     factor_.solve(solved.data());
-    for (std::size_t t = 0; t < firm_.size(); ++t) square += scaled[firm_[t]] * solved[t];
+    for (std::size_t t = 0; t < independent_.size(); ++t) square += scaled[independent_[t]] * solved[t];
     for (const Difference& d : differences_) {
       Real along = 0, size = 0;
       for (std::size_t k = 0; k < scaled.size(); ++k) {
@@ -60,25 +60,25 @@ public:
   }
 
 private:
-  static constexpr Index most = 2000;        // columns: their products are a matrix of as many rows
-  static constexpr Real dependent = 1e-9;    // of a column's squared norm: what rounding leaves is far below
-  static constexpr std::size_t several = 32; // differences; each is as long as there are samples
+  static constexpr Index most = 2000;     // columns: M has as many rows and columns
+  static constexpr Real dependent = 1e-9; // of a column's squared norm; rounding errors are far smaller
+  static constexpr std::size_t most_differences = 32; // each has the length of the samples
 
   struct Difference {              // of a column and the nearest combination of those before it
-    std::vector<Real> combination; // of columns scaled to length one
+    std::vector<Real> combination; // coefficients of the columns, which are scaled to length one
     std::vector<Real> direction;   // scaled to length one
     Real length;
   };
 
   void factor() {
     const Index rows = design_.rows(), enough = 2 * Index(names_.size()) + 64;
-    // Rows left out only make M smaller, and q larger.
+    // A part of the rows is enough: omitted rows make M smaller and q larger, so q is still an upper bound.
     if (rows > 2 * enough && products(rows / enough)) return;
     products(1);
   }
 
-  // M of every `stride`-th row, and its factor. False where columns seem to be dependent on a part of the
-  // rows.
+  // Computes M from every `stride`-th row, and its factor. False if stride > 1 and columns seem to be
+  // dependent on these rows.
   bool products(Index stride) {
     const CVec s = weights_;
     const Index rows = (design_.rows() + stride - 1) / stride, count = Index(names_.size());
@@ -100,15 +100,15 @@ private:
     });
     std::vector<Real> line(static_cast<std::size_t>(count));
     factor_.clear();
-    firm_.clear();
+    independent_.clear();
     differences_.clear();
     for (Index k = 0; k < count; ++k) {
       const Real* own = table.data() + k * rows;
       const auto against = [&](Index other) { return kernels::dot(own, table.data() + other * rows, rows); };
-      for (std::size_t t = 0; t < firm_.size(); ++t) line[t] = against(firm_[t]);
-      line[firm_.size()] = against(k);
+      for (std::size_t t = 0; t < independent_.size(); ++t) line[t] = against(independent_[t]);
+      line[independent_.size()] = against(k);
       if (factor_.append(line.data(), dependent))
-        firm_.push_back(k);
+        independent_.push_back(k);
       else if (stride > 1)
         return false;
       else
@@ -117,24 +117,24 @@ private:
     return true;
   }
 
-  // Column k with those before it, of which `line` are the inner products.
+  // Compares column k with those before it; `line` holds its inner products with them.
   void compare(Index k, std::vector<Real> line) {
     factor_.solve(line.data());
     Difference d{std::vector<Real>(names_.size()), std::vector<Real>(design_.rows()), infinity};
     d.combination[k] = 1;
     std::vector<Real> x(std::size_t(design_.cols()));
-    const auto difference = [&](auto&& coefficient) { // A^k less a combination of the others, as given
+    const auto difference = [&](auto&& coefficient) { // A^k minus a combination of the others
       std::fill(x.begin(), x.end(), 0.0);
       x[names_[k]] = 1;
-      for (std::size_t t = 0; t < firm_.size(); ++t)
-        x[names_[firm_[t]]] = -coefficient(line[t] * lengths_[k] / lengths_[firm_[t]]);
+      for (std::size_t t = 0; t < independent_.size(); ++t)
+        x[names_[independent_[t]]] = -coefficient(line[t] * lengths_[k] / lengths_[independent_[t]]);
       design_.apply(x, d.direction);
       return s_norm(d.direction);
     };
     if (exactly_dependent(k, line)) return;
     difference([](Real c) { return c; });
-    for (std::size_t t = 0; t < firm_.size(); ++t)
-      d.combination[firm_[t]] = x[names_[firm_[t]]] * lengths_[firm_[t]] / lengths_[k];
+    for (std::size_t t = 0; t < independent_.size(); ++t)
+      d.combination[independent_[t]] = x[names_[independent_[t]]] * lengths_[independent_[t]] / lengths_[k];
     for (Real& v : d.direction) v /= lengths_[k];
     for (const Difference& other : differences_) { // orthogonal to the others
       const Real along = s_dot(d.direction, other.direction);
@@ -143,14 +143,15 @@ private:
                    Index(d.combination.size()));
     }
     d.length = s_norm(d.direction);
-    if (differences_.size() >= several) d.length = 0; // no more are told apart: nothing is known
+    if (differences_.size() >= most_differences) d.length = 0; // too many: no bound
     if (d.length > 0)
       for (Real& v : d.direction) v /= d.length;
     differences_.push_back(std::move(d));
   }
 
-  // Copies, and columns of indicators that add up to another, have coefficients of few digits. What is stored
-  // is compared, without the constants of the frame: with an intercept they may be any.
+  // Whether column k is exactly a combination of earlier ones with coefficients of few binary digits, as
+  // copies and sums of indicator columns are. Stored values are compared; the constants of the frame are
+  // irrelevant if there is an intercept.
   bool exactly_dependent(Index k, const std::vector<Real>& line) const {
     constexpr Real grid = 1 << 20;
     std::vector<Real> left(std::size_t(design_.rows()));
@@ -168,8 +169,8 @@ private:
       });
     };
     add(k, 1);
-    for (std::size_t t = 0; t < firm_.size(); ++t)
-      add(firm_[t], -std::round(line[t] * lengths_[k] / lengths_[firm_[t]] * grid) / grid);
+    for (std::size_t t = 0; t < independent_.size(); ++t)
+      add(independent_[t], -std::round(line[t] * lengths_[k] / lengths_[independent_[t]] * grid) / grid);
     return uniform(left) && (intercept_ || left[0] + constant == 0);
   }
 
@@ -185,8 +186,8 @@ private:
   std::vector<Index> names_;
   std::vector<Real> lengths_;
   Columns columns_;
-  Cholesky factor_;         // of M, the columns scaled to length one,
-  std::vector<Index> firm_; // of these of them
+  Cholesky factor_;                // of M for these columns, scaled to length one:
+  std::vector<Index> independent_; // independent columns, by their place in `names_`
   std::vector<Difference> differences_;
 };
 

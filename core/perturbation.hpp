@@ -1,9 +1,9 @@
-// What stands in for missing strong convexity (Zhang and Xiao 2015, section 3.1): g gains (dx/2)||x - c||^2
-// and each phi_i* gains (dy/2)(y - e_i)^2.
+// Quadratic terms that replace missing strong convexity (Zhang and Xiao 2015, section 3.1): (dx/2)||x - c||^2
+// is added to g, and (dy/2)(y - e_i)^2 to each phi_i*.
 //
 // The paper leaves the centres c and e at 0 and takes dx and dy as small as the wanted accuracy. Here they
-// may follow the iterate: the proximal point method (Rockafellar 1976), which reaches the saddle point itself
-// and lets dx and dy be as large as is convenient.
+// may follow the iterate: the proximal point method (Rockafellar 1976), which converges to the saddle point
+// of the unperturbed problem, so that dx and dy may be large.
 #pragma once
 #include "core/problem.hpp"
 
@@ -17,7 +17,7 @@ public:
         x_(dx > 0 ? problem.design.cols() : 0), y_(dy > 0 ? problem.design.rows() : 0) {}
 
   Real dx() const { return dx_; }
-  // What the primal term adds to slope j.
+  // What the primal term adds to slope j (at x = 0).
   Real slope(Index j) const { return dx_ > 0 ? -dx_ * x_[j] : 0; }
 
   // argmax_y  y m - phi_i*(y) - (dy/2)(y - e_i)^2 - (q/2)(y - y0)^2
@@ -36,13 +36,13 @@ public:
   SOUTHWELL_INLINE Real best(Index j, Real z) const {
     return problem_.penalty[j].conjugate_gradient(-z, dx_, dx_ > 0 ? x_[j] : 0);
   }
-  // How much less that is than at x.
+  // How much lower that minimum is than the value at x.
   SOUTHWELL_INLINE Real excess(Index j, Real z, Real x) const {
     ScalarElasticNet g = problem_.penalty[j];
     g.l2 += dx_;
     return g.bregman(x, best(j, z), -(z + slope(j)));
   }
-  // The bracket of sample i, with its perturbation: max over y of what y_i falls short of, at least 0.
+  // The same for sample i: how much higher the maximum over y is than the value at y_i. At least 0.
   Real shortfall(Index i, Real m, Real y) const {
     if (dy_ == 0) return problem_.loss.bracket(i, m, y);
     const Real top = maximise(i, m, 0, 0), centre = y_[i];
@@ -52,18 +52,18 @@ public:
     return std::max(value(y) - value(top), 0.0);
   }
 
-  // Centres that follow begin where the method does.
+  // Sets the first centres, unless they stay at 0.
   void begin(CVec x, CVec y) {
     if (every_ > 0) recentre(x, y);
   }
-  // After an epoch: is it time for new centres?
+  // Called after each epoch: whether new centres are due.
   bool due() { return every_ > 0 && ++epochs_ >= every_; }
   void recentre(CVec x, CVec y) {
     epochs_ = 0;
     if (dx_ > 0) x_.assign(x.begin(), x.end());
     if (dy_ > 0) y_.assign(y.begin(), y.end());
   }
-  void begin_recentring() { epochs_ = 0; } // one at a time
+  void begin_recentring() { epochs_ = 0; } // followed by recentre_x and recentre_y for each coordinate
   void recentre_x(Index j, Real x) {
     if (dx_ > 0) x_[j] = x;
   }

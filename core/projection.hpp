@@ -1,10 +1,11 @@
 // Projects y on { A_U'(s o y) = 0 } within dom phi*, for the unpenalised columns U:
 //
-//     min sum_i s_i (y'_i - y_i)^2 / 2    gives    y' = clip(y - A_U v),    v by Newton, conjugate gradients
-//     inside.
+//     min sum_i s_i (y'_i - y_i)^2 / 2    gives    y' = clip(y - A_U v)
 //
-// 0 is feasible, so the projection exists. A budget bounds the work; near the optimum, where it matters,
-// little is needed because phi'(A x) already has small slopes there.
+// with v from Newton's method; conjugate gradients solve its linear systems.
+//
+// 0 is feasible, so the projection exists. The number of products is limited; near the optimum few are
+// needed, because phi'(A x) already has small slopes there.
 #pragma once
 #include "core/problem.hpp"
 #include <functional>
@@ -13,7 +14,7 @@ namespace southwell {
 
 class Projection {
 public:
-  // `hurry` is asked between products; true ends the work early.
+  // `hurry` is called between products; true ends the work early.
   Projection(const Problem& problem, std::function<bool()> hurry)
       : problem_(problem), hurry_(std::move(hurry)) {}
 
@@ -31,7 +32,7 @@ public:
     Index members = 0, left = most_products;
     for (int newton = 0; newton < 10 && left > 0; ++newton) {
       bool done = true;
-      for (std::size_t j = 0; j < d; ++j) { // the set only grows: a bound crossed once may be crossed again
+      for (std::size_t j = 0; j < d; ++j) { // the set only grows, or features could alternate
         if (!member_[j] && unpenalised(Index(j), z[j])) member_[j] = ++members > 0;
         done = done && !(member_[j] && std::abs(z[j]) > tolerance(Index(j)));
       }
@@ -44,7 +45,7 @@ public:
 private:
   static constexpr Index most_products = 100;
 
-  // y = clip(start - A shift), where it is strictly inside, and its slopes.
+  // Computes y = clip(start - A shift), which entries are strictly inside, and the slopes.
   void refresh(Vec y, Vec z) {
     problem_.design.apply(shift_, along_);
     for (std::size_t i = 0; i < y.size(); ++i) {

@@ -1,4 +1,4 @@
-// What the one loop needs to know of a problem, whatever its coordinates are: numbers, blocks or matrices.
+// What the loop `drive` needs from a problem, whether its coordinates are numbers, blocks or matrices.
 #pragma once
 #include "core/concepts.hpp"
 #include <cmath>
@@ -10,33 +10,33 @@ namespace southwell {
 
 struct Point;
 
-// The unit in which gaps are judged: P(0) - D(0), the zero model against the trivial bound. For every loss
-// that is zero at best, D(0) = 0 and this is P(0); for Poisson it is half the null deviance. With an
-// intercept the zero model has its best one, so that adding a constant to the targets changes nothing. If the
-// box excludes 0, its nearest point stands in.
+// The unit of gaps: P(0) - D(0), the objective of the zero model minus the trivial bound. For every loss with
+// minimum zero, D(0) = 0 and this is P(0); for Poisson it is half the null deviance. With an intercept the
+// zero model has the best one, so that adding a constant to the targets changes nothing. If the bounds
+// exclude 0, the point nearest to 0 is taken.
 struct Unit {
   Real scale;
-  Real rounding; // below this a gap cannot be told from zero
-  Real goal = 0; // where it is small enough
+  Real rounding; // a gap below this cannot be distinguished from zero
+  Real goal = 0; // the gap at which the solve ends
 };
 
-// A difference that cannot be told from zero counts as zero. `terms` is the size of the numbers that cancel
-// in it.
+// A difference within rounding of zero counts as zero. `terms` is the size of the numbers that cancel in it.
 inline Unit unit_of(Real null, Real trivial, Real terms) {
   const Real scale = null - trivial, rounding = 1e-15 * (std::abs(null) + std::abs(trivial) + terms);
   return {scale > rounding ? scale : 0, rounding};
 }
 
-// Makes dual points feasible, whose values then bound the optimum from below.
+// Makes dual points feasible; their values are then lower bounds of the optimum.
 class Bound {
 public:
   virtual ~Bound() = default;
-  // By how much rounding of the margins may have put the point's value too low, where that can matter.
+  // By how much P(x) may have been computed too low because of rounding errors in the margins, if that can
+  // matter.
   virtual Real primal_rounding(const Point&) { return 0; }
-  virtual Real dual_value(const Point& point) = 0; // D at a feasible point near the point's y:
-  virtual CVec y() const = 0;                      // this one,
-  virtual Real scale() const = 0;                  // times this;
-  virtual CVec slopes() const = 0;                 // and its slopes before that
+  virtual Real dual_value(const Point& point) = 0; // D at a feasible point near the point's y,
+  virtual CVec y() const = 0;                      // which is this
+  virtual Real scale() const = 0;                  // times this factor,
+  virtual CVec slopes() const = 0;                 // and its slopes before scaling
 };
 
 class Question {
@@ -49,7 +49,7 @@ public:
   virtual Real terms(const Point& point) const = 0; // the size of the numbers that cancel in a gap
   virtual Index nonzeros(CVec x) const = 0;
   virtual Unit unit(Point& scratch) const = 0; // `scratch` is all zero
-  // `hurry` is asked between products; true ends the work early.
+  // `hurry` is called between products; true ends the work early.
   virtual std::unique_ptr<Bound> bound(std::function<bool()> hurry) const = 0;
 };
 

@@ -1,18 +1,20 @@
-// A certificate that is a theorem: P(x) from above and D(y) from below, with every rounding error counted.
+// A rigorous certificate: an upper bound of P(x) and a lower bound of D(y) that include every rounding error.
 //
-//   margins   are sums of known sizes, so they lie in known intervals; phi is convex, so its largest value
-//             there is at an end;
-//   y         is made feasible in exact arithmetic, though not in numbers that can be written down: a point
-//             that meets all constraints is within a known distance of the y that is kept (see Distance);
-//   slopes    of that point lie in known intervals; y is scaled until all of them are surely in dom g*, and
-//   g*
-//             is convex too.
+//   margins   are sums whose terms have known absolute values, so they lie in known intervals; phi is convex,
+//   so
+//             its largest value there is at an end;
+//   y         is not feasible in exact arithmetic, but a point that satisfies all constraints lies within a
+//   known
+//             distance of it (see Distance);
+//   slopes    of that point lie in known intervals; y is scaled until these intervals are in dom g*, and g*
+//   is
+//             convex too.
 //
-// The cost is that of two plain certificates or three: products with |A| beside those with A, and losses at
-// both ends of intervals. Where rounding is too large for a bound, primal is infinity or dual that of y = 0.
+// The cost is that of two or three plain certificates: products with |A| and with A, and losses at both ends
+// of intervals. If rounding errors are too large for a bound, primal is infinity, or dual is D(0).
 #pragma once
+#include "core/block_problem.hpp"
 #include "core/rigorous_slopes.hpp"
-#include "core/wide_problem.hpp"
 
 namespace southwell {
 
@@ -22,7 +24,7 @@ public:
       : problem_(problem), design_(problem.design), width_(problem.width()),
         penalised_(problem.penalty.penalised() * width_) {}
 
-  // `slack` is how far the intercepts may be off, where they were converted from another frame.
+  // `slack` bounds the error of the intercepts, if they were converted from another frame.
   Real primal(CVec x, Real slack) const {
     std::vector<Real> without(x.begin(), x.end()), margins(n()), sizes(n());
     std::fill(without.begin() + penalised_, without.end(), 0.0);
@@ -32,13 +34,13 @@ public:
       const Real own = problem_.has_intercept() ? x[penalised_ + Index(k) % width_] : 0;
       sizes[k] = rounding::of_sum(terms, sizes[k] + std::abs(own)) + 1.01 * slack;
       margins[k] += own;
-      if (!std::isfinite(sizes[k])) return infinity; // sums that overflowed say nothing
+      if (!std::isfinite(sizes[k])) return infinity; // the sums overflowed: no bound
     }
     const Real value = problem_.loss.value_above(margins, sizes) + problem_.penalty.value_above(x);
     return std::isnan(value) ? infinity : value + 2 * rounding::unit * std::abs(value);
   }
 
-  // Moves y to the point whose value is bounded, scaled as its slopes need.
+  // Overwrites y with the point whose value is bounded, scaled so that its slopes are in dom g*.
   Real dual(Vec y) const {
     if (problem_.has_intercept()) problem_.loss.balance(y);
     const std::vector<Real> given(y.begin(), y.end());
@@ -48,7 +50,7 @@ public:
     std::vector<Real> point(given);
     Distance distance = problem_.loss.strictly_inside(point);
     if (problem_.has_intercept()) distance = sum(distance, problem_.loss.imbalance(point));
-    distance.part = 2 * distance.part + 0x1p-46; // scaled and rounded, too
+    distance.part = 2 * distance.part + 0x1p-46; // a margin for scaling and rounding
     distance.weight *= 2;
     std::vector<Real> slopes(d()), sizes(d());
     slopes_and_sizes(point, slopes, sizes);
@@ -70,7 +72,7 @@ public:
       Distance off = problem_.loss.strictly_inside(scaled);
       if (problem_.has_intercept()) off = sum(off, problem_.loss.imbalance(scaled));
       if (!(off.part <= distance.part && off.weight <= distance.weight))
-        continue; // no longer what was counted
+        continue; // outside the distance that the radii include
       const ConjugateAbove conjugate = problem_.loss.conjugate_above(scaled);
       rounding::SumAbove total;
       total.add(conjugate.value);
@@ -97,10 +99,11 @@ private:
     total.add(problem_.penalty.conjugate_above(flat, flat, 1));
     return -total.above();
   }
-  // In a sum over a row: terms of zero do not count, and rows are only counted if there are many others.
+  // The number of terms in a sum over a row, where x_j = 0 adds none. The longest row is determined only if x
+  // has many nonzeros.
   Index terms_of(CVec x) const {
     const Index few = 1000, own = Index(x.size()) - std::ranges::count(x, 0.0) + 16;
-    if (design_.right()) return design_.longest_row(); // sums of sums
+    if (design_.right()) return design_.longest_row(); // a product with U of a product with V
     return own <= few ? own : std::min(own, design_.longest_row());
   }
   // A'(s o y) and |A|'(s o |y|)
@@ -111,7 +114,7 @@ private:
       for (Index c = 0; c < width_; ++c, ++k) weighted[k] = weights[i] * y[k];
     design_.adjoint_with_sizes(weighted, width_, slopes, sizes);
   }
-  // Every number of y may be off by a part of its sample's weight beyond what was counted.
+  // Adds to the radii of the slopes the effect of an error of y_i of up to `part` for each sample.
   void add_weights(Real part, Vec radii) const {
     std::vector<Real> along(std::size_t(design_.cols()));
     design_.adjoint_sizes(problem_.loss.weights(), 1, along);

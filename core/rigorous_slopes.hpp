@@ -1,7 +1,8 @@
-// The slopes of unpenalised features U must be zero: how far is a point with exactly such slopes?
+// The slopes of unpenalised features U must be zero. This bounds the distance from y to a point with such
+// slopes.
 //
 // Let w solve M w = A_U'(s o y) for M = A_U' diag(s |y|) A_U. Then y' = y - |y| o (A_U w) has slopes of zero,
-// and each of its numbers differs from that of y by at most the part theta = max_i |a_iU'w|. Scaled by 1 -
+// and each y'_i differs from y_i by at most theta |y_i|, theta = max_i |a_iU'w|. Scaled by 1 -
 // theta it is between 0 and y, so it is in dom phi*. To bound w without knowing it, an approximate inverse R
 // of M is enough (Rump, "Verification methods", Acta Numerica 2010, section 10.2): if alpha = ||I - R M|| <
 // 1, in the maximum norm and with all rounding errors, then |w| <= ||R z|| / (1 - alpha).
@@ -21,7 +22,7 @@ public:
     weigh(y);
   }
 
-  // 2 theta, or infinity if it cannot be bounded. `slopes` and `sizes` are those of y over all features.
+  // 2 theta, or infinity if it cannot be bounded. `slopes` and `sizes` are A'(s o y) and |A|'(s o |y|).
   Real part(CVec slopes, CVec sizes, Index terms) const {
     const std::size_t m = names_.size();
     if (m == 0) return 0;
@@ -36,7 +37,8 @@ public:
       inverse[a * m + a] = 1;
       factor.solve(inverse.data() + a * m);
     }
-    // Rows of the matrix are sums of products of three numbers, of sizes that diagonal entries bound.
+    // Entries of M are sums of products of three numbers; the diagonal entries bound the sums of their
+    // absolute values.
     Real alpha = 0, reach = 0;
     for (std::size_t a = 0; a < m; ++a) {
       const Real* own = inverse.data() + a * m;
@@ -63,7 +65,7 @@ public:
   }
 
 private:
-  void gather() { // what columns hold, constants included
+  void gather() { // the columns, constants included
     const Design& design = problem_.design;
     const std::size_t m = names_.size();
     columns_.assign(m * std::size_t(rows_), 0.0);
@@ -79,7 +81,7 @@ private:
       }
     });
   }
-  // A column that is another one, but for its sign, has the same slope: one of them is enough.
+  // Drops zero columns, and copies of others up to the sign, which have the same slope.
   void drop_copies() {
     std::vector<Index> kept;
     std::vector<Real> columns;
@@ -133,23 +135,24 @@ private:
   std::vector<Real> columns_, weighted_, scale_;
 };
 
-// The part of y, and what D loses beside it.
+// `part`: the relative distance 2 theta from y. `loss`: an additional decrease of D.
 struct ZeroedSlopes {
   Real part = 0, loss = 0;
 };
 
-// For the features that no penalty and not both bounds hold, and the intercept if there are any: `slopes` are
-// then those of the point that was found. Nothing if there are none, since an intercept alone is balanced
-// (see SampleLoss::imbalance). A feature with one bound may keep a slope on the side of the bound, if that is
-// surely larger than all that is not known of it: `part` of its terms, and what is found here.
+// For features without a penalty and with at most one bound, and the intercept if there are such features.
+// Sets their `slopes` to zero, as they are at the point that was found. If there are none, nothing is done,
+// since an intercept alone is balanced (see SampleLoss::imbalance). A feature with one bound may have a slope
+// of one sign: it keeps its slope if that is larger than its error, which is at most `part` plus the part
+// found here, times its terms.
 inline ZeroedSlopes zero_slopes(const Problem& problem, CVec y, Vec slopes, Vec sizes, Index terms,
                                 Real part) {
   const auto open = [&](Index j, Real v) { return problem.penalty[j].feasible_scale(v) == 0; };
   const auto off = [&](Index j, Real own) {
     return rounding::of_sum(terms, sizes[j]) + 1.01 * (part + own) * sizes[j];
   };
-  const Index most = 50'000'000;                     // numbers: more would take longer than all else
-  for (const Real guess : {1e-12, 1e-6, infinity}) { // of the part that is found
+  const Index most = 50'000'000; // numbers; more would dominate the time of the certificate
+  for (const Real guess : {1e-12, 1e-6, infinity}) { // of the part that will be found
     std::vector<Index> names, kept;
     for (Index j = 0; j < problem.penalty.penalised(); ++j) {
       if (!open(j, 1) && !open(j, -1)) continue;
@@ -164,9 +167,10 @@ inline ZeroedSlopes zero_slopes(const Problem& problem, CVec y, Vec slopes, Vec 
     if (std::any_of(kept.begin(), kept.end(),
                     [&](Index j) { return !(std::abs(slopes[j]) > 2 * off(j, found.part)); }))
       continue;
-    for (const Index j : names) { // zero, so they are at the point that was found
+    for (const Index j : names) { // they are zero at the point that was found
       const Real end = std::isfinite(problem.penalty[j].lo) ? problem.penalty[j].lo : problem.penalty[j].hi;
-      // A point nearby may keep a slope on the side of the bound: it is not claimed to be better than that.
+      // With one bound, a nearby point may have a slope of the allowed sign, for which D is lower by this
+      // much.
       if (std::isfinite(end)) found.loss += 1.01 * (std::abs(slopes[j]) + off(j, found.part)) * std::abs(end);
       slopes[j] = sizes[j] = 0;
     }

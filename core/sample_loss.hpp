@@ -1,8 +1,7 @@
-// The loss term over all samples, sum_i s_i phi(m_i; b_i), erased: its loops are long, so a virtual call is
-// free.
+// The loss term over samples of one margin each, sum_i s_i phi(m_i; b_i).
 #pragma once
+#include "core/loss_sum.hpp"
 #include "core/losses/all.hpp"
-#include "core/support/rounding.hpp"
 #include <memory>
 
 namespace southwell {
@@ -11,21 +10,9 @@ struct Slope {
   Real first, second; // sum_i s_i phi', sum_i s_i phi''
 };
 
-// sum_i s_i phi_i*(y_i) from above, and the size of its terms. phi* is convex, so
-// phi*((1 - r) y) <= phi*(y) + r (phi*(0) - phi*(y)): where a part r of y is given up, it rises by at most r
-// times the sizes at y and at 0.
-struct ConjugateAbove {
-  Real value, size;
-};
-// How far a dual point is from one that meets its constraints exactly: that one is within `part` of each of
-// its numbers, and within `weight` of the weights s beyond that.
-struct Distance {
-  Real part = 0, weight = 0;
-};
-
 // y sums to zero, s-weighted, after its positive or its negative part is scaled towards 0.
 inline void balance(CVec weights, Vec y) {
-  CompensatedSum above, below; // equal terms round alike: plain sums of many would drift
+  CompensatedSum above, below; // compensated, since rounding errors of many equal terms would add up
   for (std::size_t i = 0; i < y.size(); ++i) (y[i] > 0 ? above : below).add(weights[i] * std::abs(y[i]));
   const Real up = above.value(), down = below.value();
   if (up == down) return;
@@ -47,31 +34,30 @@ SOUTHWELL_CLONES rounding::Sum part_of_sign(const Value* y, const Real* s, Real 
 
 } // namespace kernels
 
-class SampleLoss {
+class SampleLoss : public LossSum {
 public:
-  SampleLoss(CVec targets, CVec weights) : targets_(targets), weights_(weights) {}
-  virtual ~SampleLoss() = default;
+  SampleLoss(CVec targets, CVec weights) : LossSum(1, weights), targets_(targets) {}
 
-  Index samples() const { return Index(targets_.size()); }
   CVec targets() const { return targets_; }
-  CVec weights() const { return weights_; }
 
-  virtual Real value(CVec margins, Real shift = 0) const = 0; // sum_i s_i phi(m_i + shift)
-  virtual Slope slope(CVec margins, Real shift) const = 0;    // its derivatives in the shift
-  virtual void derivative(CVec margins, Vec y) const = 0;     // y_i = phi'(m_i)
-  virtual void curvature(CVec y, Vec h) const = 0;            // h_i = s_i phi'' where phi' is y_i
-  virtual Real conjugate(CVec y, Real scale) const = 0;       // sum_i s_i phi*(scale y_i)
+  using LossSum::derivative;
+  using LossSum::maximise;
+  Real value(CVec margins) const final { return value(margins, 0); }
+  virtual Real value(CVec margins, Real shift) const = 0;  // sum_i s_i phi(m_i + shift)
+  virtual Slope slope(CVec margins, Real shift) const = 0; // its derivatives in the shift
   // y_i = argmax  y m_i - phi*(y) - (q/2)(y - centre_i)^2; returns sum_i s_i times what is attained
   virtual Real maximise(CVec margins, CVec centre, Real q, Vec y) const = 0;
-  // The same with all rounding errors counted: at margins that are known within radii, and at y in the
-  // domain.
-  virtual Real value_above(CVec margins, CVec radii) const = 0;
-  virtual ConjugateAbove conjugate_above(CVec y) const = 0;
   virtual Interval domain(Index i) const = 0; // of phi_i*
-  virtual Real smoothness() const = 0;        // 1/gamma
-  virtual bool smooth() const = 0;            // has it no kinks?
-  virtual bool quadratic() const = 0;         // is its curvature the same everywhere?
-  virtual bool piecewise() const = 0;         // is it, in pieces?
+
+  bool coupled() const final { return false; }
+  const SampleLoss* separate() const final { return this; }
+  void derivative(Index i, const Real* m, Real* y) const final { *y = derivative(i, *m); }
+  void maximise(Index i, const Real* m, const Real* y0, Real q, Real* y) const final {
+    *y = maximise(i, *m, *y0, q);
+  }
+  void into_domain(Vec y) const final {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = clip(y[i], domain(Index(i)));
+  }
 
   // One sample at a time, for algorithms whose steps are long.
   virtual Real derivative(Index i, Real m) const = 0;
@@ -79,18 +65,17 @@ public:
                         Real q) const = 0;                 // argmax  y m - phi*(y) - (q/2)(y - y0)^2
   virtual Real bracket(Index i, Real m, Real y) const = 0; // phi(m) + phi*(y) - y m >= 0
 
-  Real size(CVec margins, CVec y) const { // sum_i s_i |y_i| (|m_i| + |b_i|): what the gap is a difference of
+  Real size(CVec margins,
+            CVec y) const final { // sum_i s_i |y_i| (|m_i| + |b_i|): what the gap is a difference of
     Real total = 0;
     for (std::size_t i = 0; i < y.size(); ++i)
       total += weights_[i] * std::abs(y[i]) * (std::abs(margins[i]) + std::abs(targets_[i]));
     return total;
   }
 
-  void balance(Vec y) const { southwell::balance(weights_, y); }
-  // y moved into the domain, by so much that its ends may be off by rounding.
-  virtual Distance strictly_inside(Vec y) const = 0;
+  void balance(Vec y) const final { southwell::balance(weights_, y); }
   // A point that sums to zero exactly has the positive or the negative part of y scaled towards 0.
-  Distance imbalance(CVec y) const {
+  Distance imbalance(CVec y) const final {
     const auto part = [&](Real sign) {
       return rounding::sum_of_chunks(samples(), [&](Index from, Index size) {
         return kernels::part_of_sign(y.data() + from, weights_.data() + from, sign, size);
@@ -103,10 +88,10 @@ public:
   }
 
 protected:
-  CVec targets_, weights_;
+  CVec targets_;
 };
 
-// Defined in sample_losses.hpp, which one file includes: it is long to compile.
+// Defined in sample_losses.hpp, which only one file includes, because it takes long to compile.
 std::unique_ptr<SampleLoss> over_samples(const AnyLoss& loss, CVec targets, CVec weights);
 
 } // namespace southwell

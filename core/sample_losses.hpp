@@ -98,6 +98,9 @@ template <Loss L> class SampleLossOf final : public SampleLoss {
 public:
   SampleLossOf(L loss, CVec targets, CVec weights) : SampleLoss(targets, weights), loss_(loss) {}
 
+  using SampleLoss::derivative;
+  using SampleLoss::maximise;
+  using SampleLoss::value;
   Real value(CVec m, Real shift) const override {
     return kernels::loss_value(loss_, m.data(), shift, targets_.data(), weights_.data(), samples());
   }

@@ -1,8 +1,10 @@
-// What the gap proves about single coordinates (gap-safe rules: Ndiaye, Fercoq, Gramfort and Salmon 2017; of
-// samples: Shibagaki, Karasuyama, Hatano and Takeuchi 2016). Once proved, it holds for good.
+// What the gap proves about single coordinates (gap-safe rules for features: Ndiaye, Fercoq, Gramfort and
+// Salmon 2017; for samples: Shibagaki, Karasuyama, Hatano and Takeuchi 2016). What is proved holds for the
+// rest of the solve.
 //
 // D is gamma-strongly concave in the s-weighted norm, so an optimal y is within sqrt(2 (P - D(y)) / gamma) of
-// any y. Where no slope within that reach leaves the subdifferential of g_j at 0, x_j = 0 in every solution.
+// any y, and the slopes of unit u (a feature, or a group) are within that times sqrt(sum_i s_i ||a_iu||^2) of
+// the optimal ones. Where no such slopes leave the subdifferential of g_u at 0, x_u = 0 in every solution.
 // P is l2-strongly convex, so the optimal x is within sqrt(2 (P(x) - D) / l2) of any x. Where phi_i' is the
 // same at both ends of what the margin can then be, it is the dual value of sample i. An unpenalised
 // intercept has no such bound.
@@ -10,75 +12,65 @@
 #include "core/certificate.hpp"
 #include "core/problem.hpp"
 #include <numeric>
+#include <type_traits>
 
 namespace southwell {
 
-class Screening {
+template <class P> using PenaltyOf = std::remove_cvref_t<decltype(P::penalty)>;
+
+// P: a problem over numbers or over blocks.
+template <class P> class Screening {
 public:
-  explicit Screening(const Problem& problem) { repenalise(problem); }
+  explicit Screening(const P& problem) { repenalise(problem); }
 
   // For another penalty on the same data nothing is proved yet.
-  void repenalise(const Problem& problem) {
+  void repenalise(const P& problem) {
     problem_ = &problem;
-    features_.assign(problem.design.cols(), 0);
-    samples_.assign(problem.design.rows(), 0);
-    l2_ = problem.has_intercept() ? 0 : infinity;
-    kinks_ = false; // without any, no feature is zero for sure
-    for (Index j = 0; j < problem.penalty.penalised() && !kinks_; ++j) {
-      const Interval quiet = problem.penalty[j].subdifferential(0);
-      kinks_ = quiet.lo < quiet.hi;
-    }
-    for (Index j = 0; j < problem.penalty.penalised() && l2_ > 0; ++j)
-      l2_ = std::min(l2_, problem.penalty[j].l2);
+    const Index units = problem.penalty.units(problem.design.cols());
+    zero_.assign(std::size_t(units), 0);
+    samples_.assign(std::size_t(problem.design.rows()), 0);
+    kinks_ = false; // without any, no unit is zero for sure
+    for (Index u = 0; u < units && !kinks_; ++u) kinks_ = problem.penalty.holds_zero(u);
+    l2_ = problem.has_intercept() ? 0 : problem.penalty.least_l2();
   }
 
-  bool feature(Index j) const { return features_[j]; }
-  const std::vector<char>& features() const { return features_; } // which are zero
-  const std::vector<char>& samples() const { return samples_; }   // whose y is known
-  CVec column_norms() {
+  bool zero(Index u) const { return zero_[u]; }
+  std::vector<char> features() const { // which are zero
+    std::vector<char> all(std::size_t(problem_->design.cols()), 0);
+    for (std::size_t u = 0; u < zero_.size(); ++u)
+      if (zero_[u]) problem_->penalty.each_feature(Index(u), [&](Index j) { all[j] = 1; });
+    return all;
+  }
+  const std::vector<char>& samples() const { return samples_; } // whose y is known
+  CVec unit_norms() {                                           // squared, s-weighted
     if (norms_.empty()) {
-      norms_.resize(features_.size());
-      problem_->design.column_squared_norms(problem_->loss.weights(), norms_);
+      std::vector<Real> columns(std::size_t(problem_->design.cols()));
+      problem_->design.column_squared_norms(problem_->loss.weights(), columns);
+      norms_.resize(zero_.size());
+      for (std::size_t u = 0; u < norms_.size(); ++u)
+        problem_->penalty.each_feature(Index(u), [&](Index j) { norms_[u] += columns[j]; });
       total_norm_ = std::reduce(norms_.begin(), norms_.end());
     }
     return norms_;
   }
-  Real total_norm() const { return total_norm_; } // of them
+  Real total_norm() const { return total_norm_; } // their sum
 
-  // With the last point and what its certificate found.
+  // Called with the last point and its certificate.
   void update(const Point& point, const Certifier& certifier, const Unit& unit) {
     const Certificate& best = certifier.best();
     const Real slack = unit.rounding + 1e-12 * best.terms; // gaps are known up to rounding
-    screen_features(certifier.slopes(), certifier.scale(), best.primal - certifier.latest_dual() + slack);
-    screen_samples(point, certifier.latest() - best.dual + slack);
+    screen_units(certifier.slopes(), certifier.scale(), best.primal - certifier.latest_dual() + slack);
+    if constexpr (std::is_same_v<P, Problem>) screen_samples(point, certifier.latest() - best.dual + slack);
   }
 
 private:
-  void screen_features(CVec slopes, Real scale, Real gap) {
+  void screen_units(CVec slopes, Real scale, Real gap) {
     const Real smoothness = problem_->loss.smoothness();
     if (!kinks_ || !std::isfinite(smoothness) || !std::isfinite(gap)) return;
-    const Real reach = std::sqrt(2 * std::max(gap, 0.0) * smoothness);
+    const Real reach = 1.000001 * std::sqrt(2 * std::max(gap, 0.0) * smoothness);
     if (lengths_.empty())
-      for (const Real square : column_norms()) lengths_.push_back(std::sqrt(square));
-    const auto room = [&](Index j, Real z, Real l1) {
-      return 1.000001 * reach * lengths_[j] + 1e-10 * (std::abs(z) + l1);
-    };
-    if (problem_->penalty.plain()) { // one condition for all: the loop vectorises
-      const Real l1 = problem_->penalty[0].l1;
-      for (Index j = 0; j < problem_->penalty.penalised(); ++j) {
-        const Real z = scale * slopes[j];
-        features_[j] |= char(std::abs(z) + room(j, z, l1) < l1);
-      }
-      return;
-    }
-    for (Index j = 0; j < problem_->penalty.penalised(); ++j) {
-      if (features_[j]) continue;
-      const ScalarElasticNet g = problem_->penalty[j];
-      if (g.lo > 0 || g.hi < 0) continue;
-      const Interval quiet = g.subdifferential(0);
-      const Real z = scale * slopes[j], far = room(j, z, g.l1);
-      features_[j] = -z - far > quiet.lo && -z + far < quiet.hi;
-    }
+      for (const Real square : unit_norms()) lengths_.push_back(std::sqrt(square));
+    problem_->penalty.mark_zeros(slopes, scale, lengths_, reach, zero_);
   }
   void screen_samples(const Point& point, Real gap) {
     if (!(l2_ > 0) || !std::isfinite(gap) || !problem_->loss.piecewise() || problem_->loss.quadratic())
@@ -96,12 +88,12 @@ private:
     }
   }
 
-  const Problem* problem_;
-  std::vector<char> features_, samples_;
+  const P* problem_;
+  std::vector<char> zero_, samples_;
   std::vector<Real> norms_, lengths_, row_norms_;
   Real total_norm_ = 0;
-  bool kinks_; // has the penalty any at zero?
-  Real l2_;    // the least of all, 0 if there is an intercept
+  bool kinks_; // the penalty has a kink at zero
+  Real l2_;    // the smallest of all features; 0 if there is an intercept
 };
 
 } // namespace southwell

@@ -1,10 +1,10 @@
-"""Model files under Atheris, which looks for new branches of the reader. Not in the ``fuzz`` extra:
+"""Fuzzes model files with Atheris, which is guided by the coverage of the reader. Not in the ``fuzz`` extra:
 
     python -m pip install atheris
     python fuzz/atheris_files.py -max_total_time=60 build/atheris fuzz/corpus
 
 New inputs go to the first folder, which must exist. Options are libFuzzer's. It mutates as ``run.py files`` does, so
-that most inputs get past the archive; a finding ends the run, and its input is written to the working directory.
+that most inputs are valid archives; a finding ends the run, and its input is written to the working directory.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sparse matrices of every SciPy format that do not hold together: their arrays are changed after they were made."""
+"""Broken sparse matrices of every SciPy format: their arrays are changed after construction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BAD_NUMBERS = [2**31 - 1, -1, -(2**31), 10**6, 1000]
 
 
 def broken(rng) -> tuple[str, object]:
-    """A sparse matrix, sound in one case of six, and its name."""
+    """A sparse matrix, valid in one case of six, and its name."""
     name = rng.choice(FORMATS)
     shape = SHAPES[rng.choice(["n x d", "n x d", "n x 1", "n x 2", "1 x d", "n x (d + 1)"])]
     numbers = table(*shape)
@@ -25,7 +25,7 @@ def broken(rng) -> tuple[str, object]:
     harm = rng.choice(sorted(HARMS[format_]))
     try:
         HARMS[format_][harm](matrix, rng)
-    except (AttributeError, ValueError, TypeError):  # SciPy guards this attribute: nothing is broken
+    except (AttributeError, ValueError, TypeError):  # SciPy protects this attribute: the matrix stays valid
         return f"sound {name}", matrix
     return f"{name}, {harm}", matrix
 

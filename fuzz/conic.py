@@ -1,6 +1,6 @@
-"""The same problem for cvxpy with Clarabel, an interior-point solver that shares nothing with this library.
+"""The same problem for cvxpy with Clarabel, an interior-point solver that shares no code with this library.
 
-Only its point is used, never its word: the oracle evaluates the objective there by itself.
+Only its solution is used, not its objective value: the oracle evaluates the objective there.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from .statement import Statement
 
 try:
     import cvxpy as cp
-except ImportError:  # told by run.py among what is skipped
+except ImportError:  # run.py reports it as skipped
     cp = None
 
 
 def able(s: Statement) -> bool:
-    """Small, of moderate scale, and of a loss with a conic form."""
+    """Whether the problem is small, of moderate scale, and its loss has a conic form."""
     entries = np.concatenate([factor.ravel() for factor in s.factors])
     largest = float(np.abs(entries).max())
     moderate = 1e-6 < largest < 1e6 and s.penalty.l1 < 1e6 and s.penalty.l2 < 1e6
@@ -46,7 +46,7 @@ def solve(s: Statement) -> tuple[np.ndarray, np.ndarray] | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             problem.solve(solver=cp.CLARABEL, time_limit=5.0)
-    except Exception:  # it is asked for a point, and may have none: that is no finding about this library
+    except Exception:  # a failure of Clarabel is no finding about this library
         return None
     if x.value is None or (s.intercept and c.value is None):
         return None

@@ -1,7 +1,7 @@
-"""Every public entry point, with sound arguments that a hostile call then replaces.
+"""Every public entry point, with valid arguments that a hostile call then replaces.
 
-Sound calls are small and short: what a hostile value makes long is a finding. Arguments in ``LIMITS`` bound the work of
-a call, so that numbers which are huge, but allowed, are not tried there.
+Valid calls are small and short: if a hostile value makes one long, that is a finding. Arguments in ``LIMITS`` determine
+the work of a call, so numbers that are huge, but allowed, are not tried there.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TASKS, WEIGHTS = rng.normal(size=(N, 2)), np.arange(1.0, N + 1)
 
 @dataclass(frozen=True)
 class Entry:
-    """A function and sound arguments for it."""
+    """A function and valid arguments for it."""
 
     name: str
     call: Callable
@@ -42,7 +42,7 @@ class Entry:
 
 
 def _signature(function) -> dict[str, object]:
-    """Arguments that have defaults, with these."""
+    """The arguments that have defaults, with their defaults."""
     parameters = inspect.signature(function).parameters.values()
     return {p.name: p.default for p in parameters if p.default is not p.empty}
 
@@ -80,6 +80,8 @@ def _solvers():
         "solve_many, labels", sw.solve_many, _defaults(sw.solve_many, A=A, Y=LABELS, **common | {"loss": "logistic"})
     )
     yield Entry("path", sw.path, _defaults(sw.path, problem=problem, n_points=3, n_threads=1, **SHORT))
+    groups = sw.BlockProblem(A, TASKS, penalty=sw.penalties.Groups(0.1, l1=0.05))
+    yield Entry("path, blocks", sw.path, _defaults(sw.path, problem=groups, n_points=3, n_threads=1, **SHORT))
     yield Entry(
         "lambda_max", sw.lambda_max, _defaults(sw.lambda_max, A=A, b=REAL, weights=np.ones(D), sample_weight=WEIGHTS)
     )
@@ -112,7 +114,7 @@ def _stated(kind):
 
 
 def _solved(kind, make: Callable, b=REAL, loss: str = "squared"):
-    """Solve with a part that is made of the arguments."""
+    """Solve with a part (loss, penalty, rule or method) constructed from the arguments."""
 
     def called(**given):
         return sw.solve(**{"A": A, "b": b, "loss": loss, **make(kind(**given)), **SHORT, "n_threads": 1})
@@ -263,11 +265,11 @@ def _threads(n_threads):
 
 def _command(word):
     if sp.issparse(word):  # SciPy itself may crash as it writes a broken one
-        raise TypeError("no word: a sparse matrix")
+        raise TypeError("a sparse matrix is not a command-line word")
     try:
         text = str(word)
-    except Exception as error:  # no word can be made of it
-        raise TypeError(f"no word: {type(error).__name__}") from None
+    except Exception as error:  # it cannot be converted to a string
+        raise TypeError(f"not a command-line word: {type(error).__name__}") from None
     with (
         contextlib.redirect_stderr(io.StringIO()),
         contextlib.redirect_stdout(io.StringIO()),

@@ -1,11 +1,11 @@
-"""P and D of a statement in extended precision, from their formulas, and how far float64 may be off.
+"""P and D of a statement in extended precision, from their formulas, and bounds of the error of float64.
 
     P(x) = sum_i s_i phi_i(m_i) + g(x)              m = A x + c
     D(y) = - sum_i s_i phi_i*(y_i) - g*(-z)         z = A'(s o y)
 
 Nothing of the library is used. ``np.longdouble`` must be wider than float64 (x86: 64 bits, and exponents to 4932), so
-that its own rounding does not count. The allowance is a first-order bound on the rounding of a careful float64
-evaluation: what a certificate may be wrong by.
+that its own rounding is negligible. The allowance is a first-order bound on the rounding error of a careful float64
+evaluation: the error that a certificate may have.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ WIDE_ENOUGH = np.finfo(Wide).nmant > 60
 
 @dataclass(frozen=True)
 class Value:
-    """A value in extended precision, and what float64 may be off by."""
+    """A value in extended precision, and a bound of the error of float64."""
 
     value: Wide
     allowance: Wide
 
 
 class Exact:
-    """The numbers of a statement, widened."""
+    """The numbers of a statement in extended precision."""
 
     def __init__(self, s: Statement):
         self.s = s
         factors = [factor.astype(Wide) for factor in s.factors]
-        self.A, self.size = factors[0], np.abs(factors[0])  # size: of what is summed in an entry
+        self.A, self.size = factors[0], np.abs(factors[0])  # size: the absolute values of the terms of an entry
         if len(factors) == 2:
             self.A, self.size = factors[0] @ factors[1], np.abs(factors[0]) @ np.abs(factors[1])
         n = s.shape[0]
@@ -46,7 +46,7 @@ class Exact:
             means = self.weights @ self.A if s.means is None else s.means.astype(Wide)
             spread = self.weights @ np.abs(self.A) if s.means is None else np.abs(means)
             self.A, self.size = self.A - means, self.size + spread
-        if s.intercept:  # the solver may centre columns, which puts their means into the intercept
+        if s.intercept:  # the solver may centre columns, and then the means enter the intercept
             self.size = self.size + self.weights @ self.size
         self.n, self.d = s.shape
 
@@ -65,7 +65,7 @@ class Exact:
         return Value(total, moved + EPS * (self.n + self.d + 8) * summed + TINY)
 
     def dual_allowance(self, x: np.ndarray, y: np.ndarray) -> Wide:
-        """How far D(y) in float64 may be above the optimum: slopes are off by rounding, which x multiplies."""
+        """How far D(y) in float64 may be above the optimum: x times the rounding errors of the slopes."""
         s, rounds = self.s, EPS * (self.n + self.d + sum(factor.shape[0] for factor in self.s.factors) + 8)
         x, y = np.abs(np.asarray(x, Wide).reshape(self.d, -1)), np.asarray(y, Wide).reshape(self.n, -1)
         slopes = self.size.T @ (self.weights[:, None] * np.abs(y))
@@ -88,7 +88,7 @@ class Exact:
 
 
 def losses_of(s: Statement, m: np.ndarray, off: np.ndarray):
-    """phi over rows of margins; bounds on |phi'| within ``off`` of them; the size of what is summed in phi."""
+    """phi over rows of margins; bounds on |phi'| within ``off`` of them; the sizes of the terms of phi."""
     if s.of_classes:
         own = np.arange(m.shape[0]), s.b
         lead = m.max(axis=1)
@@ -157,7 +157,7 @@ def _scalar(loss, m, b, off):
 
 
 def conjugate_terms(s: Statement, y: np.ndarray) -> np.ndarray:
-    """The size of what is summed in phi*, a number for each row."""
+    """The sum of absolute values of the terms of phi*, a number for each row."""
     if s.of_classes:
         return np.full(y.shape[0], Wide(10))
     b = np.abs(s.b.astype(Wide)).reshape(y.shape[0], -1)
@@ -208,7 +208,7 @@ def _strengths(s: Statement, d: int):
 
 
 def penalty_of(s: Statement, x: np.ndarray) -> Wide:
-    """g at a table of coefficients; bounds are not looked at."""
+    """g at a table of coefficients, without its bounds."""
     p = s.penalty
     if p.groups is None:
         l1, l2, *_ = _strengths(s, x.shape[0])
@@ -233,6 +233,6 @@ def penalty_conjugate(s: Statement, v: np.ndarray, reach: np.ndarray) -> tuple[W
 
 
 def outside_bounds(s: Statement, x: np.ndarray) -> bool:
-    """Is a coefficient outside its bounds?"""
+    """Whether a coefficient is outside its bounds."""
     _, _, lower, upper = _strengths(s, s.shape[1])
     return bool(((x < lower) | (x > upper)).any()) if s.width == 1 else False

@@ -1,6 +1,6 @@
-"""Damaged model files through ``southwell.load``: it refuses by a ValueError or OSError, or gives a model that works.
+"""Damaged model files through ``southwell.load``: it must raise a ValueError or OSError, or return a model that works.
 
-Memory is bounded by the size of the file, so that a MemoryError is a finding here; time is watched by the parent.
+Memory is bounded by the size of the file, so a MemoryError is a finding here; the parent process limits the time.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def check(content: bytes, key: str) -> tuple[list[Finding], Counter]:
 
 
 def use(model, key: str) -> list[Finding]:
-    """What a model that was loaded must be able to do; it may hold numbers that are not finite."""
+    """Calls what every loaded model must support; its numbers need not be finite."""
     X = np.zeros((2, min(model.n_features_in_, 1000)))
     uses = {
         "predict": lambda: model.predict(X), "repr": lambda: repr(model), "result": lambda: repr(model.result_),

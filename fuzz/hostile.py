@@ -1,7 +1,7 @@
-"""Hostile calls: any entry point with one to three arguments replaced by something it was not made for.
+"""Hostile calls: any entry point with one to three arguments replaced by unsuitable values.
 
-A call may succeed, or refuse by a ValueError, TypeError and the like with a message written for the caller. Everything
-else is a finding: a crash, a hang, another error, a warning of NumPy, or an error that Python or NumPy raised in the
+A call may succeed, or raise a ValueError, TypeError or similar with a message written for the caller. Everything else
+is a finding: a crash, a hang, another error, a warning of NumPy, or an error that Python or NumPy raised in the
 middle of the library because the argument had not been checked.
 """
 
@@ -27,15 +27,15 @@ from .entries import LIMITS, entries
 from .nasty import CONTAINERS, HUGE, PARTS, SCALARS, Raised, array, named
 from .report import Finding
 
-ALLOWED = (ValueError, TypeError, MemoryError, OSError, ImportError)  # OverflowError says nothing to a caller
+ALLOWED = (ValueError, TypeError, MemoryError, OSError, ImportError)  # OverflowError tells a caller too little
 LIBRARY, HERE = Path(sw.__file__).parent, Path(__file__).parent
 RAISES = {dis.opmap[name] for name in ("RAISE_VARARGS", "RERAISE") if name in dis.opmap}
-TRUSTED = ("sklearn", "pathlib.py")  # whose checks of X, y and paths raise what their users know
+TRUSTED = ("sklearn", "pathlib.py")  # their errors about X, y and paths are known to their users
 KNOWN = (ValueError, TypeError, OverflowError, ZeroDivisionError)
 
 
 def value(rng: random.Random, *, huge: bool) -> tuple[str, object]:
-    """Anything at all, and its name."""
+    """A random value of any kind, and its name."""
     kind = rng.random()
     if kind < 0.40:
         return named(SCALARS | HUGE if huge else SCALARS, rng)
@@ -48,7 +48,7 @@ def value(rng: random.Random, *, huge: bool) -> tuple[str, object]:
 
 @cache
 def _weights() -> list[float]:
-    """How often each entry is called: seldom, where calls are long or there are many alike."""
+    """How often each entry is called: rarely, if calls are long or there are many similar entries."""
     seldom = ("CV.", "LabelPropagation", "NearestNeighbor", "set_params", ".maximise", "prox_conjugate", "derivative")
     return list(accumulate(0.25 if any(word in entry.name for word in seldom) else 1.0 for entry in entries()))
 
@@ -66,7 +66,7 @@ class Case:
         self.arguments = self.entry.arguments | {name: given for name, (_, given) in made.items()}
         told = ", ".join(f"{name}={words}" for name, words in self.words.items())
         self.call = f"{self.entry.name}({told})"
-        # What is muted after crashes: broken matrices are many, and do the same harm.
+        # The key that is muted after crashes. Broken matrices share one, because they are many and fail alike.
         self.key = f"{self.entry.name}({re.sub(r'[a-z]{3}_(array|matrix), [a-z ]+', 'broken sparse', told)})"
 
     def run(self) -> tuple[list[Finding], Counter]:
@@ -102,12 +102,12 @@ def describe(kind: str, words: str, error: BaseException) -> Finding:
 
 
 def _frames(error: BaseException) -> traceback.StackSummary:
-    return traceback.extract_tb(error.__traceback__, limit=-30)  # of a recursion, the end will do
+    return traceback.extract_tb(error.__traceback__, limit=-30)  # of a deep recursion, the end is enough
 
 
 def _callers_own(error: BaseException) -> bool:
-    """Was it raised by an object that the caller brought (a hostile one, or a broken matrix asked for its repr), or by
-    a library whose errors its users know?"""
+    """Whether the error was raised by an object of the caller (a hostile one, or the repr of a broken matrix), or by a
+    trusted library."""
     frames = _frames(error)
     if Path(frames[-1].filename).name == "nasty.py" or "callback(" in (frames[-1].line or ""):
         return True
@@ -115,7 +115,7 @@ def _callers_own(error: BaseException) -> bool:
     beyond = {part for f in frames[own + 1 :] for part in Path(f.filename).parts}
     if isinstance(error, KNOWN) and beyond.intersection(TRUSTED):
         return True
-    if own < 0 and beyond.intersection(TRUSTED):  # a scorer, which the caller's objects reach without us
+    if own < 0 and beyond.intersection(TRUSTED):  # a scorer, which calls the caller's objects directly
         return True
     return any(f.name in ("__repr__", "__str__") and f"scipy{os.sep}sparse" in f.filename for f in frames)
 
@@ -131,9 +131,9 @@ def unclear_because(error: BaseException) -> str:
         return ""
     if not str(error) and not isinstance(error, MemoryError):
         return "empty message"
-    if HERE in file.parents or isinstance(error, MemoryError):  # a wrong signature; no memory
+    if HERE in file.parents or isinstance(error, MemoryError):  # a wrong signature, or no memory
         return ""
-    if isinstance(error, OSError) and error.errno is not None:  # the system's own words
+    if isinstance(error, OSError) and error.errno is not None:  # a message of the operating system
         return ""
     by_hand = code.co_code[trace.tb_lasti] in RAISES
     return "" if by_hand and LIBRARY in file.parents else "unclear error"
@@ -149,7 +149,7 @@ def _place(error: BaseException) -> str:
 
 
 def _unsound(answer) -> str:
-    """What cannot be true of an answer, if it is one that carries a proof."""
+    """What is wrong with a result that has a certificate, or "" if nothing is."""
     results = answer if isinstance(answer, sw.Results) else [answer]
     for result in results:
         if isinstance(result, sw.Result):

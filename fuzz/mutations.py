@@ -88,7 +88,7 @@ def _wide_integer(content: bytes, rng, files) -> bytes:
 
 
 def _members(content: bytes) -> list[tuple[str, bytes]] | None:
-    """What the archive holds, or None where earlier changes destroyed it."""
+    """The members of the archive, or None if earlier changes destroyed it."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             return [(member.filename, archive.read(member)) for member in archive.infolist()]
@@ -183,7 +183,7 @@ def _dumped(stored, rng) -> bytes:
 
 
 def _random_place(stored, rng):
-    """A dictionary or list inside, and a key of it: by a walk that ends at random."""
+    """A random dictionary or list inside, and a key of it."""
     holder = stored
     while True:
         keys = list(holder) if isinstance(holder, dict) else range(len(holder))

@@ -1,6 +1,6 @@
 """Values that no caller should pass, and some that look strange but are allowed.
 
-Each is made anew when it is asked for: some are used up by reading, some are changed by the code that gets them.
+Each is constructed anew for every use, because some can be read only once and some are changed by the code under test.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 
 import southwell as sw
 
-N, D = 8, 3  # samples and features of the sound data beside which these are passed
+N, D = 8, 3  # samples and features of the valid data that are passed with these values
 
 
 class Raised(Exception):
-    """What hostile objects raise: it may come through, since it is the caller's own."""
+    """What hostile objects raise. It may reach the caller, because it is the caller's own error."""
 
 
 class RaisesEverywhere:
@@ -31,7 +31,7 @@ class RaisesEverywhere:
 
 
 class LongList(list):
-    """A sequence that lies about its length."""
+    """A sequence that reports a wrong length."""
 
     def __len__(self):
         return 10**12
@@ -100,7 +100,7 @@ HUGE: dict[str, Callable[[], object]] = {
     "np.uint64 max": lambda: np.uint64(2**64 - 1),
     "2**63 - 1": lambda: 2**63 - 1,
 }
-"""Numbers that may be allowed, and then ask for more than there is."""
+"""Numbers that may be allowed, but then need too much memory or time."""
 
 SCALARS: dict[str, Callable[[], object]] = {
     "None": lambda: None,
@@ -201,7 +201,7 @@ CONTAINERS: dict[str, Callable[[], object]] = {
 
 
 def table(*shape: int) -> np.ndarray:
-    """Sound numbers."""
+    """Valid numbers."""
     return np.arange(1.0, 1.0 + math.prod(shape)).reshape(shape) % 5 - 2
 
 

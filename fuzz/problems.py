@@ -1,7 +1,7 @@
-"""Random problems, solved in several ways, against oracles that need no trust in the library.
+"""Random problems, solved in several ways, against oracles that do not rely on the library.
 
 Every solve of a problem, or of one that must have the same optimum, proves an interval [dual, primal] for that optimum.
-Any x, wherever it comes from, has an objective that is at least the optimum. So a dual value above the smallest
+The objective at any x is at least the optimum. So a dual value above the smallest
 objective known, beyond rounding, is a wrong certificate; the objectives are evaluated in extended precision.
 """
 
@@ -41,7 +41,7 @@ class Answer:
 
 
 class Case:
-    """One random problem and all that is tried on it."""
+    """One random problem, and all solves of it."""
 
     def __init__(self, seed: int, number: int):
         self.rng = np.random.default_rng([seed, number])
@@ -76,7 +76,7 @@ class Case:
     def _solve(self, label: str, statement: Statement, **options) -> Answer | None:
         try:
             result = sw.solve(statement.problem(), **options)
-        except ValueError as error:  # a refusal: it says why
+        except ValueError as error:  # refused, with a reason
             refused = "a method" if label in OTHERS else "a problem"
             self.counts[f"refused {refused}"] += 1
             if label == "auto":
@@ -150,7 +150,7 @@ class Case:
         least, label = min(objectives)
         for a in answers:
             allowed = SLACK * a.exact.dual_allowance(a.result.x, a.result.y) + 4 * EPS * abs(least)
-            if not a.result.status:  # x may be far from the solution, which multiplies the rounding of slopes
+            if not a.result.status:  # x may be far from the solution, which enlarges the allowance
                 allowed += SLACK * max(a.exact.dual_allowance(b.result.x, a.result.y) for b in answers
                                        if b.result.x.shape == a.result.x.shape)  # fmt: skip
             if a.result.dual > least + allowed:
@@ -164,7 +164,7 @@ class Case:
                 f"scale {r.scale!r} tol {r.tol:g}")  # fmt: skip
 
     def _found(self, kind: str, key: str, detail: str) -> None:
-        if kind == "imprecise":  # no wrong certificate: x or y, as stored, gives another value than the one told
+        if kind == "imprecise":  # the certificate may be right, but the stored x or y has another value
             self.counts[f"imprecise ({key})"] += 1
             return
         self.findings.append(Finding(kind, key, f"{self.statement}\n{detail}"))

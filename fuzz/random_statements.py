@@ -1,4 +1,4 @@
-"""Random problems that look for trouble: ties, repeats, empty and constant columns, extreme scales and penalties."""
+"""Random difficult problems: ties, repeats, empty and constant columns, extreme scales and penalties."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _targets(rng, factors, loss, n: int, width: int, weights, words: list[str]) 
     if isinstance(loss, sw.losses.ClassLoss):
         classes = int(rng.integers(2, min(used.size, 5) + 1))
         labels = rng.integers(classes, size=n)
-        labels[used[:classes]] = np.arange(classes)  # each has a sample that counts
+        labels[used[:classes]] = np.arange(classes)  # each class has a sample of positive weight
         return labels
     columns = [_target(rng, factors, loss, n, used, words) for _ in range(width)]
     return columns[0] if width == 1 else np.stack(columns, axis=1)

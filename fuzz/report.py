@@ -1,4 +1,4 @@
-"""What a fuzzer found, and how it is told."""
+"""The findings of a fuzzer, and their report."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that must not happen. ``key`` groups findings with the same cause; ``case`` makes it happen again."""
+    """Something that must not happen. ``key`` groups findings with the same cause; ``case`` repeats it."""
 
     kind: str
     key: str
@@ -24,7 +24,7 @@ class Report:
     seed: int
     cases: int = 0
     seconds: float = 0.0
-    processor: float = 0.0  # seconds of it, which a busy machine does not change
+    processor: float = 0.0  # seconds of processor time, which does not depend on the load of the machine
     counts: Counter = field(default_factory=Counter)
     findings: list[Finding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

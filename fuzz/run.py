@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT))
 from fuzz import workers  # noqa: E402 (the folder must be on the path)
 from fuzz.report import Report  # noqa: E402
 
-SETTINGS = {  # how many cases a worker is told at a time, and the seconds after which one counts as a hang
+SETTINGS = {  # how many cases a worker gets at a time, and after how many seconds one counts as a hang
     "problems": {"batch": 10, "limit": 60.0},
     "hostile": {"batch": 200, "limit": 20.0},
     "files": {"batch": 200, "limit": 20.0},
@@ -35,7 +35,7 @@ def fuzz(part: str, seconds: float, seed: int, cases: int | None, first: int, mu
 
 
 def again(part: str, seed: int, case: int) -> int:
-    """One case in this process, its findings printed: for a debugger."""
+    """Run one case in this process and print its findings; for a debugger."""
     from fuzz.worker import load
 
     found, counts = load(part).make(seed, case).run()

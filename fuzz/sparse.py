@@ -17,7 +17,7 @@ FLAGS = ["-std=c++20", "-g", "-O1", "-DSOUTHWELL_NO_CLONES", "-fsanitize=fuzzer,
 
 
 def run(seed: int, seconds: float, cases: int | None) -> Report:
-    """Build, run for what is left of the time, and report. Without a Clang that has libFuzzer, it is skipped."""
+    """Build, run for the remaining time, and report. Skipped if there is no Clang with libFuzzer."""
     report, begun = Report("sparse", seed), time.monotonic()
     compiler = shutil.which("clang++") or shutil.which("clang++-14")
     with tempfile.TemporaryDirectory(prefix="southwell-fuzz-") as scratch:
@@ -43,7 +43,7 @@ def run(seed: int, seconds: float, cases: int | None) -> Report:
 
 
 def _works(compiler: str, scratch: Path) -> bool:
-    """Does this compiler have libFuzzer?"""
+    """Whether this compiler has libFuzzer."""
     source = scratch / "nothing.cpp"
     source.write_text('extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }\n')
     made = subprocess.run([compiler, "-fsanitize=fuzzer,address", str(source), "-o", str(scratch / "nothing")],

@@ -1,4 +1,4 @@
-"""A problem as plain arrays: what the solver is given and what the oracles evaluate are made of the same numbers."""
+"""A problem as plain arrays: solver and oracles get the same numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LAYOUTS = {"C": np.ascontiguousarray, "F": np.asfortranarray, "CSR": sp.csr_arra
 
 @dataclass(frozen=True, eq=False)
 class Penalty:
-    """An elastic net with arrays, or groups (then ``strength`` counts, and weights are of groups)."""
+    """An elastic net with arrays; or groups, with ``strength`` and weights for each group."""
 
     l1: float = 0.0
     l2: float = 0.0
@@ -40,7 +40,7 @@ class Penalty:
 
 @dataclass(frozen=True, eq=False)
 class Statement:
-    """Data by their factors (one: the matrix itself), and all else that states a problem."""
+    """The data as factors (a single one is the matrix itself), and the other parts of a problem."""
 
     factors: tuple[np.ndarray, ...]  # dense, of the dtype the solver sees
     b: np.ndarray
@@ -101,7 +101,7 @@ class Statement:
         return ", ".join(parts)
 
 
-# Changes that leave the optimal value as it is, exactly: numbers are moved, repeated, or scaled by powers of two.
+# Changes that keep the optimal value exactly: numbers are moved, repeated, or scaled by powers of two.
 
 
 def rows_permuted(s: Statement, rng) -> Statement:
@@ -137,7 +137,7 @@ def data_doubled(s: Statement, rng) -> Statement:
 
 
 def zero_columns_added(s: Statement, rng) -> Statement:
-    """Two columns of zeros, penalised as others are, in the place of which zero is optimal."""
+    """Two columns of zeros with a penalty, whose optimal coefficients are zero."""
     p, d = s.penalty, s.shape[1]
 
     def padded(values, by: float):
@@ -156,8 +156,8 @@ def zero_columns_added(s: Statement, rng) -> Statement:
 
 
 def laid_out_otherwise(s: Statement, rng) -> Statement:
-    """Another layout, and float64 in the place of float32."""
-    sparse_blocks = s.blocks and s.centred  # which are refused where the data are sparse
+    """Another layout, and float64 instead of float32."""
+    sparse_blocks = s.blocks and s.centred  # not possible if the data are sparse
     others = [name for name in LAYOUTS if name != s.layout and not (sparse_blocks and name in ("CSR", "CSC"))]
     factors = tuple(factor.astype(np.float64) for factor in s.factors)
     return replace(s, layout=others[int(rng.integers(len(others)))], factors=factors)

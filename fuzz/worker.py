@@ -15,7 +15,7 @@ PARTS = {"problems": "fuzz.problems", "hostile": "fuzz.hostile", "files": "fuzz.
 
 
 class Page:
-    """The shared page on which the parent sees where the worker is."""
+    """Shared memory in which the parent sees the current case of the worker."""
 
     def __init__(self, path: str):
         with open(path, "r+b") as file:
@@ -36,7 +36,7 @@ def main() -> None:
     settings = json.loads(sys.argv[1])
     resource.setrlimit(resource.RLIMIT_AS, (settings["memory"],) * 2)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    answers = os.fdopen(os.dup(1), "w")  # what the library prints must not be taken for an answer
+    answers = os.fdopen(os.dup(1), "w")  # so that output of the library is not mistaken for an answer
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     part = load(settings["part"])
     page, muted = Page(settings["page"]), set(settings["muted"])
@@ -44,7 +44,7 @@ def main() -> None:
         start, stop = map(int, line.split())
         counts, findings, done = Counter(), [], 0
         for number in range(start, stop):
-            page.at(number, "while it was made")
+            page.at(number, "while the case was made")
             case = part.make(settings["seed"], number)
             page.at(number, case.key)
             if any(text in case.key for text in muted):

@@ -1,9 +1,9 @@
-"""Cases run in a process of their own, which may crash or hang without harm.
+"""Runs cases in a separate process, which may crash or hang.
 
-A case is a number: with the seed it determines the input. The worker is told ranges of them, writes the number of the
-case at hand to a shared page before it runs it, and answers each range with what it found. When the worker dies, or
-stays at one case for too long, the page says which case it was; a fresh worker repeats that case alone, so that the
-report can say whether the case suffices.
+A case is a number: with the seed it determines the input. The worker gets ranges of them, writes the number of
+each case to shared memory before running it, and answers each range with its findings. When the worker dies, or
+stays at one case for too long, the shared memory says which case it was; a new worker repeats that case alone, so that
+the report can say whether this case alone is enough.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .report import Finding, Report
 
 ROOT = Path(__file__).resolve().parent.parent
 START = 120.0  # seconds a worker may take to import what it needs, on a busy machine
-MUTED_AFTER = 2  # crashes of one key: the next ones of its kind would only cost time
+MUTED_AFTER = 2  # crashes with the same key; further cases of this kind are skipped
 
 
 class Worker:
@@ -52,12 +52,12 @@ class Worker:
 
     @property
     def current(self) -> tuple[int, str]:
-        """The number and the key of the case at hand."""
+        """The number and the key of the current case."""
         number, size = struct.unpack_from("<qq", self.page, 0)
         return number, self.page[16 : 16 + size].decode(errors="replace")
 
     def ask(self, start: int, stop: int, limit: float) -> dict | None:
-        """What the range gave, or None if the worker died or stayed at one case for ``limit`` seconds."""
+        """The answer for the range, or None if the worker died or stayed at one case for ``limit`` seconds."""
         try:
             self.process.stdin.write(f"{start} {stop}\n")
             self.process.stdin.flush()
@@ -106,7 +106,7 @@ def run(part: str, seed: int, seconds: float, cases: int | None, *, first: int =
     report, muted = Report(part, seed), set(mute)
     crashes: Counter = Counter()
     begun, used = time.monotonic(), _processor()
-    upcoming, again, worker = first, [], None  # ranges that must be run again: their worker died at a case behind them
+    upcoming, again, worker = first, [], None  # again: ranges to repeat, because the worker died at a later case
     while (again or cases is None or upcoming < first + cases) and time.monotonic() - begun < seconds:
         if again:
             start, stop = again.pop()
@@ -146,7 +146,7 @@ def _processor() -> float:
 
 
 def _alone(part: str, seed: int, case: int, limit: float, memory: int) -> str:
-    """How a fresh worker that runs this case alone ends, or "" if it survives."""
+    """How a new worker that runs only this case ends, or "" if it survives."""
     worker = Worker(part, seed, set(), memory)
     answer = worker.ask(case, case + 1, limit)
     if answer is None:

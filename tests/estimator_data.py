@@ -23,7 +23,7 @@ def quick(kind, **parameters):
 
 def suitable(kind, y):
     """``y`` itself, counts for Poisson, or two targets for those who share features among several."""
-    if issubclass(kind, sw.MultiTaskElasticNet):
+    if issubclass(kind, sw.MultiTaskElasticNet | sw.MultiTaskElasticNetCV):
         return np.column_stack([y, np.abs(y)])
     return np.round(np.exp(y)) if issubclass(kind, sw.PoissonRegressor) else y
 

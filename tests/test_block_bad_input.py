@@ -115,7 +115,7 @@ def test_bounds_are_refused():
         for l1 in (0.0, 0.1):
             penalty = ElasticNet(l1, **bounds)
             text = refused("Bounds are for problems with one coefficient", lambda p=penalty: sw.solve(A, Y, penalty=p))
-            assert "Leave lower and upper away" in text
+            assert "Leave lower and upper out" in text
             refused("Bounds are for", lambda p=penalty: sw.solve(A, LABELS, loss="softmax", penalty=p))
 
 
@@ -256,7 +256,7 @@ def test_losses_with_kinks_are_solved_or_refused(loss):
 @pytest.mark.parametrize("method", [name for name, known in sw.methods.ALL.items() if not known.takes_blocks])
 def test_methods_of_single_coordinates_are_refused(method):
     for given in ((Y, {}), (LABELS, {"loss": "softmax"})):
-        text = refused("not made for problems that have blocks.*Use one of auto",
+        text = refused("does not support problems with blocks.*Use one of auto",
                        lambda g=given: sw.solve(A, g[0], l2=0.1, method=method, **g[1]))  # fmt: skip
         assert sw.methods.ALL[method].__name__ in text
 
@@ -385,8 +385,3 @@ def test_lambda_max_of_blocks():
         assert (np.abs(sw.solve(sw.BlockProblem(A, Y, "squared", penalty), tol=1e-12).x).max() < 1e-9) == zero
     refused("has its own weights", lambda: sw.lambda_max(problem, weights=np.ones(5)), TypeError)
     refused("needs targets b", lambda: sw.lambda_max(A), TypeError)
-
-
-def test_a_path_of_blocks_is_refused():
-    problem = sw.BlockProblem(A, Y, "squared", Groups(0.1))
-    refused("path does not take problems of blocks.*with_penalty", lambda: sw.path(problem), TypeError)

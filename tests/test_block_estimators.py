@@ -124,7 +124,7 @@ def test_weights_of_groups():
         ({"weights": [1.0]}, ValueError, "weights must be"),
         ({"weights": "length"}, ValueError, "'size'"),
         ({"groups": 3, "weights": np.zeros(10)}, ValueError, "must be > 0"),
-        ({"method": "dgpd"}, ValueError, "have blocks"),
+        ({"method": "dgpd"}, ValueError, "with blocks"),
     ],
 )
 def test_groups_that_cannot_be(parameters, error, words):

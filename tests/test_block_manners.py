@@ -157,7 +157,7 @@ def test_the_problem_says_what_it_is():
     r = sw.solve(problem)
     assert "CONVERGED" in repr(r) or "onverged" in repr(r)
     assert problem.width == 3 and problem.inner_size == 27 and problem.dual_size == 120
-    with pytest.raises(AttributeError, match="does not change"):
+    with pytest.raises(AttributeError, match="cannot be changed"):
         problem.penalty = None
 
 

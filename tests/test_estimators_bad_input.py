@@ -51,7 +51,7 @@ def test_bad_targets_and_options_are_refused():
     for model, data, targets, error, words in (
         (sw.SparseLinearClassifier(), X, labels, ValueError, "Label 2 is the same for all samples"),
         (sw.SparseLinearClassifier(), X, three, ValueError, "indicator matrix"),
-        (sw.SparseLinearClassifier(class_weight="balanced"), X, labels[:, :2], ValueError, "not for several labels"),
+        (sw.SparseLinearClassifier(class_weight="balanced"), X, labels[:, :2], ValueError, "used with several labels"),
         (sw.LogisticRegression(class_weight={0: 0.0, 1: 1.0}), X, y, ValueError, "class_weight must be positive"),
         (sw.Lasso(n_jobs=0), X, y, ValueError, "n_jobs"),
         (sw.Lasso(fit_intercept="no"), X, y, TypeError, "fit_intercept must be True or False"),

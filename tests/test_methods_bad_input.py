@@ -187,7 +187,7 @@ def test_centred_sparse_data_are_refused_and_dense_are_solved(method):
 
 def test_active_sets_need_0_within_the_bounds():
     problem = problem_of(penalty=ElasticNet(l2=0.1, lower=0.1, upper=2.0))
-    refuses(ValueError, "leave coefficients at 0.*active_sets=False", problem, method="dgpd")
+    refuses(ValueError, "keeps inactive coefficients at 0.*active_sets=False", problem, method="dgpd")
     assert sw.solve(problem, method=DGPD(active_sets=False), max_epochs=5000).x.min() >= 0.1
 
 
@@ -237,7 +237,7 @@ def test_centred_factors_are_refused():
     ids=repr,
 )  # fmt: skip
 def test_methods_that_walk_rows_or_columns_refuse_factors(method):
-    match = f"{type(method).__name__} walks rows or columns of A.*dspdc, fista, lbfgs.*U @ V"
+    match = f"{type(method).__name__} needs rows or columns of A.*dspdc, fista, lbfgs.*U @ V"
     refuses(ValueError, match, sw.Factorised(*factors()), np.arange(N), l2=0.1, method=method)
 
 
@@ -332,7 +332,7 @@ def test_accelerated_descent_refuses_other_rules(name):
 
 
 def test_accelerated_descent_refuses_other_options():
-    with pytest.raises(ValueError, match="no use for refresh_every"):
+    with pytest.raises(ValueError, match="cannot use refresh_every"):
         AcceleratedCD(rule=rules.Greedy(refresh_every=3))
     with pytest.raises(TypeError, match="restart must be True or False"):
         AcceleratedCD(restart="yes")

@@ -88,7 +88,7 @@ def test_a_problem_does_not_change():
     problem = sw.Problem(A, targets)
     targets[:] = np.nan
     assert np.isfinite(problem.targets).all()
-    with pytest.raises(AttributeError, match="does not change"):
+    with pytest.raises(AttributeError, match="cannot be changed"):
         problem.penalty = sw.penalties.ElasticNet(1.0)
 
 

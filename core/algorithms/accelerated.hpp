@@ -1,7 +1,7 @@
 // Accelerated coordinate descent: random, greedy and hybrid (Fang, Fang, Yu, Li 2021, algorithm 3), on either
 // side.
 //
-//   v = (1 - theta) x + theta z                                      where gradients are taken
+//   v = (1 - theta) x + theta z                                      where gradients are evaluated
 //   several candidates (f + h smooth):  x = v - (grad_j1 / C_j1) e_j1,       j1 the largest grad^2/C
 //                                       z = z - (grad_j2 / (d theta C_j2)) e_j2,  j2 a uniform coordinate
 //   one candidate j (any h_j):          z_j = argmin_u  r_j u + (d theta L_j/2)(u - z_j)^2 + h_j(u)
@@ -10,21 +10,22 @@
 //
 // The second form is APPROX (Fercoq and Richtarik 2015); where h_j is zero both are the same. For several
 // candidates and an h that is not smooth no theory holds, so that is refused. theta begins at 1/d, as APPROX
-// must for x to stay in the domain of h; the paper's theta_0 = 1 spends its first d steps on z-steps d times
+// must for x to stay in the domain of h; with the paper's theta_0 = 1 the first d steps on z would be d times
 // too short.
 //
-// Nothing of length d or n is touched in a step. With x = theta_{t-1}^2 u + z, and hence v = theta_t^2 u + z,
+// A step does no work of order d or n. With x = theta_{t-1}^2 u + z, and hence v = theta_t^2 u + z,
 // a step on x by dx and on z by dz is  z += dz,  u += (dx - dz) / theta_t^2,  one coordinate each (Lee and
 // Sidford 2013). theta is about 2/t, so theta^2 is far from underflow in any run that ends.
 //
-// Restarts, looked for after each epoch:
+// Restarts, considered after each epoch:
 //   at x  when the objective rose; and, where h is mu-strongly convex in the norm of the L_j, when the bound
 //         F(x_t) - F* <= (theta_{t-1} / theta_0)^2 (1 + 1/mu) (F(x_0) - F*), which holds for one candidate,
 //         has fallen below 1/e^2: the linear rate of a method that knows mu (Fercoq and Qu 2018,
 //         arXiv:1803.05771);
-//   at z  where that is lower than x: an average of all past z, x clings to coordinates that long ago reached
-//         their bounds, and decays like 1/t^2 with never a rise. Not before 2, 4, 8, ... epochs: each time
-//         less eagerly, so that momentum has its chance.
+//   at z  when the objective is lower at z than at x. x is an average of all past z, so where z_j reached its
+//         bound long ago, x_j approaches the bound only like 1/t^2 and the objective never rises. The first
+//         such restart comes after at least 2 epochs, the next ones after 4, 8, ..., so that momentum can
+//         build up.
 #pragma once
 #include "core/coupling/pair.hpp"
 #include "core/drive.hpp"
@@ -55,8 +56,9 @@ public:
     for (Index k = 0; k < step_.coordinates(); ++k) step_.place(k, x[k]);
     step_.locate(point, pair_);
   }
-  // The first time takes everything from the point. Later the product of u is set right, so that x has the
-  // fresh one; with an intercept the point has moved on from x, and the products stay as they are.
+  // The first call takes everything from the point. Later calls correct the product of u so that x has the
+  // freshly computed product; with an intercept they do nothing, because the point has another intercept than
+  // x.
   void resync(const Point& point) override {
     if (!begun_) {
       step_.resync(point, pair_);
@@ -86,8 +88,8 @@ public:
   }
 
 private:
-  // Costs positions and coordinates, so it waits until a move has been made for each coordinate and that much
-  // has been read and written.
+  // Costs O(n + d). It is called after as many moves as there are coordinates, and after at least as much
+  // work as it costs.
   Index consider_restart() {
     steps_ = work_ = 0;
     const CVec x = here();
@@ -122,7 +124,7 @@ private:
       if (dz != 0) cost += shift(k, d_ * theta_ * dz, dz, square);
     } else {
       const auto [winner, read] = best();
-      const Index other = rule_->anyone();
+      const Index other = rule_->uniform_candidate();
       steepest_ = group_[winner];
       uniform_ = group_[other];
       cost = read;
@@ -138,7 +140,7 @@ private:
         ++steps_ >= step_.coordinates() && work_ >= pair_.positions() + step_.coordinates();
     return restarts_ && epoch_over ? cost + consider_restart() : cost;
   }
-  // Gradients at v of all candidates: the place of the steepest, and the entries read.
+  // Evaluates the gradients of all candidates at v. Returns the place of the steepest, and the entries read.
   std::pair<Index, Index> best() {
     const Real square = theta_ * theta_;
     const Index size = Index(group_.size());
@@ -180,8 +182,8 @@ private:
   Real d_, theta_, weight_ = 0; // weight = theta_{t-1}^2; at first u = 0
   Real mu_ = infinity, last_ = infinity;
   Index steps_ = 0, work_ = 0;      // since restarts were last considered
-  Index epochs_ = 0, patience_ = 2; // since the last restart; before the next at z
-  std::vector<Real> u_, z_, x_;     // x as of the last look
+  Index epochs_ = 0, patience_ = 2; // epochs since the last restart, and before one at z is allowed
+  std::vector<Real> u_, z_, x_;     // x as of the last call of `here`
   std::vector<Index> group_;
   std::vector<std::pair<Real, Real>> gradients_;
   Index steepest_ = 0, uniform_ = 0; // j1 and j2

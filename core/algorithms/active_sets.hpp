@@ -4,10 +4,10 @@
 //   search columns   z = A'(s o y) from the active rows; those with the largest |xbar_j| enter           (10)
 //   search rows      m = A x from the active columns; those with the longest steps enter                 (12)
 //   passes           over the compact matrix: x = xbar, and y by proximal steps                    (11), (13)
-//   zeros leave
+//   rows and columns at zero leave
 //
-// Searches add to z and m what has changed since the last one, and touch the scores of what they reach: after
-// the first they cost the active rows and columns, not n + d.
+// A search updates z, m and the scores only where they have changed since the last search, so that all but
+// the first cost the entries of the active rows and columns, not n + d.
 #pragma once
 #include "core/algorithms/restricted.hpp"
 #include "core/support/tree.hpp"
@@ -17,7 +17,7 @@
 namespace southwell {
 
 struct ActiveSpec {
-  Index enter = 64; // columns, and rows, that may enter a small set; a larger one may double
+  Index enter = 64; // at most so many columns, and rows, enter at once; a larger set may double
   Index passes = 5;
   bool together = false;
 
@@ -34,7 +34,7 @@ public:
         active_(problem, perturbation_, *rows_, *columns_), random_(seed), m_(rows_->count()),
         z_(columns_->count()), row_scores_(rows_->count()), column_scores_(columns_->count()),
         place_(rows_->count()), row_at_(rows_->count()) {
-    std::iota(place_.begin(), place_.end(), Index{0}); // rows that score alike enter in random order
+    std::iota(place_.begin(), place_.end(), Index{0}); // rows with equal scores enter in random order
     for (Index k = Index(place_.size()) - 1; k > 0; --k) std::swap(place_[k], place_[random_.below(k + 1)]);
     for (std::size_t i = 0; i < place_.size(); ++i) row_at_[place_[i]] = Index(i);
     const std::vector<Real> begin_x = within_bounds(problem, x), begin_y = within_domain(problem, y);
@@ -44,7 +44,7 @@ public:
     for (Index j = 0; j < columns_->count(); ++j)
       if (begin_x[j] != 0) active_.enter_column(j, begin_x[j], 0);
   }
-  ActiveSets(const ActiveSets&) = delete; // its parts look at each other
+  ActiveSets(const ActiveSets&) = delete; // members hold references to other members
 
   void epoch(Pulse& pulse) override {
     if (pulse.spend(search())) return;
@@ -150,8 +150,8 @@ private:
     row_scores_.set(place_[i], open ? s * std::abs(perturbation_.maximise(i, m_.values[i], 0, 0)) : 0);
   }
 
-  // Zeros leave once they are a quarter of their set. What they changed since the last search must not be
-  // forgotten; their scores are looked at in the next.
+  // Removes rows and columns at zero once they are a quarter of their set. z and m are updated for what has
+  // changed since the last search; the scores follow in the next search.
   Index release() {
     std::vector<char> rows(active_.rows().size()), columns(active_.columns().size());
     Index row_zeros = 0, column_zeros = 0, cost = 0;
@@ -184,7 +184,7 @@ private:
   Random random_;
   Ripple m_, z_; // as of the last search
   Tree<Largest> row_scores_, column_scores_;
-  std::vector<Index> place_, row_at_; // where a row is in its tree, and back
+  std::vector<Index> place_, row_at_; // the place of each row in the tree of scores, and its inverse
 };
 
 } // namespace southwell

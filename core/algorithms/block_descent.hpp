@@ -1,4 +1,4 @@
-// Block coordinate descent, on either side, blocks in turn as a rule hands them out.
+// Block coordinate descent, on either side; a rule selects the blocks.
 //
 //   primal   a group moves by a proximal step: X_g = prox of g_g, step 1/L_g, at X_g - Z_g / L_g, with
 //            L_g = (1/gamma) times the largest eigenvalue of A_g' diag(s) A_g. Kept: the margins M and
@@ -8,17 +8,17 @@
 //
 // An epoch costs three passes over the stored entries, k numbers wide.
 #pragma once
+#include "core/block_problem.hpp"
 #include "core/design/any_fibers.hpp"
 #include "core/drive.hpp"
 #include "core/rules/rule.hpp"
 #include "core/support/powers.hpp"
-#include "core/wide_problem.hpp"
 
 namespace southwell {
 
 class BlockDescent final : public Algorithm {
 public:
-  BlockDescent(const WideProblem& problem, std::unique_ptr<AnyFibers> columns, std::unique_ptr<Rule> rule,
+  BlockDescent(const BlockProblem& problem, std::unique_ptr<AnyFibers> columns, std::unique_ptr<Rule> rule,
                CVec x)
       : problem_(problem), columns_(std::move(columns)), rule_(std::move(rule)), k_(problem.width()),
         here_(problem), r_(here_.y.size()) {
@@ -54,7 +54,7 @@ private:
   }
   Index move(Index g) {
     const std::vector<Index> members = features(g);
-    if (!(steep_[g] > 0)) { // empty columns: only the penalty speaks
+    if (!(steep_[g] > 0)) { // empty columns: x minimises the penalty alone
       for (const Index j : members) std::fill_n(here_.x.begin() + j * k_, k_, 0.0);
       return 0;
     }
@@ -87,7 +87,7 @@ private:
     }
     return 3 * cost;
   }
-  Real largest(Index g) const { // eigenvalue of A_g' diag(s) A_g, about, by powers; no more than its trace
+  Real largest(Index g) const { // eigenvalue of A_g' diag(s) A_g, by the power method; at most the trace
     const std::vector<Index> members = features(g);
     const CVec s = problem_.loss.weights();
     std::vector<Real> along(s.size());
@@ -108,7 +108,7 @@ private:
     return value > 0 ? std::min(1.1 * value, trace) : trace;
   }
 
-  const WideProblem& problem_;
+  const BlockProblem& problem_;
   std::unique_ptr<AnyFibers> columns_;
   std::unique_ptr<Rule> rule_;
   Index k_;
@@ -120,8 +120,8 @@ private:
 class BlockAscent final : public Algorithm {
 public:
   // `least` is the smallest l2.
-  BlockAscent(const WideProblem& problem, std::unique_ptr<AnyFibers> rows, std::unique_ptr<Rule> rule, CVec y,
-              Real least)
+  BlockAscent(const BlockProblem& problem, std::unique_ptr<AnyFibers> rows, std::unique_ptr<Rule> rule,
+              CVec y, Real least)
       : problem_(problem), rows_(std::move(rows)), rule_(std::move(rule)), k_(problem.width()),
         y_(y.begin(), y.end()), norms_(std::size_t(problem.design.rows())), marks_(problem.penalty.count()),
         least_(least), read_(std::size_t(k_)), next_(read_.size()) {
@@ -176,7 +176,7 @@ private:
     return 3 * rows_->size(i);
   }
 
-  const WideProblem& problem_;
+  const BlockProblem& problem_;
   std::unique_ptr<AnyFibers> rows_;
   std::unique_ptr<Rule> rule_;
   Index k_;

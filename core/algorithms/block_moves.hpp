@@ -1,8 +1,8 @@
-// What DSPDC asks of blocks: the dual block of one sample, the rows of X of one group, the intercept as a
-// block of its own, the last. Perturbations as in perturbation.hpp.
+// The updates of DSPDC for blocks: the dual block of one sample, the rows of X of one group, and the
+// intercept, which is the last block. Perturbations as in perturbation.hpp.
 #pragma once
 #include "core/algorithms/dspdc.hpp"
-#include "core/wide_problem.hpp"
+#include "core/block_problem.hpp"
 
 namespace southwell {
 
@@ -31,7 +31,7 @@ private:
 
 class BlockMoves {
 public:
-  BlockMoves(const WideProblem& problem, const DspdcSpec& spec)
+  BlockMoves(const BlockProblem& problem, const DspdcSpec& spec)
       : problem_(&problem), perturbation_(spec.dx, spec.dy, spec.recentre_every),
         intercept_(problem.design.cols() - 1), centre_(std::size_t(problem.width())) {}
 
@@ -69,7 +69,7 @@ public:
     penalty.prox(out, tau);
   }
   void locate(Point& point) const { problem_->complete(point); }
-  Point own(const Point& point, const std::vector<Real>& x) const { // the point has its best intercept
+  Point own(const Point& point, const std::vector<Real>& x) const { // with the intercept of x
     Point own = point;
     own.x = x;
     if (!problem_->has_intercept()) return own;
@@ -80,7 +80,7 @@ public:
   }
 
 private:
-  const WideProblem* problem_;
+  const BlockProblem* problem_;
   BlockPerturbation perturbation_;
   Index intercept_;
   std::vector<Real> centre_;

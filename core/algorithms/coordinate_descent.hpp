@@ -5,11 +5,11 @@
 //   (SDCA)
 //
 // Both are min over alpha of f(A alpha) + sum_k h_k(alpha_k) (Perekrestenko, Cevher, Jaggi 2017, eq. 1), so
-// one class serves both: the coupling reads the slope of coordinate k, the step solves k's own scalar
-// problem, the coupling moves. An epoch is as many moves as coordinates. With rules that know nothing of the
-// state, or learn of it once an epoch, it costs at most three passes over the stored entries (four where
-// steps look at the curvature); a rule with several candidates reads each of them; a rule that follows every
-// move costs what AllReadings says.
+// one class serves both: the coupling computes the reading of coordinate k (its slope or margin), the step
+// solves the scalar problem of k, and the coupling updates the product. An epoch is as many moves as
+// coordinates. With rules that use no scores, or recompute them once an epoch, it costs at most three passes
+// over the stored entries (four if steps use the curvature). A rule with several candidates reads each of
+// them; a rule that needs all scores at every move costs what AllReadings says.
 #pragma once
 #include "core/algorithms/dual_step.hpp"
 #include "core/algorithms/primal_step.hpp"
@@ -26,8 +26,8 @@ namespace southwell {
 
 template <Coupling C, class Step> class CoordinateDescent final : public Algorithm {
 public:
-  // `crossing` and `room` serve rules that follow every move; see AllReadings. Anchors, where there are any,
-  // are moved every so many epochs.
+  // `crossing` and `room` are for rules that need all scores at every move; see AllReadings. The anchors of
+  // proximal terms, if there are any, move every `recentre_every` epochs.
   CoordinateDescent(C coupling, Step step, std::unique_ptr<Rule> rule, bool shrinking, bool focused,
                     std::unique_ptr<AnyFibers> crossing, Index room, Index recentre_every)
       : coupling_(std::move(coupling)), step_(std::move(step)), rule_(std::move(rule)),
@@ -39,7 +39,7 @@ public:
     group_.resize(rule_->candidates());
     until_refresh_ = rule_->keeps_scores() ? 0 : Rule::never;
   }
-  CoordinateDescent(const CoordinateDescent&) = delete; // the readings look into the coupling
+  CoordinateDescent(const CoordinateDescent&) = delete; // readings_ refers to coupling_
 
   void epoch(Pulse& pulse) override {
     if (readings_) {
@@ -47,7 +47,7 @@ public:
         if (pulse.beat(follow())) return;
     } else if (rule_->candidates() > 1 || rule_->aims()) {
       for (Index left = step_.coordinates(); left > 0; --left)
-        if (pulse.beat(compete()) || (rule_->aims() && pulse.look())) return; // a search takes its time
+        if (pulse.beat(compete()) || (rule_->aims() && pulse.look())) return; // a search is slow
     } else if (sweep(pulse) || (focused_ && focus(pulse))) {
       return;
     }
@@ -66,7 +66,7 @@ public:
       readings_->refresh(Step::readings(point));
       rescore();
     } else if (until_refresh_ == 0 && !step_.has_intercept()) {
-      // Scores are due, and here the readings are, for nothing.
+      // Scores are due, and the certificate has just computed all readings.
       refresh_scores([&, readings = Step::readings(point)](Index k) { return readings[k]; });
     }
   }
@@ -87,7 +87,7 @@ public:
   }
 
 private:
-  // Rules that need no reading to choose: batches are known ahead and can be fetched.
+  // An epoch with a rule that selects without readings: batches are known in advance and can be prefetched.
   bool sweep(Pulse& pulse) {
     std::array<Index, 64> batch;
     for (Index left = step_.coordinates(); left > 0;) {
@@ -95,7 +95,7 @@ private:
       const Index take = std::min({left, rule_->lookahead(), until_refresh_, Index(batch.size())});
       rule_->next({batch.data(), std::size_t(take)});
       for (Index t = 0; t < take; ++t) {
-        if (t + 8 < take && !rest_.asleep(batch[t + 8])) { // where the fiber starts, then the fiber
+        if (t + 8 < take && !rest_.asleep(batch[t + 8])) { // first where the fiber starts, then the fiber
           coupling_.prefetch_start(batch[t + 8]);
           step_.prefetch(batch[t + 8]);
         }
@@ -107,25 +107,27 @@ private:
     }
     return false;
   }
-  // Where few have moved, they go on among themselves until they hardly do, or as much has been spent on that
-  // as on four passes: what shrinking is for, without forgetting the others for long.
+  // If fewer than a quarter of the coordinates have moved, only those are visited again, until they move by a
+  // tenth of what they did at first, or until this has taken four times the work of the pass. An alternative
+  // to shrinking that visits the other coordinates regularly.
   bool focus(Pulse& pulse) {
     const Index before = std::exchange(work_, pulse.work());
     const Index most = work_ + 4 * (work_ - before);
     Real first = 0;
-    while (4 * Index(movers_.size()) < step_.coordinates() && !movers_.empty() && pulse.work() < most) {
-      turn_.swap(movers_);
-      movers_.clear();
+    while (4 * Index(moved_coordinates_.size()) < step_.coordinates() && !moved_coordinates_.empty() &&
+           pulse.work() < most) {
+      focus_.swap(moved_coordinates_);
+      moved_coordinates_.clear();
       moved_ = 0;
-      for (std::size_t t = 0; t < turn_.size(); ++t) {
-        if (t + 3 < turn_.size()) coupling_.prefetch(turn_[t + 3]);
-        if (pulse.beat(move(turn_[t], coupling_.read(turn_[t])))) return true;
+      for (std::size_t t = 0; t < focus_.size(); ++t) {
+        if (t + 3 < focus_.size()) coupling_.prefetch(focus_[t + 3]);
+        if (pulse.beat(move(focus_[t], coupling_.read(focus_[t])))) return true;
       }
       if (first == 0) first = moved_;
       if (moved_ <= 0.1 * first) break;
     }
     work_ = pulse.work();
-    movers_.clear();
+    moved_coordinates_.clear();
     return false;
   }
   Index visit(Index k) {
@@ -140,7 +142,7 @@ private:
     rest_.visited(k, delta != 0);
     if (delta == 0) return coupling_.read_cost(k);
     if (focused_) {
-      movers_.push_back(k);
+      moved_coordinates_.push_back(k);
       moved_ += std::abs(delta);
     }
     coupling_.move(k, delta);
@@ -160,7 +162,7 @@ private:
     return cost;
   }
 
-  // The best of a group of candidates; their readings are not wasted.
+  // Reads a group of candidates and moves the one with the best score.
   Index compete() {
     const auto [k, reading, cost] = best();
     return cost - coupling_.read_cost(k) + move(k, reading);
@@ -193,7 +195,7 @@ private:
     return winner;
   }
 
-  // Rules that follow every move.
+  // For rules that need all scores at every move.
   Index follow() {
     Index k;
     rule_->next({&k, 1});
@@ -207,7 +209,7 @@ private:
     }
     const Index cost = readings_->move(k, delta);
     stale_.assign(1, k);
-    // The intercept; on the dual side it is a sample like others, and no harm is done.
+    // The intercept. On the dual side this is the last sample; scoring it again is harmless.
     if (step_.has_intercept()) stale_.push_back(step_.coordinates() - 1);
     const CVec plain = readings_->plain();
     const auto look = [&](Index l) {
@@ -254,9 +256,9 @@ private:
   Index until_refresh_ = 0; // moves
   Index recentre_every_, epochs_ = 0;
   bool focused_;
-  std::vector<Index> movers_, turn_; // since the last pass; those whose turn it is
-  Real moved_ = 0;                   // and how far
-  Index work_ = 0;                   // when it began
+  std::vector<Index> moved_coordinates_, focus_; // moved since the last pass; visited by `focus`
+  Real moved_ = 0;                               // the sum of |delta| over them
+  Index work_ = 0;                               // when the pass began
 };
 
 } // namespace southwell

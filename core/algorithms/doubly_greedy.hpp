@@ -10,9 +10,9 @@
 //
 // The safe weight is q = S (10 R^2 + n gamma l2) / (2 n l2), S the number of coordinates where x is not xbar:
 // (16) with the 10 that its proof needs, times the batch sizes' worst case. Scores depend on q, so it is
-// raised when S has outgrown it, by a factor of two, and lowered once an epoch. Beyond that bound q is
-// adapted: eased by a third while the gap, which the kept products give at the cost n + d, falls from epoch
-// to epoch; where it rises, the epoch is taken back and q raised fourfold.
+// doubled when S has outgrown it, and lowered once an epoch. If `adapt` is set, q may be smaller than this
+// bound: it is divided by 1.5 after each epoch in which the gap, computed from the kept products at a cost of
+// n + d, has fallen; if the gap has risen, the epoch is undone and q is multiplied by four.
 #pragma once
 #include "core/design/any_fibers.hpp"
 #include "core/drive.hpp"
@@ -25,7 +25,7 @@ namespace southwell {
 struct GreedySpec {
   Index columns = 1, rows = 1; // moved in an iteration
   Real unit;                   // (10 R^2 + n gamma l2) / (2 n l2)
-  Real weight = 0;             // q by hand; 0: safe, then adapted
+  Real weight = 0;             // q as set by the user; 0: the safe weight, adapted
   bool adapt = true;
   Real dx = 0, dy = 0; // see Perturbation
   Index recentre_every = 0;
@@ -59,12 +59,12 @@ public:
   }
   void resync(const Point& point) override {
     m_.values = point.margins;
-    if (problem_.has_intercept()) m_.values = margins_with(point, x_.back()); // the point has its best one
+    if (problem_.has_intercept()) m_.values = margins_with(point, x_.back()); // the point has another one
     z_.values = point.slopes;
     score_all();
   }
 
-  std::vector<Index> draw(Index count) override { // the column it would move, so many times
+  std::vector<Index> draw(Index count) override { // the column it would move, `count` times
     return std::vector<Index>(count, primal_.argmax());
   }
   std::vector<Index> lead(Index moves) override { // the columns, -1, the rows, -1, for each iteration
@@ -119,7 +119,7 @@ private:
     z_.settle();
     return cost;
   }
-  // The coordinates with the largest scores above 0, at most so many.
+  // The at most `most` coordinates with the largest positive scores.
   static void pick(Tree<Largest>& tree, Index most, std::vector<Index>& picked) {
     picked.clear();
     while (Index(picked.size()) < most && tree.top() > 0) {
@@ -190,7 +190,7 @@ private:
   Ripple m_, z_;
   Tree<Largest> primal_, dual_;
   std::vector<Real> score_;       // of the columns
-  Real q_, ease_ = 1, limit_ = 0; // the share of the safe weight in use, and the least allowed
+  Real q_, ease_ = 1, limit_ = 0; // q as a share of the safe weight, and the smallest share allowed
   Safe safe_;
   Index misplaced_ = 0;
   std::vector<Index> moved_columns_, moved_rows_;

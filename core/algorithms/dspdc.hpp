@@ -5,8 +5,8 @@
 //     x_j = argmin_x  x <A^j, s o ye> + g_j(x) + (x - x_j)^2 / (2 tau)         j in J, |J| = q
 //     ye = y_old + (n/m)(y - y_old),    xe = x + theta (x - x_old)
 //
-// y_i and x_j are numbers or blocks of them (section 5.1, equations 28 and 29): `Moves` solves what is asked
-// of one. An iteration costs what `Bilinear` keeps: O(k (m + q)) for A = U V of inner size k.
+// y_i and x_j are numbers or blocks of them (section 5.1, equations 28 and 29): `Moves` solves the problem of
+// one of them. An iteration costs what `Bilinear` keeps: O(k (m + q)) for A = U V of inner size k.
 #pragma once
 #include "core/coupling/bilinear.hpp"
 #include "core/drive.hpp"
@@ -24,7 +24,7 @@ struct DspdcSpec {
   Index recentre_every = 0;
 };
 
-// One number at a time.
+// The updates for numbers.
 class ScalarMoves {
 public:
   ScalarMoves(const Problem& problem, const DspdcSpec& spec)
@@ -48,7 +48,7 @@ public:
     out[0] = perturbation_.minimise(j, slope[0], x[0], tau);
   }
   void locate(Point& point) const { complete(problem_, point); }
-  Point own(const Point& point, const std::vector<Real>& x) const { // the point has its best intercept
+  Point own(const Point& point, const std::vector<Real>& x) const { // with the intercept of x
     Point own = point;
     own.x = x;
     if (problem_.has_intercept()) own.margins = margins_with(point, x.back());
@@ -71,7 +71,7 @@ public:
     moves_.perturbation().begin(x_, y_);
   }
 
-  void epoch(Pulse& pulse) override { // iterations in which each could have moved once
+  void epoch(Pulse& pulse) override { // enough iterations for every coordinate to move once
     const Index a = (moves_.samples() + spec_.rows - 1) / spec_.rows,
                 b = (moves_.blocks() + spec_.columns - 1) / spec_.columns;
     for (Index left = std::max(a, b); left > 0; --left)

@@ -1,7 +1,7 @@
 // The scalar problem of one sample: maximise  y m_i - phi_i*(y) - (q_i/2)(y - y_i)^2,
 // q_i = s_i sum_j a_ij^2 / l2_j  (SDCA).
 //
-// The questions are those of PrimalStep.
+// The interface is that of PrimalStep.
 #pragma once
 #include "core/problem.hpp"
 #include "core/rules/score.hpp"
@@ -106,7 +106,7 @@ public:
   }
   template <class C> void resync(const Point& point, C& coupling) {
     Real shift = 0;
-    if (problem_.has_intercept()) { // its anchor goes where its own problem put it
+    if (problem_.has_intercept()) { // its anchor moves to the best intercept
       const Index last = problem_.design.cols() - 1;
       coupling.map().recentre(last, point.x.back());
       shift = coupling.map().at(last, point.slopes.back()) - point.x.back();
@@ -121,9 +121,9 @@ public:
   }
 
 private:
-  // How far y_i can go: to the end of its domain, or, where there is none, to where phi*(y) + phi(0) exceeds
-  // what any ascent from y = 0 allows, s_i (phi_i*(y_i) + phi_i(0)) <= P(0) - D(0). By bisection: phi* is
-  // convex.
+  // The largest y_i (times `sign`) that an iterate can have: the end of dom phi_i* or, if that is infinite,
+  // the y at which s_i (phi_i*(y) + phi_i(0)) = P(0) - D(0), since any ascent from y = 0 stays below that.
+  // Found by bisection, because phi* is convex.
   Real end(Index i, Real sign) const {
     const Sample& sample = samples_[i];
     const Interval dom = loss_.domain(sample.b);

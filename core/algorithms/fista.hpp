@@ -1,5 +1,5 @@
 // Accelerated proximal gradient descent (Nesterov 2013; Beck and Teboulle 2009) with a line search that can
-// take longer steps again, and restarts when momentum points uphill (O'Donoghue and Candes 2015).
+// lengthen steps again, and restarts when the momentum is an ascent direction (O'Donoghue and Candes 2015).
 //
 //     v  = x + beta (x - x_before)
 //     x  = prox_{1/L} g (v - grad f(v) / L)
@@ -42,7 +42,7 @@ public:
   }
 
 private:
-  static constexpr Real largest = 1e300; // of L: shorter steps do not move x
+  static constexpr Real largest = 1e300; // of L; with a larger one no step would move x
 
   // `interrupted()` is asked after each product; true ends the line search.
   template <class Interrupted> void iterate(Interrupted&& interrupted) {
@@ -77,7 +77,7 @@ private:
     std::swap(x_, next_);
     std::swap(before_margins_, margins_);
     std::swap(margins_, next_margins_);
-    lipschitz_ = std::max(0.95 * lipschitz_, 1 / largest); // flat places deserve longer steps
+    lipschitz_ = std::max(0.95 * lipschitz_, 1 / largest); // try longer steps where the loss is flat
   }
 
   const Problem& problem_;

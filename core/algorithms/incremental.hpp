@@ -11,12 +11,12 @@
 //     SPDC   < 1     share_i/sigma   w_i/(|K| share_i)     Zhang and Xiao 2015, algorithms 1 and 2
 //     SAGA   0                       w_i                   Defazio, Bach, Lacoste-Julien 2014
 //     SAG    0                       s_i                   Le Roux, Schmidt, Bach 2012
-//     SVRG   0                       w_i                   Xiao and Zhang 2014: y and z wait for a snapshot
+//     SVRG   0                       w_i                   Xiao and Zhang 2014: y, z change only at snapshots
 //
-// An iteration costs the entries of its rows, whatever d is: coordinates that no row of K meets drift under
-// their slope, and are brought up to date when they are next looked at (moving_coordinates.hpp). A batch is
-// split over threads by rows for the margins and by columns for the rest, so the numbers do not depend on how
-// many there are.
+// An iteration costs the entries of its rows, independently of d: a coordinate without an entry in the rows K
+// takes the same step with a constant slope (it drifts), and these steps are applied at once when it is next
+// needed (moving_coordinates.hpp). A batch is split over threads by rows for the margins and by columns for
+// the rest, so the numbers do not depend on how many there are.
 //
 // With weights the problem is the papers' with rows sqrt(w_i) a_i and losses w_i phi_i(t / sqrt(w_i)), which
 // are as smooth as phi_i; in the y of this library that changes leap_i and the norms alone.
@@ -111,8 +111,8 @@ public:
     for (Index i = 0; i < design_.rows(); ++i) point.y[i] = samples_[i].y;
     complete(problem_, point);
   }
-  // The tables of gradients begin with those at the start, which the first certificate has computed. SVRG has
-  // a snapshot for nothing at each.
+  // The tables of SAGA and SAG start with the gradients that the first certificate has computed. Every
+  // certificate serves as a snapshot for SVRG.
   void resync(const Point& point) override {
     if (kind_ == Kind::svrg || (kind_ != Kind::spdc && !begun_)) {
       for (Index i = 0; i < design_.rows(); ++i) samples_[i].y = point.y[i];
@@ -152,16 +152,16 @@ private:
     Real y, q, leap, s;
   };
 
-  // What a row will look at; where that fits into the caches nothing is gained or lost.
+  // Prefetches the coordinates that row i will read, if they are too many for the caches.
   void prefetch(Index i) const {
     SOUTHWELL_PREFETCH(&samples_[i]);
     if (crowded_ && !without_gaps<Row>)
       design_.fiber(i).visit([&](Index j, Real) { coordinates_.prefetch(j); });
   }
-  bool framed() const { return !plain && design_.shifted(); } // by an intercept, the last coordinate
+  bool framed() const { return !plain && design_.shifted(); } // an intercept, which is the last coordinate
   Index draw_row() { return alias_ ? alias_->draw(random_) : random_.below(design_.rows()); }
 
-  // y_i at margin m; how far it moved.
+  // Updates y_i at margin m; returns its change.
   SOUTHWELL_INLINE Real renew(Sample& sample, Index i, Real m) {
     if (kind_ == Kind::spdc) {
       const Real next = perturbation_.maximise(i, m, sample.y, sample.q);
@@ -172,7 +172,7 @@ private:
     return change;
   }
 
-  Index visit(Index i) { // one row; the entries touched
+  Index visit(Index i) { // one row; returns the entries touched
     const Row row = design_.fiber(i);
     Real m = coordinates_.read(row);
     if (framed()) m += intercept();
@@ -211,7 +211,7 @@ private:
     crew_([&](int k) {
       in_columns(k, [&](std::size_t t, Index j, Real a) { leap_[j] += ahead_[t] * a; });
       in_columns(k, [&](std::size_t, Index j, Real) {
-        if (!coordinates_.waits(j)) return; // another row of the batch has been here
+        if (!coordinates_.waits(j)) return; // another row of the batch has updated it
         const Real by = std::exchange(leap_[j], 0.0);
         coordinates_.leap(j, by, of_slope * by);
       });
@@ -221,7 +221,7 @@ private:
     for (const Index i : rows) entries += 2 * design_.fiber(i).size();
     return entries;
   }
-  // Columns in as many stretches as threads, with equally many entries.
+  // Divides the columns among the threads, with about equally many entries for each.
   void divide_columns() {
     std::vector<Index> counts(design_.cols());
     for (Index i = 0; i < design_.rows(); ++i) design_.fiber(i).visit([&](Index j, Real) { ++counts[j]; });

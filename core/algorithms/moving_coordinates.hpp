@@ -1,9 +1,10 @@
-// All of x, moving at every step of an incremental method: under the slope z_j + what a row adds to it.
+// The vector x of an incremental method. Every step updates all of x, with slope z_j plus what the row adds
+// to it.
 //
-// Two ways to hold it. Lazy: a coordinate drifts, and is brought up to date when a row next meets it, so that
-// a step costs the entries of its row; each lies on half a cache line, since rows meet them in no order.
-// Eager: where every row meets every coordinate there is nothing to put off, and plain vectors let the loops
-// use SIMD.
+// Lazy: the updates of a coordinate without an entry in the row (its drift) are postponed until a row with an
+// entry comes, so that a step costs the entries of its row. The data of a coordinate lie on half a cache
+// line, because rows access coordinates in no particular order. Eager: if every row has an entry for every
+// coordinate, nothing can be postponed, and plain vectors let the loops use SIMD.
 #pragma once
 #include "core/design/fiber.hpp"
 #include "core/penalties/drift.hpp"
@@ -24,7 +25,8 @@ public:
   Real& slope(Index j) { return coordinates_[j].slope; }
   void prefetch(Index j) const { SOUTHWELL_PREFETCH(&coordinates_[j]); }
 
-  // One at a time: up to date; x_j + theta (x_j - x_j before); has it yet to move in this step? the move.
+  // For one coordinate: `meet` brings it up to date, `extrapolated` returns x_j + theta (x_j - x_j before),
+  // `waits` says whether it has yet to move in this step, and `leap` moves it.
   SOUTHWELL_INLINE void meet(Index j) {
     Coordinate& c = coordinates_[j];
     if (const Index k = now_ - c.time; k > 0) {
@@ -46,7 +48,7 @@ public:
     c.time = now_ + 1;
   }
 
-  // A row at a time.
+  // The same for all coordinates of a row.
   template <class F> SOUTHWELL_INLINE Real read(const F& row) {
     return row.sum([&](Index j, Real a) {
       meet(j);
@@ -57,12 +59,12 @@ public:
     if (by != 0) row.visit([&](Index j, Real a) { leap(j, by * a, slope_by * a); });
   }
   void next() { ++now_; }
-  void arrive() { // everybody up to date
+  void arrive() { // brings all coordinates up to date
     for (Index j = 0; j < size(); ++j) meet(j);
   }
 
 private:
-  struct Coordinate { // x as of `time`, the x before it, and what pulls at it
+  struct Coordinate { // x as of `time`, the x one step before, and the slope
     Real x, before, slope;
     Index time;
   };
@@ -87,7 +89,7 @@ SOUTHWELL_CLONES inline void leap(Real* x, Real* ahead, const Real* pull, Real t
 
 } // namespace kernels
 
-// For rows without gaps, under one penalty without bounds.
+// For dense rows and the same penalty without bounds on every coordinate.
 class EagerCoordinates {
 public:
   EagerCoordinates(const ElasticNet& penalty, Real tau, Real extra, Real theta, CVec x)
@@ -127,7 +129,7 @@ public:
 private:
   Real tau_, threshold_, rho_, theta_;
   std::vector<Real> x_, ahead_, slope_, pull_;
-  std::vector<Index> moved_; // when, in a batch
+  std::vector<Index> moved_; // the step in which it last moved, for batches
   Index now_ = 0;
 };
 

@@ -1,16 +1,17 @@
 // The scalar problem of one feature: minimise  slope d + (H/2) d^2 + g_j(x_j + d).
 //
 // H is the bound L_j = sum_i s_i a_ij^2 / gamma, exact for the squared loss. Where |phi'''| <= M phi''
-// (logistic, Poisson) the true curvature h serves instead, made safe without a line search: for |d| <= r / (M
-// max_i |a_ij|)
+// (logistic, Poisson) the true curvature h is used instead, made safe without a line search: for |d| <= r /
+// (M max_i |a_ij|)
 //
 //     f(x_j + d) <= f + slope d + kappa(r) h d^2/2,       kappa(r) = 2 (e^r - r - 1) / r^2        (Bach 2010,
 //     lemma 1)
 //
-// and the step with curvature h itself is never shorter than the one with kappa(r) h, which settles r.
+// and the step with curvature h itself is never shorter than the one with kappa(r) h, so its length
+// determines r.
 //
-// A step answers by how much the coordinate's share of the product moves, how wrong the coordinate is (its
-// scores), and how its side of the problem becomes a point.
+// A step computes the change of the coordinate, its scores (how far it is from its optimum), and the Point
+// (x, y) of its side of the problem.
 #pragma once
 #include "core/problem.hpp"
 #include "core/rules/score.hpp"
@@ -43,14 +44,14 @@ public:
     auto& [x, bound] = features_[j];
     const Real before = x;
     if (before == 0 && std::abs(slope) <= g.l1 && g.lo <= 0 && g.hi >= 0) return 0;
-    x = bound == 0 ? g.minimiser(before) // an empty column: only the penalty speaks
+    x = bound == 0 ? g.minimiser(before) // an empty column: x_j minimises the penalty alone
                    : clip(before + newton(j, slope, g, before, bound, coupling), g.lo, g.hi);
     return x - before;
   }
 
-  // Scores. Where l2 = 0, g* has no finite values beyond l1 to speak of; but no iterate of a descent method
-  // has g_j(x_j) > level - g_j*(0), level = P(start) - D(0), so g may be bounded there (Perekrestenko et al.,
-  // section 4.1).
+  // Scores. If l2 = 0, g_j* is infinite beyond l1, and so would be the scores. But no iterate of a descent
+  // method has g_j(x_j) > level - g_j*(0), level = P(start) - D(0), so x_j may be bounded there, which makes
+  // g_j* finite (Perekrestenko et al., section 4.1).
   void prepare_scores() {
     std::vector<Real> x(features_.size()), margins(problem_.design.rows());
     for (Index j = 0; j < coordinates(); ++j) x[j] = features_[j].x;
@@ -77,7 +78,7 @@ public:
     case Score::none:
       return 0;
     case Score::reach: {
-      if (norms_[j] == 0 && g.minimiser(x) == x) return 0; // an empty column, content for ever
+      if (norms_[j] == 0 && g.minimiser(x) == x) return 0; // an empty column at its optimum
       const ScalarElasticNet h = g.within(-scales_[j].reach, scales_[j].reach);
       return std::max(std::abs(h.lo), std::abs(h.hi)) * scales_[j].size;
     }
@@ -106,8 +107,8 @@ public:
     return {-by_penalty.hi, -by_penalty.lo};
   }
 
-  // What accelerated descent asks: the proximal step from `from` with curvature `stretch` L_j, and, where g
-  // is smooth, gradient and curvature of f + g_j.
+  // For accelerated descent: the proximal step from `from` with curvature `stretch` L_j, and, where g is
+  // smooth, gradient and curvature of f + g_j.
   Real prox(Index j, Real slope, Real from, Real stretch) const {
     const Real bound = stretch * features_[j].bound;
     const ScalarElasticNet g = problem_.penalty[j];
@@ -154,7 +155,7 @@ private:
           const Real d = towards(slope, kappa * h, g, x);
           return longest > widest ? clip(d, -widest / bends_[j], widest / bends_[j]) : d;
         }
-      } else if (bound == infinity) { // flat to rounding: walk downhill by the trust region
+      } else if (bound == infinity) { // curvature 0 up to rounding: to the end of the trust region
         return clip(slope == 0 ? 0 : -std::copysign(2 / bends_[j], slope), g.lo - x, g.hi - x);
       }
     }
@@ -163,7 +164,8 @@ private:
   ScalarElasticNet bounded(Index j, const ScalarElasticNet& g, Real x, Real slope) const {
     if (g.l2 > 0) return g;
     if (g.l1 == 0) {
-      // Unpenalised: as far as a gradient step goes, or it would outweigh all others near the optimum.
+      // Unpenalised: bounded by the length of a gradient step; otherwise its score would exceed all others
+      // near the optimum.
       const Real curvature = std::isfinite(features_[j].bound) ? features_[j].bound : norms_[j];
       const Real reach = curvature > 0 ? std::abs(slope) / curvature : 0;
       return g.within(x - reach, x + reach);

@@ -3,37 +3,42 @@
 // A primal iterate gives a dual one and the other way round, and the certificate accepts any pair. So a mover
 // can take over from another at any certificate: it begins at the best primal and the best dual point seen.
 //
-// Who begins is decided by what each is expected to cost, and looked at again after a few rounds. Later the
-// measured fall of log(gap), by the second or, where runs must repeat, by the entry touched, decides. A stint
-// is twice as long as all before it, but for the first of a mover, which is a quarter of that: no more than a
-// few times the price of the better one is paid. One that is stuck is replaced.
+// The mover that begins is chosen by what each is expected to cost, and the choice is reviewed after a few
+// rounds. Later the measured fall of log(gap), by the second or, where runs must repeat, by the entry
+// touched, decides. A stint (the rounds of one mover until the next decision) is twice as long as all before
+// it, but the first of a mover is a quarter of that: no more than a few times the price of the better one is
+// paid. A mover that has stalled is replaced.
 #pragma once
 #include "core/drive.hpp"
+#include "core/policy.hpp"
 #include "core/screening.hpp"
 #include <functional>
 #include <memory>
 
 namespace southwell {
 
-class Relay final : public Algorithm {
+// P: a problem over numbers or over blocks.
+template <class P> class Relay final : public Algorithm {
 public:
-  using Make = std::function<std::unique_ptr<Algorithm>(CVec x, CVec y, Screening& screening)>;
+  using Make = std::function<std::unique_ptr<Algorithm>(CVec x, CVec y, Screening<P>& screening)>;
   struct Mover {
     const char* name;
     Make make;
     Real price; // of touching an entry, in units that are the same for all
     // What a solution will cost, in units of the stored entries: so much, and so much for mean_i ||a_i||^2.
     Real expected, by_square;
-    bool sparse; // is that for a solution without zeros, and less for one with?
+    bool sparse;    // is that for a solution without zeros, and less for one with?
+    bool uncertain; // is that hard to tell ahead where n < d, while a few rounds are cheap?
   };
 
   // `timed`: rates are by the second.
-  Relay(const Problem& problem, std::vector<Mover> movers, bool timed, CVec x, CVec y)
-      : problem_(&problem), screening_(problem), timed_(timed), trial_(100 * Real(problem.design.stored())) {
+  Relay(const P& problem, const Policy& policy, std::vector<Mover> movers, bool timed, CVec x, CVec y)
+      : problem_(&problem), policy_(policy), screening_(problem), timed_(timed),
+        trial_(policy.first_trial * Real(problem.design.stored())) {
     for (Mover& mover : movers) runners_.push_back({std::move(mover)});
     if (runners_.size() > 1) {
-      if (!sparse()) now_ = hard_to_tell() ? 1 : expect();
-      undecided_ = sparse() ? 2 : 4;
+      if (!sparse()) now_ = first_mover();
+      undecided_ = Index(sparse() ? policy.rounds_if_sparse : policy.rounds_at_first);
     }
     current_ = runners_[now_].mover.make(x, y, screening_);
   }
@@ -88,12 +93,13 @@ public:
     current_->locate(own);
     current_->resync(own);
   }
-  bool repenalise(const Problem& problem) override {
-    if (now_ != 0 || successor_ || !current_->repenalise(problem)) return false;
+  bool repenalise(const Question& question) override {
+    const P* problem = dynamic_cast<const P*>(&question);
+    if (!problem || now_ != 0 || successor_ || !current_->repenalise(question)) return false;
     runners_.resize(1); // the others were made for another penalty
     undecided_ = 0;
-    problem_ = &problem;
-    screening_.repenalise(problem);
+    problem_ = problem;
+    screening_.repenalise(*problem);
     gap_ = infinity;
     past_.clear();
     for (Runner& runner : runners_) runner.effort = {};
@@ -115,25 +121,30 @@ public:
   }
 
 private:
-  static constexpr Real digits = 16; // the fall of log(gap) that a solution takes: seven decimal digits
-
   struct Runner {
     Mover mover;
     Effort effort{};
     Real outlook = 0; // what it is expected to cost, in units of the stored entries
     Real rate = -1;   // fall of log(gap) a second or an entry, in its last stint; < 0: unknown
   };
-  // With fewer samples than features what SDCA needs is hard to tell ahead, and a few rounds of it are cheap;
-  // unless the other mover needs hardly more.
-  bool hard_to_tell() const {
-    return problem_->design.rows() < problem_->design.cols() && runners_[0].mover.expected > 20;
+  // With fewer samples than features a mover whose costs are hard to tell begins, unless another needs hardly
+  // more than its few rounds.
+  std::size_t first_mover() {
+    if (problem_->design.rows() < problem_->design.cols() && runners_[0].mover.expected > policy_.hardly_more)
+      for (std::size_t k = 0; k < runners_.size(); ++k)
+        if (runners_[k].mover.uncertain) return k;
+    return expect();
   }
-  // Can l1 make a solution sparse?
-  bool sparse() const { return problem_->penalty[0].l1 > 0; }
-  // Is it in the support, or on its way there?
-  bool at_work(Index j) const {
-    const Real x = certifier_->x()[j];
-    return x != 0 || problem_->penalty[j].subdifferential(x).distance(-certifier_->slopes()[j]) > 0;
+  // Can kinks of the penalty make a solution sparse?
+  bool sparse() const { return problem_->penalty.kink() > 0; }
+  // Is the unit in the support, or on its way there?
+  bool at_work(Index u) const {
+    bool nonzero = false;
+    const Index k = problem_->width();
+    problem_->penalty.each_feature(u, [&](Index j) {
+      for (Index c = 0; c < k; ++c) nonzero = nonzero || certifier_->x()[j * k + c] != 0;
+    });
+    return nonzero || problem_->penalty.violation(u, certifier_->slopes(), 1) > 0;
   }
   Real mean_square() const { // mean_i ||a_i||^2
     std::vector<Real> squares(std::size_t(problem_->design.rows()));
@@ -149,10 +160,11 @@ private:
   std::size_t expect() {
     Real broken = 0, all = 0;
     if (sparse()) {
-      const CVec norms = screening_.column_norms();
-      for (Index j = 0; j < problem_->penalty.penalised(); ++j) {
-        broken += at_work(j) ? norms[j] : 0;
-        all += norms[j];
+      const CVec norms = screening_.unit_norms();
+      for (Index u = 0; u < Index(norms.size()); ++u) {
+        if (!problem_->penalty.kinked(u)) continue;
+        broken += at_work(u) ? norms[u] : 0;
+        all += norms[u];
       }
     } else {
       all = broken = mean_square();
@@ -168,14 +180,14 @@ private:
       if (k != now_ || stint_.entries == 0) return outlook;
       if (!(stint_.fall > 0)) return infinity;
       const Real measured =
-          mover.price * Real(stint_.entries) / Real(problem_->design.stored()) * digits / stint_.fall;
+          mover.price * Real(stint_.entries) / Real(problem_->design.stored()) * policy_.digits / stint_.fall;
       return mover.sparse ? std::min(outlook, measured) : measured;
     };
     std::size_t best = now_;
     for (std::size_t k = 0; k < runners_.size(); ++k)
-      if (cost(k) < (best == now_ && stint_.entries > 0 ? 0.5 : 1) * cost(best))
-        best = k; // a change has its price
-    trial_ = clip(4 * cost(best), 100, 400) * Real(problem_->design.stored());
+      if (cost(k) < (best == now_ && stint_.entries > 0 ? policy_.change_of_mover : 1) * cost(best)) best = k;
+    trial_ = clip(policy_.trial_by_outlook * cost(best), policy_.shortest_trial, policy_.longest_trial) *
+             Real(problem_->design.stored());
     return best;
   }
   void hand_over(std::size_t to, const Certifier& certifier) {
@@ -197,34 +209,38 @@ private:
   // Rounds may be so cheap that a trial takes more of them than a solve has, a thousand by default. A mover
   // that would not be done in 600 more at the pace of its last 200 is slow, and is replaced.
   void watch_pace(Real left) { // log(gap / goal)
-    slow_ = recent_.rounds >= 200 && runners_.size() > 1 && 3 * recent_.fall < left;
-    if (recent_.rounds >= 200) recent_ = {};
+    const bool due = Real(recent_.rounds) >= policy_.pace_window;
+    slow_ = due && runners_.size() > 1 && policy_.pace_ahead * recent_.fall < left;
+    if (due) recent_ = {};
   }
-  // The present mover has had its trial: it goes on only if nobody was faster, and nobody who is yet unknown
+  // The present mover has had its trial: it goes on unless another was faster, or one that has not moved yet
   // is expected to be twice as fast.
   void decide(const Certifier& certifier) {
     Runner& runner = runners_[now_];
     const Real units = runner.mover.price * Real(stint_.entries), spent = timed_ ? stint_.seconds : units;
-    const bool stuck = stint_.fall < 0.01 || slow_;
+    const bool stuck = stint_.fall < policy_.stuck || slow_;
     runner.rate = stuck ? 0 : stint_.fall / spent;
     stint_ = {};
     const auto rate = [&](std::size_t k) {
       const auto& [mover, effort, outlook, rate] = runners_[k];
-      return rate >= 0 ? rate : digits / (2 * outlook * Real(problem_->design.stored())) * units / spent;
+      return rate >= 0 ? rate
+                       : policy_.digits / (2 * outlook * Real(problem_->design.stored())) * units / spent;
     };
-    std::size_t best = stuck && runners_.size() > 1 ? 1 - now_ : now_;
+    const bool replace = stuck && runners_.size() > 1;
+    std::size_t best = replace ? (now_ + 1) % runners_.size() : now_;
     for (std::size_t k = 0; k < runners_.size(); ++k)
-      if (rate(k) > rate(best)) best = k;
+      if (rate(k) > rate(best) && !(replace && k == now_)) best = k;
     if (best == now_) return;
     spent_ += units;
-    // Whoever is unknown is given a short one at first, so that little is lost on it.
-    trial_ =
-        runners_[best].rate < 0 ? std::max(spent_ / 4, 20 * Real(problem_->design.stored())) : 2 * spent_;
+    // A mover that has not moved yet is given a short stint at first, so that little is lost on it.
+    trial_ = runners_[best].rate < 0 ? std::max(spent_ / 4, policy_.probe * Real(problem_->design.stored()))
+                                     : 2 * spent_;
     hand_over(best, certifier);
   }
 
-  const Problem* problem_;
-  Screening screening_;
+  const P* problem_;
+  const Policy policy_;
+  Screening<P> screening_;
   const Point* located_ = nullptr; // the last
   bool timed_;
   Index undecided_ = 0; // rounds until it is decided who goes on, or 0

@@ -1,5 +1,5 @@
-// An algorithm at work on another form of the same problem: A = U V formed, say, where A is known by its
-// factors. Certificates are of the problem as stated: both products are taken with its own data.
+// Runs an algorithm on another form of the problem, such as the explicit product A = U V of factorised data.
+// Certificates are computed for the problem as stated, with its own data.
 #pragma once
 #include "core/drive.hpp"
 
@@ -7,7 +7,7 @@ namespace southwell {
 
 class Restated final : public Algorithm {
 public:
-  // `inner` has coordinates of the same meaning.
+  // `inner` has the same coordinates x and y.
   Restated(const Problem& stated, Algorithm& inner) : stated_(stated), inner_(inner) {}
 
   void epoch(Pulse& pulse) override { inner_.epoch(pulse); }

@@ -1,10 +1,10 @@
-// The saddle problem on its active rows and columns alone: all other x and y are zero. What DGPD's passes
-// work on.
+// The saddle problem restricted to active rows and columns; all other x and y are zero. The passes of DGPD
+// solve it.
 //
-// Two kinds of passes. Together is the paper's: all x, then all y with one weight q, safe where it is
-// sum_i s_i ||a_i||^2 / l2 over the active rows, and then adapted: eased while the gap of this problem falls,
-// firmed when it rises. In turn, each row moves with the largest step that is safe for it alone,
-// q_i = s_i sum_j a_ij^2 / l2_j over the active columns, and x = xbar is kept true after each move.
+// There are two kinds of passes. `together` is the paper's: all x move, then all y with one weight q. The
+// value sum_i s_i ||a_i||^2 / l2 over the active rows is safe; q is lowered while the gap of this problem
+// falls and raised when it rises. `in_turn` moves one row at a time with the largest step that is safe for it
+// alone, q_i = s_i sum_j a_ij^2 / l2_j over the active columns, and updates x = xbar after each move.
 #pragma once
 #include "core/coupling/active_matrix.hpp"
 #include "core/drive.hpp"
@@ -67,7 +67,7 @@ public:
     matrix_.enter_row(i).visit([&](Slot c, Real a) { row.curvature += a * a * columns_[c].inverse; });
     rows_.push_back(row);
   }
-  // Those whose mark is 0 leave.
+  // Removes the rows and columns whose mark is 0.
   void keep(const std::vector<char>& rows, const std::vector<char>& columns) {
     const auto close_ranks = [](auto& values, const std::vector<char>& kept) {
       std::size_t next = 0;
@@ -93,7 +93,7 @@ public:
     for (const Row& row : rows_) perturbation_.recentre_y(row.i, row.y);
   }
 
-  // So many passes; true: leave the epoch now.
+  // Performs `passes` passes; true: the epoch must end now.
   bool in_turn(Index passes, Random& random, Pulse& pulse) {
     for (std::size_t c = 0; c < columns_.size(); ++c) x_[c] = perturbation_.best(columns_[c].j, slopes_[c]);
     for (; passes > 0; --passes)
@@ -122,9 +122,9 @@ private:
     }
     return false;
   }
-  // y of this row has moved, s_i y_i by so much: z follows, and x = xbar.
+  // Updates z and x = xbar after s_i y_i of this row has changed by `by`.
   void follow(const Line& line, Real by) {
-    if (plain_) { // one formula for all, here where most of the time goes
+    if (plain_) { // the same formula for all columns; most of the time is spent here
       const Real l1 = problem_.penalty[0].l1, inverse = columns_.empty() ? 0 : columns_[0].inverse;
       if (line.meets_all(x_.size()))
         return kernels::follow(slopes_.data(), x_.data(), line.values.data(), by, pull_.data(), l1, inverse,
@@ -160,7 +160,7 @@ private:
     for (std::size_t c = 0; c < columns_.size(); ++c)
       gap += perturbation_.excess(columns_[c].j, slopes_[c], x_[c]);
     for (const Row& row : rows_) gap += row.s * perturbation_.shortfall(row.i, row.m, row.y);
-    const Real before = std::exchange(last_gap_, gap); // infinite in the first pass: nothing to compare with
+    const Real before = std::exchange(last_gap_, gap); // infinite in the first pass: nothing to compare
     if (std::isfinite(before)) ease_ = gap < before ? std::max(0.8 * ease_, 1e-9) : std::min(2 * ease_, 1.0);
     return false;
   }
@@ -172,7 +172,7 @@ private:
   std::vector<Column> columns_;
   std::vector<Real> x_, slopes_, pull_; // of the columns: x, z, and dx times the centre
   std::vector<Slot> order_;
-  Real ease_ = 1, last_gap_ = infinity; // the share of the safe weight in use
+  Real ease_ = 1, last_gap_ = infinity; // q as a share of the safe weight
   bool plain_;                          // the same penalty on every coefficient, without bounds
 };
 

@@ -1,8 +1,9 @@
 // The scores of all coordinates, and which of them cannot have changed.
 //
-// Most coordinates are content: a feature at zero with a slope below l1, a sample at a bound with a margin
-// beyond the kink. Their score is zero and stays zero while their reading stays in a known interval, so after
-// a move it is enough to compare readings with intervals, many at a time, and to score those outside.
+// Most coordinates are at their optimum (*content*): a feature at zero with a slope below l1, a sample at a
+// bound with a margin beyond the kink. Their score is zero and stays zero while their reading (slope or
+// margin) stays in a known interval. After a move it is enough to compare readings with intervals, which SIMD
+// does fast, and to score the coordinates outside (*restless*).
 #pragma once
 #include "core/support/math.hpp"
 #include <vector>
@@ -25,8 +26,8 @@ public:
   explicit Scoreboard(Index n) : scores_(n), lo_(n, 1), hi_(n, -1) {}
 
   CVec scores() const { return scores_; }
-  // `quiet` holds the readings for which the score is zero; where it is not, an empty interval: look again
-  // each time.
+  // `quiet` is the interval of readings for which the score is zero; empty if the score is not zero, so that
+  // it is computed again after every move.
   void set(Index k, Real score, Interval quiet) {
     scores_[k] = score;
     lo_[k] = upwards(quiet.lo);
@@ -46,7 +47,8 @@ public:
   }
 
 private:
-  // Single precision halves the traffic; rounded inwards, an interval promises nothing false.
+  // Single precision halves the memory traffic. Intervals are rounded inwards, so that a score inside is
+  // zero.
   static float upwards(Real v) {
     const float f = float(v);
     return Real(f) < v ? std::nextafter(f, std::numeric_limits<float>::infinity()) : f;

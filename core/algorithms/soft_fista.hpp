@@ -3,7 +3,7 @@
 //
 // The loss is softened around centres e (soft_samples.hpp); FISTA solves that until its own gap, of the
 // softened problem, is a tenth of the gap of the problem as stated. Then e moves to the dual point it has
-// found, and the softness q shrinks. An epoch is a few iterations.
+// found, and the softness q is lowered. An epoch is a few iterations.
 #pragma once
 #include "core/algorithms/fista.hpp"
 #include "core/newton/soft_samples.hpp"
@@ -13,19 +13,20 @@ namespace southwell {
 
 class SoftFista final : public Algorithm {
 public:
-  // `softness` at first, in units of the zero model's objective; `lipschitz` for a loss of curvature 1.
+  // `softness` is the first q, in units of the zero model's objective; `lipschitz` is L for a loss of
+  // curvature 1.
   SoftFista(const Problem& problem, CVec x, CVec y, Real lipschitz, Real softness)
       : problem_(problem), lipschitz_(lipschitz), softness_(softness), loss_(problem.loss, softness),
         soft_(problem.design, loss_, problem.penalty), own_(problem) {
     loss_.recentre(within_domain(problem, y));
     own_.x = within_bounds(problem, x);
   }
-  SoftFista(const SoftFista&) = delete; // its parts look at each other
+  SoftFista(const SoftFista&) = delete; // members hold references to other members
 
   void epoch(Pulse& pulse) override {
     for (int k = 0; k < iterations && !pulse.interrupted() && !pulse.late(); ++k) fista_->epoch(pulse);
   }
-  // Certificates want the best intercept of the loss itself; the softened one has another.
+  // Certificates need the best intercept of the loss itself, not that of the softened loss.
   void locate(Point& point) override {
     fista_ ? fista_->locate(own_) : complete_from_primal(soft_, own_);
     point = own_;
@@ -59,7 +60,7 @@ private:
   SoftSamples loss_;
   Problem soft_;
   std::optional<Fista> fista_;
-  Point own_;                      // as the softened problem has it
+  Point own_;                      // the point of the softened problem
   std::optional<Certifier> inner_; // of the softened problem, since its centres last moved
 };
 

@@ -1,8 +1,9 @@
 // The compact matrix A[active rows, active columns], kept by rows and by columns while rows and columns enter
 // and leave.
 //
-// An active row or column has a slot; its line holds the slots and values of what it meets. Entering costs a
-// walk over the full row or column, leaving a pass over the compact matrix for all that leave together.
+// An active row or column has a slot (its number in the compact matrix); its line holds slots and values of
+// its entries there. Entering costs a pass over the full row or column; leaving costs one pass over the
+// compact matrix for all rows and columns that leave at the same time.
 #pragma once
 #include "core/design/any_fibers.hpp"
 #include "core/design/fiber.hpp"
@@ -47,7 +48,7 @@ public:
   const Line& enter_row(Index i) { return enter(rows_, columns_, i); }
   const Line& enter_column(Index j) { return enter(columns_, rows_, j); }
 
-  // Those whose mark is 0 leave; the others close ranks in their order.
+  // Removes the rows and columns whose mark is 0; the others keep their order.
   void keep(const std::vector<char>& rows, const std::vector<char>& columns) {
     const auto new_row = renumber(rows), new_column = renumber(columns);
     close_ranks(rows_, new_row, new_column);
@@ -66,7 +67,7 @@ private:
     for (std::size_t k = 0; k < positions_.size(); ++k)
       if (const std::int32_t at = other.slot[positions_[k]]; at >= 0) met_.emplace_back(Slot(at), values_[k]);
     std::sort(met_.begin(), met_.end());
-    std::size_t last = 0; // a frame meets what is stored: one entry, the sum of both
+    std::size_t last = 0; // where the frame adds to a stored entry, both are summed into one
     for (std::size_t k = 1; k < met_.size(); ++k)
       if (met_[k].first == met_[last].first)
         met_[last].second += met_[k].second;

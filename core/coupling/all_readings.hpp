@@ -1,4 +1,4 @@
-// Every coordinate's reading (slope or margin), true after every move, for rules that must know them all.
+// The reading (slope or margin) of every coordinate, updated at every move, for rules that need all scores.
 #pragma once
 #include "core/coupling/curved_readings.hpp"
 #include "core/coupling/gram.hpp"
@@ -7,7 +7,7 @@
 
 namespace southwell {
 
-// A Gram matrix keeps them already.
+// The Gram coupling stores them already.
 template <class Map> class GramReadings {
 public:
   GramReadings(Gram<Map>& gram, std::unique_ptr<AnyFibers>, Index) : gram_(gram) {}

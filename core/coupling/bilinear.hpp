@@ -1,11 +1,11 @@
-// The bilinear term sum_i s_i y_i <a_i, x> between a few y and a few x: what DSPDC keeps so that it can read
+// The bilinear term sum_i s_i y_i <a_i, x> of DSPDC. It keeps products with A so that these can be read:
 //
-//     margin(i) = <a_i, xe>,   xe = x + theta dx           x has last moved by dx
-//     slope(j)  = <A^j, s o ye>,   ye = y + (n/m - 1) dy   y has last moved by dy
+//     margin(i) = <a_i, xe>,   xe = x + theta dx           dx: the last change of x
+//     slope(j)  = <A^j, s o ye>,   ye = y + (n/m - 1) dy   dy: the last change of y
 //
-// Three ways to keep them, by what is cheap: the slopes, when few rows move for many columns; the margins,
-// when few columns move for many rows; or two short vectors between the factors of A = U V. Each y_i and x_j
-// may be a row of `width` numbers.
+// There are three ways: keep the slopes (cheapest if few rows and many columns move in an iteration), keep
+// the margins (few columns, many rows), or keep the two short vectors between the factors of A = U V. Each
+// y_i and x_j may be a row of `width` numbers.
 #pragma once
 #include "core/design/any_fibers.hpp"
 #include "core/question.hpp"
@@ -16,20 +16,21 @@ namespace southwell {
 class Bilinear {
 public:
   virtual ~Bilinear() = default;
-  virtual void reset(const Point& point) = 0; // fresh products; who has moved last stays known
+  virtual void reset(const Point& point) = 0; // takes newly computed products; dx and dy stay
   virtual void margin(Index i, Real* out) const = 0;
   virtual void slope(Index j, Real* out) const = 0;
-  // These have moved, s_i y_i by change_i or x_j by change_j. Returns the entries touched.
+  // Called after s_i y_i or x_j has changed by `change`. Returns the entries touched.
   virtual Index moved_y(std::span<const Index> rows, CVec change) = 0;
   virtual Index moved_x(std::span<const Index> columns, CVec change) = 0;
   virtual Index read_cost(bool margins, Index k) const = 0;
 };
 
-// One product is kept, by walking the fibers of what moves: z = A'(s o y) with the rows, m = A x with the
-// columns. The other side is kept as it is, extrapolated, and read with the same fibers.
+// Keeps one product: z = A'(s o y), updated along the rows that move, or m = A x, updated along the columns
+// that move. The other is computed when read, as the product of the same fibers with the extrapolated x or s
+// o y.
 class KeptProduct final : public Bilinear {
 public:
-  // `walked` are the rows, or the columns.
+  // `walked` are the rows (to keep z) or the columns (to keep m).
   KeptProduct(std::unique_ptr<AnyFibers> walked, bool rows, CVec weights, Real theta, Real stretch,
               Index width = 1)
       : fibers_(std::move(walked)), rows_(rows), width_(width), weights_(weights),
@@ -96,9 +97,9 @@ private:
   CVec weights_;
   Real beyond_product_, beyond_other_;
   std::vector<Real> product_, other_; // the kept product; x, or s o y, extrapolated
-  Ripple last_;                       // how the product has last moved,
-  std::vector<Index> moved_;          // and who of the others is ahead,
-  std::vector<Real> excess_;          // by how much
+  Ripple last_;                       // the last change of the product,
+  std::vector<Index> moved_;          // the coordinates of `other_` that are extrapolated,
+  std::vector<Real> excess_;          // and by how much
 };
 
 // A = U V: U'(s o y) and V x are kept, and both extrapolated (algorithm 2 of the paper).

@@ -1,5 +1,5 @@
-// Columns of the matrix of products between coordinates, kept while there is room. When there is not, columns
-// picked by chance make way: then the share that is found is the share that fits.
+// A cache for columns of the Gram matrix of the coordinates. When it is full, random columns are evicted: the
+// hit rate is then about the share of the columns that fits, even if they are requested in cyclic order.
 #pragma once
 #include "core/support/random.hpp"
 #include <utility>
@@ -10,7 +10,7 @@ namespace southwell {
 class ColumnCache {
 public:
   struct Column {
-    std::vector<std::uint32_t> positions; // in order; empty: all of them
+    std::vector<std::uint32_t> positions; // increasing; empty: all positions
     std::vector<Real> values;
   };
 

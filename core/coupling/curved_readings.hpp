@@ -1,14 +1,15 @@
-// All readings where the map is curved, by one of two ways, whichever is cheaper:
+// All readings (slopes or margins) where the map is curved (see maps.hpp), by the cheaper of two ways:
 //
-// * Walking: each position whose image changed sends its change along its crossing fiber.
-// * Watching: most coordinates are content: their score is zero and stays zero while their reading stays in
-//   an interval (Scoreboard). A reading can have changed by at most ||fiber|| times the length of the path
-//   the image has gone, so a content coordinate sleeps until the path is long enough to reach the end of its
-//   interval, and only those awake are read again. Exact all the same: what sleeps has a score of zero.
+// * Walking: for each position whose image changed, add the change along the crossing fiber.
+// * Watching: most coordinates are at their optimum (content): their score is zero and stays zero while their
+// reading
+//   stays in an interval (Scoreboard). A reading changes by at most ||fiber|| times the length of the path of
+//   the image, so a content coordinate need not be read (it sleeps) until the path is long enough to reach
+//   the end of the interval. The scores are exact: those of sleeping coordinates are zero.
 //
-// Walking is for sparse data where many coordinates are restless; watching for all else. While walking, the
-// sleepers' books are kept, so watching can begin at any move; to walk again all readings must be taken
-// afresh.
+// Walking is cheaper for sparse data with many restless coordinates (those that are not content), watching
+// for all else. The wake-up times are maintained while walking, so watching can begin at any move; before
+// walking again, all readings are recomputed.
 //
 // Memory: O(coordinates).
 #pragma once
@@ -20,11 +21,11 @@ namespace southwell {
 
 template <class D, class Map> class CurvedReadings {
 public:
-  // `crossing` is none for dense data.
+  // `crossing` is null for dense data.
   CurvedReadings(Mirror<D, Map>& mirror, std::unique_ptr<AnyFibers> crossing, Index)
       : mirror_(mirror), design_(mirror.design()), crossing_(std::move(crossing)),
         own_(design_.coordinates()), wake_(design_.coordinates()) {
-    if (design_.common_to_all()) return; // the frame moves every reading: none can sleep
+    if (design_.common_to_all()) return; // every move changes every reading: none can sleep
     for (Index k = 0; k < design_.coordinates(); ++k)
       lengths_.push_back(std::sqrt(design_.fiber(k).sum([](Index, Real a) { return a * a; })));
   }
@@ -43,7 +44,7 @@ public:
     std::copy(readings.begin(), readings.end(), own_.values.begin());
     begin();
   }
-  // The readings that leave k's score zero; an empty interval if it is not.
+  // `quiet` is the interval of readings for which the score of k is zero; empty if the score is not zero.
   void settle(Index k, Interval quiet) {
     if (lengths_.empty()) return;
     const Real reading = own_.values[k], slack = std::min(reading - quiet.lo, quiet.hi - reading);
@@ -52,7 +53,7 @@ public:
       wake_[k] = -1;
     else if (lengths_[k] == 0)
       wake_[k] = std::numeric_limits<float>::max();
-    else // rounded down, and a little less: waking early costs a reading, waking late the truth
+    else // rounded down: to wake early costs a reading, to wake late would be wrong
       wake_[k] = float(std::min((path_ + slack / lengths_[k]) * (1 - 1e-6), 1e38));
     restless_ += (int(wake_[k] < 0) - int(was_restless)) * design_.fiber(k).size();
   }
@@ -87,7 +88,7 @@ private:
     path_ = 0;
     watching_ = false;
   }
-  Index decide(Index walk) { // returns what it cost
+  Index decide(Index walk) { // walk or watch? Returns the entries read
     since_look_ = 0;
     typical_ = typical_ < 0 ? Real(walk) : 0.9 * typical_ + 0.1 * Real(walk);
     const Real limit = std::min(typical_, Real(design_.stored()));
@@ -101,7 +102,7 @@ private:
     Real square = 0;
     mirror_.move(k, delta, [&](Index, Real change) { square += change * change; });
     path_ += std::sqrt(square);
-    Index cost = mirror_.move_cost(k) + design_.coordinates() / 16; // the sleepers, sixteen at a glance
+    Index cost = mirror_.move_cost(k) + design_.coordinates() / 16; // wake-up times are compared with SIMD
     constexpr Index block = 64;
     for (Index start = 0, n = design_.coordinates(); start < n; start += block) {
       const Index end = std::min(start + block, n);
@@ -126,13 +127,13 @@ private:
   Mirror<D, Map>& mirror_;
   const D& design_;
   std::unique_ptr<AnyFibers> crossing_;
-  Ripple own_; // readings without the frame's part: true, or as true as a sleeper needs
+  Ripple own_; // readings without the part of the frame; out of date for sleeping coordinates
   std::vector<float> wake_;
   std::vector<Real> lengths_;
   std::span<const std::uint32_t> changed_;
   Real path_ = 0;
   Real typical_ = -1;                   // entries a walk visits
-  Index restless_ = 0, since_look_ = 0; // entries of the fibers of coordinates that are not content; moves
+  Index restless_ = 0, since_look_ = 0; // entries in the fibers of restless coordinates; moves since `decide`
   bool watching_ = false, all_changed_ = false;
 };
 

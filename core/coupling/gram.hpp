@@ -1,6 +1,6 @@
-// Keeps every slope (or margin) itself, through the d x d (or n x n) matrix of inner products between
-// coordinates: reading is free, moving costs one column of the matrix. Wins when the matrix is small and the
-// data are long.
+// Keeps every slope (or margin), updated through the d x d (or n x n) matrix of inner products between
+// coordinates: reading is free, and a move costs one column of the matrix. Faster if coordinates are few and
+// fibers are long.
 #pragma once
 #include "core/design/fiber.hpp"
 #include <utility>
@@ -10,10 +10,10 @@ namespace southwell {
 
 template <class Map> class Gram {
 public:
-  static constexpr bool keeps_potential = false; // but the slopes (margins) themselves
+  static constexpr bool keeps_potential = false; // it keeps the slopes (margins)
   Gram(const Real* products, Index size, Map map) : products_(products), map_(std::move(map)), kept_(size) {}
 
-  // `along` is the slope of the intercept, on the dual side.
+  // `along` is the slope of the intercept (dual side only).
   void reset(CVec values, Real along = 0) {
     kept_.assign(values.begin(), values.end());
     along_ = along;
@@ -25,7 +25,8 @@ public:
     along_ += delta;
   }
 
-  // Moves the intercept's anchor to where it stands; nothing else is anchored here. All margins move with it.
+  // Moves the anchor of the intercept to its current value; no other coordinate has an anchor here. Changes
+  // all margins.
   bool recentre()
     requires requires(Map m) { m.recentre(0, 0.0); }
   {

@@ -1,9 +1,9 @@
-// All readings where the map is linear: a move on k adds delta G_k, with G_k the products of k with all
-// others.
+// All readings (slopes or margins) where the map is linear (see maps.hpp): a move of k adds delta G_k, with
+// G_k the inner products of fiber k with all fibers.
 //
-// A column is found once, by walking the fibers that cross k or by one pass over the data, whichever is
-// shorter, and kept while there is room. The image itself is not needed between certificates, so it is not
-// moved, unless anchors follow it.
+// A column G_k is computed once, along the fibers that cross k or by one pass over the data, whichever is
+// cheaper, and cached. The image itself is not needed between certificates, so it is not updated, unless
+// anchors follow it.
 //
 // Memory: O(coordinates), and at most `room` numbers for the columns.
 #pragma once
@@ -16,29 +16,29 @@ namespace southwell {
 
 template <class D, class Map> class LinearReadings {
 public:
-  // `crossing` is none for dense data.
+  // `crossing` is null for dense data.
   LinearReadings(Mirror<D, Map>& mirror, std::unique_ptr<AnyFibers> crossing, Index room)
       : mirror_(mirror), design_(mirror.design()), crossing_(std::move(crossing)),
         own_(design_.coordinates()), product_(design_.coordinates()), cache_(design_.coordinates(), room) {}
 
   SOUTHWELL_INLINE Real read(Index k) const { return mirror_.framed(k, own_[k]); }
-  // All readings in a row, where there is no frame; else nothing.
+  // All readings as one array if there is no frame; else empty.
   CVec plain() const { return design_.shifted() ? CVec() : CVec(own_); }
   bool all_changed() const { return all_changed_; }
-  std::span<const std::uint32_t> changed() const { return changed_; } // unless all did
+  std::span<const std::uint32_t> changed() const { return changed_; } // valid unless all_changed()
   void settle(Index, Interval) {}
 
   void refresh() { // by a pass over the data
     for (Index k = 0; k < design_.coordinates(); ++k) own_[k] = mirror_.own(k);
   }
-  void refresh(CVec readings) { // without one, where there is no frame
+  void refresh(CVec readings) { // without one, if there is no frame
     if (design_.shifted())
       refresh();
     else
       std::copy(readings.begin(), readings.end(), own_.begin());
   }
 
-  // Returns the entries touched. That k and the intercept have changed goes without saying.
+  // Returns the entries touched. `changed()` need not contain k and the intercept.
   Index move(Index k, Real delta) {
     Index cost = 0;
     if (follows_image()) {
@@ -76,7 +76,7 @@ private:
       mirror_.visit_rates(k, [&](Index i, Real rate) { image[i] = rate; });
       column.values.resize(design_.coordinates());
       for (Index l = 0; l < design_.coordinates(); ++l) column.values[l] = design_.fiber(l).dot(image);
-    } else if (2 * walk >= design_.coordinates()) { // likely to reach a good part of all
+    } else if (2 * walk >= design_.coordinates()) { // likely to be dense
       column.values.resize(design_.coordinates());
       mirror_.visit_rates(k, [&](Index i, Real rate) { crossing_->add(i, rate, column.values); });
       const Index reached =
@@ -91,7 +91,7 @@ private:
     }
     return column;
   }
-  static void thin(ColumnCache::Column& column, Index reached) { // only what is not zero
+  static void thin(ColumnCache::Column& column, Index reached) { // stores the nonzeros only
     std::vector<Real> values;
     values.reserve(reached);
     column.positions.reserve(reached);
@@ -106,7 +106,7 @@ private:
   Mirror<D, Map>& mirror_;
   const D& design_;
   std::unique_ptr<AnyFibers> crossing_;
-  std::vector<Real> own_; // readings without the frame's part
+  std::vector<Real> own_; // readings without the part of the frame
   Ripple product_;        // scratch for a column
   ColumnCache cache_;
   std::span<const std::uint32_t> changed_;

@@ -1,9 +1,10 @@
-// What a mirror shows: the gradient of a separable function at the kept product.
+// Maps from the product p that a coupling keeps to its image, the vector that fibers are multiplied with. It
+// is the gradient of a separable function at p.
 //
 //   primal side   p = A x          image = s o phi'(p)           slope of coordinate j  = <A^j, image>
 //   dual side     p = A'(s o y)    image = grad g*(-p) = x       margin of coordinate i = <a_i, image>
 //
-// A linear map needs only its image kept; a curved one keeps p too.
+// For a linear map only the image is kept; for a curved one p too.
 #pragma once
 #include "core/penalties/all.hpp"
 #include "core/sample_loss.hpp"
@@ -20,7 +21,7 @@ public:
       : targets_(loss.targets()), weights_(loss.weights()), uniform_(southwell::uniform(weights_)) {}
   Real at(Index i, Real p) const { return weights_[i] * (p - targets_[i]); }
   Real rate(Index i) const { return weights_[i]; } // d image / d p
-  bool uniform() const { return uniform_; }        // then a move adds a plain multiple of the fiber
+  bool uniform() const { return uniform_; }        // then a move adds a multiple of the fiber itself
 
 private:
   CVec targets_, weights_;
@@ -34,7 +35,7 @@ public:
   DerivativeMap(L loss, const SampleLoss& over)
       : loss_(loss), targets_(over.targets()), weights_(over.weights()) {}
   SOUTHWELL_INLINE Real at(Index i, Real p) const { return weights_[i] * loss_.derivative(p, targets_[i]); }
-  // s_i phi''(p_i), from the image: no exponential is taken twice.
+  // s_i phi''(p_i), computed from the image, which saves an exponential.
   SOUTHWELL_INLINE Real curvature(Index i, Real image) const {
     return weights_[i] > 0 ? weights_[i] * loss_.curvature(image / weights_[i], targets_[i]) : 0;
   }
@@ -44,17 +45,17 @@ private:
   CVec targets_, weights_;
 };
 
-// The penalty's side of the mirror, image_j = argmax_x -p x - g_j(x) - (mu_j/2)(x - c_j)^2.
+// The map of the dual side: image_j = argmax_x -p x - g_j(x) - (mu_j/2)(x - c_j)^2.
 //
-// Where l2 is large enough, mu = 0. Where l2 = 0 (pure L1, unpenalised, the intercept) g* has no gradient; a
-// proximal term around an anchor c_j stands in, and `recentre` moves the anchor to the current x_j: the
-// proximal point method (Rockafellar 1976), which is the method of multipliers for the constraints that g*
-// puts on the slopes.
+// If l2 is large enough, mu = 0. If l2 = 0 (pure L1, unpenalised, the intercept) g* has no gradient. A
+// proximal term with centre c_j (the anchor) is added, and `recentre` moves the anchor to the current x_j:
+// the proximal point method (Rockafellar 1976), which is the method of multipliers for the constraints that
+// g* puts on the slopes.
 class ConjugateMap {
 public:
-  // `anchor` is where to begin, `firmness` what l2 + mu should be at least for stored columns,
-  // `intercept_firmness` the intercept's mu. With `momentum` anchors overshoot: c = x + momentum (x - x of
-  // the recentring before), the accelerated proximal point method.
+  // `anchor` holds the first centres, `firmness` is the least l2 + mu of stored columns, `intercept_firmness`
+  // the mu of the intercept. With `momentum`, c = x + momentum (x - x at the last recentring): the
+  // accelerated proximal point method.
   ConjugateMap(const ElasticNet& penalty, CVec anchor, Real firmness, Real intercept_firmness,
                Real momentum = 0)
       : penalty_(penalty), first_anchored_(Index(anchor.size())), momentum_(momentum) {
@@ -94,7 +95,7 @@ protected:
   std::vector<Real> mu_, anchor_, last_;
 };
 
-// With l1 or a box the map bends; without, it is linear.
+// With l1 or bounds the map is curved; without, it is linear.
 struct CurvedConjugateMap : ConjugateMap {
   static constexpr bool linear = false;
   using ConjugateMap::ConjugateMap;

@@ -1,4 +1,5 @@
-// Keeps the mirror image of what moves: y = phi'(A x) while x moves, x = grad g*(-A'(s o y)) while y moves.
+// Keeps the image (see maps.hpp) up to date: y = phi'(A x) while x moves, x = grad g*(-A'(s o y)) while y
+// moves.
 //
 // Reading coordinate k is one dot product with its fiber, moving it one pass over its fiber. The frame of the
 // design (fiber k = stored_k + gamma_k w) costs O(1) more where the map is linear:
@@ -42,8 +43,8 @@ public:
   }
 
   SOUTHWELL_INLINE Real read(Index k) const { return framed(k, own(k)); }
-  SOUTHWELL_INLINE Real own(Index k) const { return design_.fiber(k).dot(kept_); } // its stored part
-  SOUTHWELL_INLINE Real framed(Index k, Real own) const {                          // and the rest
+  SOUTHWELL_INLINE Real own(Index k) const { return design_.fiber(k).dot(kept_); } // stored part only
+  SOUTHWELL_INLINE Real framed(Index k, Real own) const { // the reading, with the part of the frame
     if (!shifted_) return own;
     if constexpr (Map::linear) return own + tau_ * cross_[k] + design_.gamma(k) * along_;
     return own + design_.gamma(k) * along_;
@@ -52,7 +53,7 @@ public:
   SOUTHWELL_INLINE void move(Index k, Real delta) {
     move(k, delta, [](Index, Real) {});
   }
-  // `seen(i, change)` is told how the kept image changes, where the map is curved.
+  // If the map is curved, `seen(i, change)` is called for each change of the kept image.
   template <class Seen> SOUTHWELL_INLINE void move(Index k, Real delta, Seen&& seen) {
     const auto fiber = design_.fiber(k);
     if constexpr (Map::linear) {
@@ -74,7 +75,7 @@ public:
         design_.common().visit([&](Index i, Real w) { change_along(i, gamma * w); });
     }
   }
-  // The part of a move that is not along the stored fiber, where the map is linear.
+  // The part of a move that the frame adds, for a linear map.
   void move_frame(Index k, Real delta)
     requires(Map::linear)
   {
@@ -82,7 +83,7 @@ public:
     along_ += delta * (cross_[k] + design_.gamma(k) * common_curvature_);
     tau_ += delta * design_.gamma(k);
   }
-  // f(i, d kept_i / d delta) along stored fiber k, where the map is linear.
+  // Calls f(i, d kept_i / d delta) along the stored fiber k, for a linear map.
   template <class F>
   void visit_rates(Index k, F&& f) const
     requires(Map::linear)
@@ -100,7 +101,7 @@ public:
     return design_.squared_norm(k, [&](Index i) { return map_.curvature(i, kept_[i]); });
   }
 
-  // The image itself, with tau folded in.
+  // The image itself, after adding tau (rate o w) to `kept_`.
   Vec image() {
     if constexpr (Map::linear)
       if (tau_ != 0) {
@@ -110,7 +111,8 @@ public:
     return kept_;
   }
 
-  // Moves the anchors of a ConjugateMap to the current image, or past it; true if there are any.
+  // Moves the anchors of a ConjugateMap to the current image, or beyond it with momentum; true if there are
+  // any.
   bool recentre()
     requires requires(Map m) { m.recentre(0, 0.0); }
   {
@@ -134,7 +136,7 @@ public:
   Map& map() { return map_; }
   const D& design() const { return design_; }
   Index read_cost(Index k) const { return design_.fiber(k).size(); }
-  Index move_cost(Index k) const { // a curved map refreshes the image along w
+  Index move_cost(Index k) const { // a curved map recomputes the image along w
     const bool whole_frame = !Map::linear && shifted_ && design_.gamma(k) != 0;
     return design_.fiber(k).size() + (whole_frame ? design_.common().size() : 0);
   }

@@ -1,11 +1,12 @@
-// Two points at once, u and z, each with its product: the gradient at any w u + z without forming it.
+// The products of two vectors u and z, from which the gradient at any w u + z is computed. For accelerated
+// descent.
 #pragma once
 #include "core/coupling/gram.hpp"
 #include "core/coupling/mirror.hpp"
 
 namespace southwell {
 
-// Keeps both products; what is read is the image of their combination, formed where the fiber looks.
+// Keeps both products. A reading computes the image of their combination at the entries of one fiber only.
 template <class D, class Map> class MirrorPair {
 public:
   static constexpr bool keeps_potential = true;
@@ -16,10 +17,10 @@ public:
   void reset(CVec product) {
     for (std::size_t i = 0; i < products_.size(); ++i) products_[i] = {0, product[i]};
   }
-  void fold(Real w) { // z takes the place of w u + z
+  void fold(Real w) { // z becomes w u + z, u becomes 0
     for (auto& [u, z] : products_) z += w * std::exchange(u, 0.0);
   }
-  void correct(CVec product, Real w) { // of w u + z, freshly computed
+  void correct(CVec product, Real w) { // `product` is that of w u + z, newly computed
     for (std::size_t i = 0; i < products_.size(); ++i)
       if (w > 0)
         products_[i].u = (product[i] - products_[i].z) / w;
@@ -69,8 +70,8 @@ private:
   std::vector<Real> scratch_;
 };
 
-// Keeps all readings of both, through the matrix of products between coordinates: reading is free, and so is
-// looking for the largest among all.
+// Keeps all readings of both, updated through the Gram matrix of the coordinates: reading costs nothing, so
+// all coordinates can be compared.
 template <class Map> class GramPair {
 public:
   static constexpr bool keeps_potential = false;
@@ -88,7 +89,7 @@ public:
     if (w == 0) z_.assign(readings.begin(), readings.end());
     for (Index k = 0; w > 0 && k < size(); ++k) u_[k] = (readings[k] - z_[k]) / w;
   }
-  // What is read at zero, from what is read at the start.
+  // Computes the readings at zero from those at the start.
   template <class Step> void set_origin(const Step& step) {
     zero_ = z_;
     for (Index k = 0; k < size(); ++k)

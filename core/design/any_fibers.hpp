@@ -1,5 +1,5 @@
-// Fibers, erased: a visit is long, so a virtual call is cheap. For algorithms that walk the data along both
-// axes, or along two factors, and would otherwise be compiled for every pair of layouts.
+// Type-erased fibers. A visit takes long, so a virtual call is cheap. For algorithms that read the data along
+// both axes, or two factors, and would otherwise be compiled for every pair of layouts.
 #pragma once
 #include "core/concepts.hpp"
 #include "core/design/wide.hpp"
@@ -8,15 +8,15 @@
 
 namespace southwell {
 
-// Numbers, or rows of `width` of them, that change a few at a time, and which of them did.
+// A vector of numbers, or of rows of `width` numbers, that records which of them have changed.
 struct Ripple {
   std::vector<Real> values;
-  std::vector<std::uint32_t> seen; // the round in which a number last changed
+  std::vector<std::uint32_t> seen; // the round in which each last changed
   std::vector<std::uint32_t> changed;
   std::uint32_t round = 1;
 
   explicit Ripple(Index n, Index width = 1) : values(n * width), seen(n) {}
-  void settle() { // forget which changed
+  void settle() { // clears the record
     changed.clear();
     if (++round == 0) {
       std::fill(seen.begin(), seen.end(), 0);
@@ -37,24 +37,24 @@ public:
   virtual Index length() const = 0;
   virtual Index size(Index k) const = 0;
   virtual Real dot(Index k, CVec v) const = 0;
-  // to += factor * (fiber k), noting which change, or not
+  // to += factor * (fiber k), with and without a record of the changes
   virtual void add(Index k, Real factor, Ripple& to) const = 0;
   virtual void add(Index k, Real factor, Vec to) const = 0;
   // the same with a row of `width` numbers at each position
   virtual void dot(Index k, const Real* table, Index width, Real* out) const = 0; // out = , not +=
   virtual void add(Index k, const Real* factors, Index width, Real* table) const = 0;
   virtual void add(Index k, const Real* factors, Index width, Ripple& to) const = 0;
-  // positions and values of fiber k, in the place of what was there
+  // overwrites both vectors with the positions and values of fiber k
   virtual void copy(Index k, std::vector<Index>& positions, std::vector<Real>& values) const = 0;
 
-  template <class F> Index cost(const F& fiber) const { // of all that cross a fiber
+  template <class F> Index cost(const F& fiber) const { // entries in all fibers that cross `fiber`
     Index total = 0;
     fiber.visit([&](Index i, Real) { total += size(i); });
     return total;
   }
 };
 
-// The stored fibers of a design, or, `whole`, with what its frame adds to them (see framed.hpp).
+// The stored fibers of a design; if `whole`, with what the frame adds to them (see framed.hpp).
 template <class D, bool whole = false> class FibersOf final : public AnyFibers {
 public:
   explicit FibersOf(const D& design) : design_(design) {}

@@ -1,5 +1,5 @@
-// What some columns of a design store, gathered: sparse ones are copied, dense ones are looked at where they
-// are if the data are ordered by columns. The intercept stores nothing.
+// The stored entries of some columns of a design. Sparse columns are copied; dense ones are referenced in
+// place if the data are ordered by columns. The intercept stores nothing.
 #pragma once
 #include "core/design/fiber.hpp"
 #include <cstdint>
@@ -22,7 +22,7 @@ public:
   Index size(Index k) const { return columns_[k].size(); }
   void prefetch(Index k) const { columns_[k].prefetch(); }
 
-  // Columns of these sizes, one after the other, to be written there.
+  // Memory for columns of given sizes, one after the other.
   struct Room {
     Real* values;
     std::int32_t* rows;
@@ -43,7 +43,7 @@ public:
 
 private:
   std::vector<Fiber> columns_;
-  std::vector<std::unique_ptr<Real[]>> values_; // by call of append: what is gathered never moves
+  std::vector<std::unique_ptr<Real[]>> values_; // one array for each `append`: pointers stay valid
   std::vector<std::unique_ptr<std::int32_t[]>> rows_;
   Index entries_ = 0;
 };
@@ -66,7 +66,7 @@ public:
 
 private:
   struct Column {
-    const Value* values; // none: a column of zeros
+    const Value* values; // null: a column of zeros
     Real shift;
   };
   Index length_;
@@ -78,7 +78,7 @@ class Columns {
 public:
   using Store = std::variant<std::monostate, SparseColumns, DenseColumns<float>, DenseColumns<double>>;
 
-  // `work(store)`, where store[k] is a fiber: once for a whole loop.
+  // Calls `work(store)`, where store[k] is a fiber: one dispatch for a whole loop.
   template <class Work> decltype(auto) visit(Work&& work) const {
     if (const auto* sparse = std::get_if<SparseColumns>(&store_)) return work(*sparse);
     if (const auto* narrow = std::get_if<DenseColumns<float>>(&store_)) return work(*narrow);
@@ -96,7 +96,7 @@ public:
   }
   bool sparse() const { return std::holds_alternative<SparseColumns>(store_); }
 
-  // For designs that fill it.
+  // For the designs that fill it.
   template <class S, class... Arguments> S& store(Arguments... arguments) {
     if (std::holds_alternative<std::monostate>(store_)) store_.template emplace<S>(arguments...);
     return std::get<S>(store_);

@@ -1,4 +1,4 @@
-// A = U V, never formed: products go through the k numbers between the factors.
+// A = U V, never formed: a product with A is a product with V and then with U.
 #pragma once
 #include "core/design/design.hpp"
 #include <algorithm>

@@ -47,7 +47,7 @@ SOUTHWELL_CLONES void add(const Value* a, const Real* shifts, Real c, Real* v, I
   for (Index k = 0; k < n; ++k) v[k] += c * (Real(a[k]) + shifts[k]);
 }
 
-// What dot adds up, and the sizes of its terms.
+// A dot product, and the sum of the absolute values of its terms.
 template <class Value> SOUTHWELL_CLONES rounding::Sum terms(const Value* a, const Real* v, Index n) {
   Real value = 0, size = 0;
 #pragma omp simd reduction(+ : value, size)
@@ -61,7 +61,8 @@ template <class Value> SOUTHWELL_CLONES rounding::Sum terms(const Value* a, cons
 
 } // namespace kernels
 
-// term(0) + ... + term(size - 1) in four running sums: one alone would wait four cycles for each addition.
+// term(0) + ... + term(size - 1) in four partial sums, because additions to a single one would wait for each
+// other.
 template <class Term> SOUTHWELL_INLINE auto unrolled(Index size, Term&& term) {
   std::remove_cvref_t<decltype(term(Index(0)))> s0{}, s1{}, s2{}, s3{};
   Index k = 0;
@@ -115,10 +116,10 @@ public:
     for (Index k = from; k < std::min(to, length_); ++k)
       h(k, Real(values_[k]) + (shifts_ ? shifts_[k] : shift_));
   }
-  void copy_at(std::span<const Index> positions, Real* out) const { // ascending ones, of a column
+  void copy_at(std::span<const Index> positions, Real* out) const { // increasing positions, of a column
     const Index size = Index(positions.size());
     if (length_ == 0 || size == 0) return void(std::fill_n(out, size, 0.0));
-    if (positions.back() - positions.front() + 1 == size) // in a row
+    if (positions.back() - positions.front() + 1 == size) // consecutive
       for (Index k = 0; k < size; ++k) out[k] = Real(values_[positions[0] + k]) + shift_;
     else
       for (Index k = 0; k < size; ++k) out[k] = Real(values_[positions[k]]) + shift_;
@@ -128,7 +129,7 @@ public:
       out[k] = Real(values_[from + k]) + (shifts_ ? shifts_[from + k] : shift_);
   }
   const Value* values() const { return values_; }
-  // The numbers from a position on, if they can be read as they are.
+  // A pointer to the numbers from a position on if they are float64 without a shift; else null.
   const Real* in_place(Index from) const {
     if constexpr (std::is_same_v<Value, Real>)
       if (plain()) return values_ + from;

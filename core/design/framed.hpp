@@ -1,14 +1,14 @@
 // A = stored + 1 c': a stored matrix with a constant added to each column, never formed.
 //
-// Both wrappers people need are this one. Centring is c_j = -mean_j; an intercept is one more column that
-// stores nothing and has c = 1. Seen along either axis, fiber k of A is
+// This frame does both centring, with c_j = -mean_j, and the intercept, which is one more column that stores
+// nothing and has c = 1. Seen along either axis, fiber k of A is
 //
 //     stored_k + gamma_k w        columns: w = 1, gamma = c;     rows: w = c, gamma = 1
 //
-// so code that walks fibers needs the stored fiber, one number gamma_k, and the common direction w, itself a
-// fiber. Products cost the stored entries plus n + d.
+// so algorithms need the stored fiber, one number gamma_k, and the common direction w, itself a fiber.
+// Products cost the stored entries plus n + d.
 //
-// Dense fibers add their shift as they are read (fiber.hpp); there the frame is left with the intercept.
+// Dense fibers add their shift as they are read (fiber.hpp); their frame is the intercept alone.
 #pragma once
 #include "core/design/design.hpp"
 #include "core/design/fiber.hpp"
@@ -50,7 +50,7 @@ public:
   Index cols() const override { return stored_cols() + intercept_; }
   Index stored() const override { return stored_.entries(); }
 
-  // The fibers, for those who walk them.
+  // Access to the fibers.
   Index coordinates() const { return axis == Axis::rows ? rows() : cols(); }
   Index positions() const { return axis == Axis::rows ? cols() : rows(); }
   auto fiber(Index k) const { return k < stored_.count() ? stored_[k] : decltype(stored_[k])::empty(); }
@@ -67,11 +67,11 @@ public:
   }
 
   Real common_at(Index position) const { return axis == Axis::columns ? 1 : constant(position); }
-  // Is w part of every fiber? Otherwise it is the intercept's alone.
+  // Whether gamma_k != 0 for every fiber. Otherwise only the intercept has a multiple of w.
   bool common_to_all() const { return shifted() && (axis == Axis::rows || !shifts_.empty()); }
 
-  // sum_i weight(i) (fiber k)_i^2, for one fiber and for all, with the constants; 0 where it is only
-  // rounding error.
+  // sum_i weight(i) (fiber k)_i^2, for one fiber and for all, constants included; 0 if it is not larger than
+  // the rounding error.
   template <class Weight> Real squared_norm(Index k, Weight&& weight) const {
     return squared_norm(k, weight, shifted() && gamma(k) != 0 ? common_squared_norm(weight) : 0);
   }
@@ -119,7 +119,7 @@ public:
     axis == Axis::rows ? sizes_across(u, width, out) : sizes_along(u, width, out);
   }
   void apply_with_sizes(CVec x, Index width, Vec out, Vec sizes) const override {
-    if (width > 1 || (Stored::dense && axis == Axis::columns)) // as vectors they are faster one by one
+    if (width > 1 || (Stored::dense && axis == Axis::columns)) // one by one is faster for vectors
       return Design::apply_with_sizes(x, width, out, sizes);
     axis == Axis::rows ? sums_along(x, out, sizes) : sums_across(x, out, sizes);
   }
@@ -128,11 +128,11 @@ public:
       return Design::adjoint_with_sizes(u, width, out, sizes);
     axis == Axis::rows ? sums_across(u, out, sizes) : sums_along(u, out, sizes);
   }
-  // Constants are added up over all positions, whatever is stored; sums across are of chunks.
+  // A constant adds a term for every position, stored or not; sums across fibers are made of chunks.
   Index longest_row() const override {
     return (shifts_.empty() ? longest(Axis::rows) : cols()) + intercept_ + 16;
   }
-  // Some column is about as long as there are rows; where columns are not at hand, they are not counted.
+  // An upper bound: the number of rows, if there are constants or the data are not stored by columns.
   Index longest_column() const override {
     return (shifted() || axis == Axis::rows ? rows() : longest(Axis::columns)) + 16;
   }
@@ -211,7 +211,7 @@ private:
     return norm > 1e-13 * (own + g * g * far) ? norm : 0;
   }
 
-  // sum_k weight(k) (fiber k)_i^2 for each position i; 0 where it is only rounding error.
+  // sum_k weight(k) (fiber k)_i^2 for each position i; 0 if it is not larger than the rounding error.
   template <class Weight> void crossing_squared_norms(Weight&& weight, Vec out) const {
     Real total = 0; // of weight gamma^2
     for (Index k = 0; k < (shifted() ? coordinates() : 0); ++k) total += weight(k) * gamma(k) * gamma(k);
@@ -229,8 +229,8 @@ private:
       });
   }
 
-  // Something added up over all fibers, for each position: `add(k, sums)` for fiber k. In chunks, as many as
-  // there is room for beside the data.
+  // A sum over all fibers for each position: `add(k, sums)` adds fiber k. The fibers are divided into chunks
+  // with their own sums, which together take no more memory than the data.
   template <class Sum, class Add> void sum_fibers(std::span<Sum> out, Add&& add) const {
     const Index width = Index(out.size()), room = stored() * Index(sizeof(Real)) / 8;
     Index chunks = 8;
@@ -250,7 +250,7 @@ private:
       for (Index i = 0; i < width; ++i) out[i] += others[(chunk - 1) * width + i];
   }
 
-  // |a_k| |V| along each fiber, and across them.
+  // |a_k| |V| for each fiber k, and the sum over fibers.
   void sizes_along(CVec v, Index width, Vec out) const {
     std::vector<Real> far(shifted() ? std::size_t(width) : 0);
     if (shifted())
@@ -289,7 +289,7 @@ private:
       for (Index c = 0; c < width; ++c) out[i * width + c] += std::abs(w) * far[c];
     });
   }
-  // Products and the sizes of their terms in one pass: data are read once, not twice.
+  // Products and the absolute values of their terms in one pass over the data.
   static rounding::Sum term(Real product) { return {product, std::abs(product)}; }
   void sums_along(CVec v, Vec out, Vec sizes) const {
     rounding::Sum far;
@@ -332,8 +332,8 @@ private:
     return most;
   }
 
-  // Products are divided among threads by what they write, or in chunks that do not depend on them: no number
-  // depends on how many there are.
+  // Products are divided among threads by the parts of the result, or into chunks that do not depend on the
+  // number of threads. So the result does not depend on it either.
   void dots(CVec v, Vec out) const {
     const Real along = shifted() ? common().dot(v) : 0;
     divide(stored(), [&](int part, int parts) {

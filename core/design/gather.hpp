@@ -1,5 +1,5 @@
-// Some columns of stored data, copied together or looked at where they are. Names beyond what is stored are
-// of columns that store nothing.
+// Gathers some columns of stored data: copied, or referenced in place. An index beyond the stored columns is
+// that of a column that stores nothing (the intercept).
 #pragma once
 #include "core/design/columns.hpp"
 #include "core/support/helpers.hpp"
@@ -12,13 +12,13 @@ namespace southwell {
 
 using Names = std::span<const Index>;
 
-// Dense, along columns: nothing is copied. `values` are those of all fibers.
+// Dense, stored by columns: nothing is copied. `values` are those of all fibers.
 template <class Stored, class Number>
 void gather_columns(const Stored& stored, const Number* values, Names names, DenseColumns<Number>& into) {
   for (const Index j : names)
     j < stored.count() ? into.append(values + j * stored.length(), stored.shift(j)) : into.append(nullptr, 0);
 }
-// Dense, along rows: they are read once.
+// Dense, stored by rows, in one pass over them.
 template <class Stored, class Number>
 void gather_across(const Stored& stored, const Number* values, Names names, DenseColumns<Number>& into) {
   const Index rows = stored.count(), columns = stored.length();
@@ -32,21 +32,21 @@ void gather_across(const Stored& stored, const Number* values, Names names, Dens
     names[k] < columns ? into.append(to + Index(k) * rows, stored.shift(names[k])) : into.append(nullptr, 0);
 }
 
-// Sparse, along columns.
+// Sparse, stored by columns.
 template <class Stored> void gather_columns(const Stored& stored, Names names, SparseColumns& into) {
   const auto fiber = [&](Index j) { return j < stored.count() ? stored[j] : decltype(stored[j])::empty(); };
   std::vector<Index> sizes;
   for (const Index j : names) sizes.push_back(fiber(j).size());
   auto [values, rows] = into.append(sizes);
   for (const Index j : names)
-    fiber(j).visit([&values = values,
-                    &rows = rows](Index i, Real a) { // by name: Clang before 16 cannot capture bindings
-      *values++ = a;
-      *rows++ = std::int32_t(i);
-    });
+    fiber(j).visit(
+        [&values = values, &rows = rows](Index i, Real a) { // Clang before 16 cannot capture bindings
+          *values++ = a;
+          *rows++ = std::int32_t(i);
+        });
 }
-// Sparse, along rows, in one pass over them; `all` are the sizes of all columns. With a helper, from both
-// ends: where the two meet, each column is full.
+// Sparse, stored by rows, in one pass over them; `all` are the sizes of all columns. With a helper thread,
+// one thread fills the columns from the first row on and the other from the last row back.
 template <class Stored>
 void gather_across(const Stored& stored, Names names, std::span<const std::uint32_t> all,
                    SparseColumns& into) {
@@ -58,7 +58,7 @@ void gather_across(const Stored& stored, Names names, std::span<const std::uint3
   const auto [values, rows] = into.append(sizes);
 
   std::vector<std::int32_t> slot(all.size());
-  std::vector<std::uint64_t> wanted(all.size() / 64 + 1); // near at hand: most entries need no more
+  std::vector<std::uint64_t> wanted(all.size() / 64 + 1); // a bit set, in cache: it rejects most entries
   for (std::size_t k = 0; k < names.size(); ++k) {
     slot[names[k]] = std::int32_t(k);
     wanted[names[k] / 64] |= std::uint64_t(1) << names[k] % 64;
@@ -71,9 +71,9 @@ void gather_across(const Stored& stored, Names names, std::span<const std::uint3
   };
   const auto scan = [&, values = values, rows = rows](Index first, Index last, Index by,
                                                       std::vector<Index> next) {
-    std::vector<Entry> met(std::size_t(longest) + 1); // and one that is written over
+    std::vector<Entry> met(std::size_t(longest) + 1); // and one for the entry that is overwritten
     for (Index i = first; i != last; i += by) {
-      Entry* end = met.data(); // without branches: none could be foretold
+      Entry* end = met.data(); // without branches, which could not be predicted
       stored[i].visit([&](Index j, Real a) {
         *end = {std::uint32_t(j), a};
         end += wanted[std::uint32_t(j) / 64] >> std::uint32_t(j) % 64 & 1;

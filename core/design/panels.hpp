@@ -1,5 +1,5 @@
-// Dense fibers times blocks, four fibers at a time, so that what is read of the table serves them all, and a
-// stretch of positions at a time, so that it stays in a near cache.
+// Dense fibers times tables, four fibers at a time, so that each number of the table is read once for four
+// fibers, and 512 positions at a time, so that this part of the table stays in the cache.
 #pragma once
 #include "core/design/wide.hpp"
 #include <type_traits>
@@ -67,7 +67,8 @@ SOUTHWELL_CLONES inline void wide_adds(const Real* const* a, Index size, const R
 
 } // namespace kernels
 
-// Four fibers over a stretch of positions, as float64 with their shifts: where they lie, or copied.
+// Four fibers over a stretch of positions, as float64 with their shifts; copied only if they are not stored
+// so.
 class FourFibers {
 public:
   static constexpr Index most = 512; // positions in a stretch
@@ -95,8 +96,8 @@ private:
 
 inline Index wide_stretch(Index width) { return std::clamp<Index>(4096 / width, 64, FourFibers::most); }
 
-// Where part `part` of `parts` begins among `count` fibers: at a multiple of four, so that the same four
-// fibers go together, and give the same numbers, however many parts there are.
+// Where part `part` of `parts` begins among `count` fibers: at a multiple of four, so that the
+// groups of four, and hence the numbers, do not depend on the number of parts.
 inline Index start_of_part(Index count, int part, int parts) {
   return part == parts ? count : count * part / parts / 4 * 4;
 }

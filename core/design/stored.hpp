@@ -59,7 +59,7 @@ public:
   void prefetch(Index k) const {
     const Index start = starts_[k];
     (values_ + start).prefetch();
-    (values_ + (start + 8)).prefetch(); // another line of the cache, if they are float64
+    (values_ + (start + 8)).prefetch(); // the next cache line, if they are float64
     (positions_ + start).prefetch();
   }
 
@@ -72,7 +72,7 @@ private:
   StoredNumbers values_;
   StoredPositions positions_, starts_;
   Index count_, length_;
-  bool usual_; // float64 and 32 bits
+  bool usual_; // float64 values and 32-bit positions
 };
 
 static_assert(Fibers<DenseFibers> && Fibers<SparseFibers>);

@@ -1,8 +1,8 @@
 // Fibers of the user's data: numbers are float32 or float64, positions of 32 or 64 bits.
 //
-// Algorithms are compiled for float64 and 32 bits alone. Other types are converted a few entries at a time,
-// as they are read, into a buffer that stays in the nearest cache; data are never copied as a whole. Long
-// loops over dense numbers have a version of their own for float32 (the kernels of fiber.hpp).
+// Algorithms are compiled for float64 values and 32-bit positions only. Other types are converted in chunks,
+// as they are read, into a buffer that stays in the first-level cache; the data are never copied as a whole.
+// Long loops over dense numbers have a version for float32 (the kernels of fiber.hpp).
 #pragma once
 #include "core/design/fiber.hpp"
 
@@ -88,7 +88,7 @@ public:
   }
 
 private:
-  // work(first position, values, count): all at once where they can be read as they are
+  // Calls work(first position, values, count), once for all if no conversion is needed.
   template <class Work> SOUTHWELL_INLINE void in_chunks(Index from, Index to, Work&& work) const {
     Real buffer[fiber_chunk];
     const Real* all = in_place(0);
@@ -165,7 +165,7 @@ private:
   SOUTHWELL_NOINLINE void other_add_to(Vec v, Real a) const {
     typed([&](const auto& fiber) { fiber.add_to(v, a); });
   }
-  // work(a part of the fiber), while it says to go on: all at once where it can be read as it is
+  // Calls work(a part of the fiber) while it returns true, once for all if no conversion is needed.
   template <class Work> SOUTHWELL_INLINE void in_chunks(Index from, Work&& work) const {
     Chunk converted;
     do {

@@ -1,5 +1,5 @@
-// Fibers times blocks: a fiber meets a table of `width` numbers at each position, in one pass over its
-// entries. Width one is left to the fiber itself.
+// Products of fibers with tables that have `width` numbers at each position, in one pass over the entries.
+// For width one the functions of the fiber are used.
 #pragma once
 #include "core/design/fiber.hpp"
 #include <array>
@@ -118,7 +118,7 @@ template <class Value> void add_wide(const DenseFiber<Value>& fiber, const Real*
 template <class Value, class Position>
 void dot_wide(const SparseFiber<Value, Position>& fiber, const Real* V, Index width, Real* out) {
   if (width == 1)
-    return void(*out += fiber.dot({V, std::size_t(fiber.size())})); // the length is not looked at
+    return void(*out += fiber.dot({V, std::size_t(fiber.size())})); // `dot` does not use the length
   kernels::wide_dot_at(fiber.values(), fiber.positions(), fiber.size(), V, width, out);
 }
 template <class Value, class Position>
@@ -127,7 +127,7 @@ void add_wide(const SparseFiber<Value, Position>& fiber, const Real* c, Index wi
   kernels::wide_add_at(fiber.values(), fiber.positions(), fiber.size(), c, width, V);
 }
 
-// Stored fibers, with the types they have.
+// The same for stored fibers, dispatched on their types.
 template <class F>
 concept Untyped = requires(const F f) { f.typed([](const auto&) {}); };
 

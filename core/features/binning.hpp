@@ -1,4 +1,4 @@
-// Random binning: every row hashed in every grid, some grids at a time, a slab of rows at a time.
+// Random binning: hashes every row in every grid, a few grids and a group of rows (a slab) at a time.
 //
 // Cost: a multiply-add, an addition and an integer multiply-add for each nonzero and grid. A thread keeps the
 // hashes of all rows in the grids it works on, and their tables for the features that occur.
@@ -9,12 +9,12 @@
 
 namespace southwell {
 
-// The features that occur, and their places.
+// The features with a nonzero entry, and their places in the tables.
 class Occurring {
 public:
   template <class Rows> explicit Occurring(const Rows& rows) : places_(rows.length(), -1) {
     for (Index i = 0; i < rows.count(); ++i)
-      rows[i].visit([&](Index j, Real x) { places_[j] &= -std::int32_t(x == 0); }); // 0 once it was not zero
+      rows[i].visit([&](Index j, Real x) { places_[j] &= -std::int32_t(x == 0); }); // 0 after a nonzero
     for (Index j = 0; j < rows.length(); ++j)
       if (places_[j] == 0) {
         places_[j] = std::int32_t(features_.size());
@@ -52,7 +52,8 @@ public:
   }
 
 private:
-  // Blocks hashed while a slab is at hand: packing it is shared by them, and memory by the threads.
+  // The number of blocks of grids hashed for each slab: many, so that a slab is packed once for all of them,
+  // but limited by the memory and the number of threads.
   Index blocks_together(Index blocks, Index threads) const {
     constexpr Index memory = 1 << 26;
     const Index block = lanes * (8 * rows_.count() + 16 * Index(multipliers_.size()));
@@ -88,7 +89,7 @@ private:
     return table;
   }
 
-  // Rows from `first` on, until the slab is as large as stays in cache beside a table.
+  // Packs rows from `first` on, until the slab is as large as fits in the cache together with a table.
   void pack(Index first, PackedRows& slab) const {
     constexpr std::size_t enough = 1 << 14, most_rows = 1 << 12;
     slab.starts.assign(1, 0);

@@ -9,14 +9,14 @@ namespace southwell {
 
 namespace kernels {
 
-// cos(z) for any finite z, off by no more than a few units of rounding of 1 and of z: a product of many
-// terms, as z is here, is no better known. With y turns from the nearest whole one, cos z = sin(2 pi (1/4 -
-// |y|)); a Taylor series on a quarter turn each way.
+// cos(z) for any finite z. The error is a few units of rounding of 1 and of z, which is enough because z is a
+// sum with rounding errors of its own. With y = z / (2 pi) minus the nearest integer, cos z = sin(2 pi (1/4 -
+// |y|)), computed by a Taylor series on [-pi/2, pi/2].
 SOUTHWELL_INLINE Real cosine(Real z) {
   constexpr Real to_integer = 6755399441055744.0; // 1.5 * 2^52: adding it rounds
   const Real turns = z * 0.15915494309189535;
   const Real y =
-      clip(turns - ((turns + to_integer) - to_integer), -0.5, 0.5); // clipped where no digit is left
+      clip(turns - ((turns + to_integer) - to_integer), -0.5, 0.5); // z so large that y has no accurate digit
   const Real s = (0.25 - std::abs(y)) * 6.283185307179586, w = s * s;
   Real p = -1.0 / 121645100408832000.0;
   p = p * w + 1.0 / 355687428096000.0;
@@ -30,7 +30,7 @@ SOUTHWELL_INLINE Real cosine(Real z) {
   return s + s * w * p;
 }
 
-// Were all numbers finite? Of those that were not the result is NaN.
+// Returns whether all numbers were finite; the result of one that was not is NaN.
 template <class Value>
 SOUTHWELL_CLONES bool cosines(Value* values, Index rows, Index cols, const Value* phases, Real factor) {
   Value sum = 0; // a number is not finite exactly when its product with zero is not zero

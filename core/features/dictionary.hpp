@@ -10,9 +10,9 @@ namespace southwell {
 
 using Hashes = std::span<const std::uint64_t>;
 
-using Counts = std::vector<std::uint32_t>; // of hashes, fewer than 2^31
+using Counts = std::vector<std::uint32_t>; // counts of hashes, of which there are fewer than 2^31
 
-// Where the hashes with the same leading bits begin, in an order that keeps such hashes together.
+// For hashes sorted by their leading bits: where those with given leading bits begin.
 class LeadingBits {
 public:
   explicit LeadingBits(Index size) : bits_(std::min(int(std::bit_width(std::uint64_t(size))), 18)) {}
@@ -29,7 +29,7 @@ private:
   int bits_;
 };
 
-// By counting on the leading bits; what is left to sort are short runs.
+// Sorts and removes duplicates: a counting sort on the leading bits, then short runs are sorted.
 inline std::vector<std::uint64_t> distinct(Hashes hashes) {
   const LeadingBits leading(Index(hashes.size()));
   const Counts starts = leading.starts(hashes);
@@ -40,7 +40,7 @@ inline std::vector<std::uint64_t> distinct(Hashes hashes) {
   for (Index k = 0; k < leading.count(); ++k) {
     const auto begin = sorted.begin() + starts[k], end = sorted.begin() + starts[k + 1];
     if (end - begin > 1) std::sort(begin, end);
-    kept = std::unique_copy(begin, end, kept); // to the left: never beyond where it reads
+    kept = std::unique_copy(begin, end, kept); // in place: it never writes beyond what it has read
   }
   sorted.erase(kept, sorted.end());
   sorted.shrink_to_fit();
@@ -49,12 +49,13 @@ inline std::vector<std::uint64_t> distinct(Hashes hashes) {
 
 class Dictionary {
 public:
-  // `questions` to come: a few are answered by bisection alone, many are worth a table of leading bits.
+  // `questions` is the expected number of lookups: few use bisection alone, many are worth a table of leading
+  // bits.
   Dictionary(Hashes sorted, Index questions)
       : sorted_(sorted), leading_(questions < Index(sorted.size()) / 8 ? 0 : Index(sorted.size())),
         starts_(leading_.count() == 1 ? Counts{0, std::uint32_t(sorted.size())} : leading_.starts(sorted)) {}
 
-  // -1 for a hash that is not there.
+  // The rank of a hash, or -1 if it is not among them.
   std::int32_t operator[](std::uint64_t hash) const {
     const Index k = leading_(hash);
     const auto begin = sorted_.begin(), end = begin + starts_[k + 1];

@@ -4,10 +4,10 @@
 // ||x - y||_1).
 //
 // Kept are scale = 1 / delta and shift = 1/2 - u / delta: the bin is scale x + shift rounded to the nearest
-// integer, which numbers the same bins so that zero is always in bin 0. Zeros then add nothing to a hash, and
-// cost nothing.
+// integer. The bins are the same, but numbered so that zero is always in bin 0: zeros add nothing to a hash
+// and need not be visited.
 //
-// All is drawn from (seed, grid, feature) alone: no order of work, and no other feature, can change it.
+// The random numbers depend on (seed, grid, feature) only, not on the order of work or on other features.
 #pragma once
 #include "core/support/random.hpp"
 #include <algorithm>
@@ -37,7 +37,8 @@ private:
   Real gamma_;
 };
 
-// What a feature's bin is multiplied by in a hash. Odd, so that no two bins of one feature meet.
+// The factors of the bins in a hash, one for each feature. Odd, so that different bins of one feature have
+// different hashes.
 class Multipliers {
 public:
   explicit Multipliers(std::uint64_t seed) : stream_(Random(Random(seed).bits() - 1).bits()) {}

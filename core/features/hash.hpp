@@ -1,8 +1,8 @@
 // Rows hashed in many grids at once: h = sum_j r_j bin_j modulo 2^64, over the nonzeros of a row.
 //
-// With odd random r two rows whose bins differ share h with probability 2^(v - 63), where 2^v is the largest
-// power of two that divides all their differences, 1 as a rule: for n rows and D grids some two are confused
-// with a probability of about D n^2 2^-64; 60,000 rows and 500 grids: 1e-7.
+// With odd random r, two rows with different bins have the same h with probability 2^(v - 63), where 2^v is
+// the largest power of two that divides all differences of their bins, usually 1. For n rows and D grids the
+// probability of any such collision is about D n^2 2^-64: 1e-7 for 60,000 rows and 500 grids.
 #pragma once
 #include "core/concepts.hpp"
 #include "core/support/simd.hpp"
@@ -24,9 +24,8 @@ inline constexpr Index lanes = 16; // grids hashed at once
 
 namespace kernels {
 
-// Adding 1.5 * 2^52 rounds, and leaves the integer in the low bits. No number is too large: beyond 2^51 bins
-// from zero the bits still tell apart what double precision does, and what overflows shares the bin of
-// infinity.
+// Adding 1.5 * 2^52 rounds to an integer, which is then in the low bits. No number is too large: beyond 2^51
+// the bits still differ wherever the numbers do in double precision, and all that overflow share one bin.
 inline constexpr Real to_integer = 6755399441055744.0;
 
 // out[g * stride + i] = the hash of row i in grid g. `rulers` holds for each place the scales of all grids,
@@ -36,7 +35,7 @@ inline SOUTHWELL_CLONES void hash(const PackedRows& packed, const Real* rulers,
   for (Index i = 0; i < packed.rows(); ++i) {
     std::uint64_t sums[lanes] = {}, offset = 0;
 #if defined(__GNUC__)
-    // Left to itself the compiler keeps the sums in memory, which takes more than twice as long.
+    // Without explicit vectors the compiler keeps the sums in memory, which takes more than twice as long.
     typedef Real Four __attribute__((vector_size(32), aligned(8), may_alias));
     typedef std::uint64_t FourBits __attribute__((vector_size(32)));
     static_assert(lanes == 16);
@@ -68,7 +67,7 @@ inline SOUTHWELL_CLONES void hash(const PackedRows& packed, const Real* rulers,
       offset += r;
     }
 #endif
-    offset *= std::bit_cast<std::uint64_t>(to_integer); // what the bits of each term are above its bin
+    offset *= std::bit_cast<std::uint64_t>(to_integer); // the bits that `to_integer` adds to each term
     for (Index g = 0; g < lanes; ++g) out[g * stride + i] = sums[g] - offset;
   }
 }

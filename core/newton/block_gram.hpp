@@ -10,7 +10,7 @@ namespace southwell {
 class BlockGram {
 public:
   BlockGram(const WorkingColumns& columns, CVec weights, bool centred)
-      : weighted_{columns}, products_(weighted_, rows_), centred_(centred),
+      : weighted_{columns, none_}, products_(weighted_, rows_), centred_(centred),
         weights_(weights.begin(), weights.end()) {}
 
   // G over these slots, in their order. `spend(entries)`: true, leave it.
@@ -111,6 +111,7 @@ public:
   }
 
 private:
+  Expansion none_; // weights are given
   Weighted weighted_;
   Rows rows_;
   ColumnProducts products_;

@@ -1,22 +1,23 @@
 // Products with the columns of a working set, k numbers wide; the last "column" may be the intercept's, all
 // ones. Where the set is everything, the design itself is asked.
 #pragma once
-#include "core/newton/working_columns.hpp"
-#include "core/wide_problem.hpp"
+#include "core/block_problem.hpp"
+#include "core/newton/samples.hpp"
+#include "core/newton/working_set.hpp"
 
 namespace southwell {
 
-class BlockProducts {
+class BlockProducts final : public SetProducts {
 public:
-  BlockProducts(const WideProblem& problem, const WorkingColumns& columns, bool whole)
-      : problem_(problem), columns_(columns), whole_(whole) {}
+  BlockProducts(const BlockProblem& problem, const WorkingSet<BlockProblem>& set)
+      : problem_(problem), columns_(set.columns()), whole_(set.whole()) {}
 
   Index slots() const { return whole_ ? problem_.penalty.penalised() : columns_.count(); }
   Index size() const { return (slots() + problem_.has_intercept()) * problem_.width(); }
   Index entries() const { return whole_ ? problem_.design.stored() : columns_.entries(); }
 
   // out = A u
-  void forward(CVec u, Vec out) const {
+  void forward(CVec u, Vec out) const override {
     const Index k = problem_.width();
     if (whole_) return problem_.design.apply(u, k, out);
     std::fill(out.begin(), out.end(), 0.0);
@@ -74,6 +75,18 @@ public:
     for (std::size_t e = 0; e < out.size(); ++e)
       out[e] = norms_[e / std::size_t(k)] * means[e % std::size_t(k)];
   }
+  // The weighted mean of each column but the intercept; those of columns that joined are added.
+  void means(std::vector<Real>& out) const {
+    const CVec s = problem_.loss.weights();
+    if (whole_ && out.empty()) {
+      out.resize(std::size_t(problem_.design.cols()));
+      problem_.design.adjoint(s, out);
+    } else if (!whole_ && slots() > Index(out.size())) {
+      columns_.visit([&](const auto& store) {
+        for (Index k = Index(out.size()); k < slots(); ++k) out.push_back(store[k].dot(s));
+      });
+    }
+  }
   // out_jc = sum_i a_ij^2 h_ic, of gathered columns
   void squares(CVec h, Vec out) const {
     const Index k = problem_.width();
@@ -99,7 +112,7 @@ private:
     return std::all_of(u.begin() + s * k, u.begin() + (s + 1) * k, [](Real v) { return v == 0; });
   }
 
-  const WideProblem& problem_;
+  const BlockProblem& problem_;
   const WorkingColumns& columns_;
   bool whole_;
   mutable std::vector<Real> norms_; // of all columns, squared

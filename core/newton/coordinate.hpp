@@ -1,5 +1,6 @@
 // The features of a working set, and how the samples weigh on them.
 #pragma once
+#include "core/newton/expansion.hpp"
 #include "core/newton/working_columns.hpp"
 #include "core/penalties/elastic_net.hpp"
 #include <vector>
@@ -31,17 +32,11 @@ struct Coordinate {
   }
 };
 
+// The columns of a working set, its coordinates, and the curvatures of the samples.
 struct Weighted {
   const WorkingColumns& columns;
+  const Expansion& at;
   std::vector<Coordinate> coordinates{};
-  // The curvatures of the samples. Those on flats are given a part of the most they could have: h is then the
-  // mixture (1 - flat) bare + flat most shares.
-  std::vector<Real> h{}, bare{}; // the latter is empty where there are no flats
-  Real flat = 0, most = 0, total_h = 0;
-  CVec shares{};      // of the samples in the mean
-  bool smooth = true; // does h change little where margins do?
-
-  CVec curved() const { return bare.empty() ? CVec(h) : CVec(bare); }
 
   Real gamma(Index slot) const { return coordinates[slot].gamma; }
 };

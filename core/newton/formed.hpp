@@ -18,7 +18,7 @@ public:
 
   // From now on, until h changes, from about one row in so many.
   void thin(Index every) {
-    const CVec h = weighted_.h;
+    const CVec h = weighted_.at.h;
     Real kept = 0;
     std::vector<Real> sample(h.size());
     for (Index i = 0; i < Index(h.size()); ++i) {
@@ -27,22 +27,22 @@ public:
       kept += sample[i];
     }
     if (!(kept > 0)) return;
-    for (Real& value : sample) value *= weighted_.total_h / kept;
+    for (Real& value : sample) value *= weighted_.at.total_h / kept;
     curved_.begin(sample);
     stale_ = false;
   }
   void changed() { // h has
     stale_ = true;
-    share_ = curved_.empty() ? 1 : curved_.changed_share(weighted_.curved(), slack());
+    share_ = curved_.empty() ? 1 : curved_.changed_share(weighted_.at.curved(), slack());
     if (share_ > 0.5) curved_.forget();
   }
   bool knows(Index slot) const {
     return (!mixed(false) || curved_.knows(slot)) && (!mixed(true) || whole_.knows(slot));
   }
   Real operator()(Index k, Index l) const { // of two slots it knows
-    const Real f = weighted_.flat;
-    const Real both =
-        (mixed(false) ? (1 - f) * curved_(k, l) : 0) + (mixed(true) ? f * weighted_.most * whole_(k, l) : 0);
+    const Real f = weighted_.at.flat;
+    const Real both = (mixed(false) ? (1 - f) * curved_(k, l) : 0) +
+                      (mixed(true) ? f * weighted_.at.most * whole_(k, l) : 0);
     return k == l ? std::max(both, weighted_.coordinates[k].curvature) : both; // that is known
   }
 
@@ -53,7 +53,7 @@ public:
     Real stored = 0, total = 0;
     for (const Index k : slots) stored += Real(weighted_.columns.size(k));
     const Real pairs =
-        stored * stored / Real(weighted_.h.size()) / (weighted_.columns.sparse() ? 2 : dense_pairs);
+        stored * stored / Real(weighted_.at.h.size()) / (weighted_.columns.sparse() ? 2 : dense_pairs);
     for (const bool whole : {false, true}) {
       if (!mixed(whole)) continue;
       const ColumnProducts& products = whole ? whole_ : curved_;
@@ -71,24 +71,24 @@ public:
       if (std::exchange(stale_, false)) {
         if (curved_.size() > 2 * Index(slots.size()) + 20) curved_.forget(); // it has become too large
         if (curved_.empty())
-          curved_.begin(weighted_.curved());
-        else if (curved_.mend(weighted_.curved(), slack(), spend))
+          curved_.begin(weighted_.at.curved());
+        else if (curved_.mend(weighted_.at.curved(), slack(), spend))
           return;
       }
       if (curved_.form(slots, spend)) return;
     }
     if (!mixed(true)) return;
-    if (whole_.empty()) whole_.begin(weighted_.shares);
+    if (whole_.empty()) whole_.begin(weighted_.at.shares);
     whole_.form(slots, spend);
   }
 
 private:
   static constexpr Real dense_pairs = 64; // of numbers multiplied in the time of an entry of a sparse column
   // Does the part belong to the mixture? A tiny one shows in the diagonal alone.
-  bool mixed(bool whole) const { return whole ? weighted_.flat > 1e-6 : weighted_.flat < 1; }
+  bool mixed(bool whole) const { return whole ? weighted_.at.flat > 1e-6 : weighted_.at.flat < 1; }
   // Where pieces meet, curvatures are equal or different; else they are about equal long before, and what is
   // not exact costs digits: it must save something.
-  Real slack() const { return weighted_.smooth && weighted_.columns.entries() >= 50'000 ? 0.03 : 0; }
+  Real slack() const { return weighted_.at.smooth && weighted_.columns.entries() >= 50'000 ? 0.03 : 0; }
 
   const Weighted& weighted_;
   Rows rows_;

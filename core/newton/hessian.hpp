@@ -74,7 +74,7 @@ private:
     Real factoring, priced;
     Real samples, outward = infinity; // the same for matrices as large as there are samples
     Estimate(const Hessian& self, Slots support)
-        : size(Real(support.size())), samples(Real(self.weighted_.h.size())) {
+        : size(Real(support.size())), samples(Real(self.weighted_.at.h.size())) {
       for (const Index k : support) stored += Real(self.columns().size(k));
       priced = self.formed_.cost(support) + size * size * size / 12;
       factoring = self.columns().sparse()
@@ -230,7 +230,7 @@ private:
   }
   // image = A_T' diag(h) A_S v; returns the entries touched.
   Index multiply(Slots to, Slots support, CVec v, Vec image) {
-    const CVec h = weighted_.h;
+    const CVec h = weighted_.at.h;
     margins_.assign(h.size(), 0.0);
     Real u = 0, total = 0; // what the frame adds to all margins; the sum of what is then weighed
     Index cost = 0;
@@ -245,7 +245,7 @@ private:
         const Index k = to[t];
         cost += store[k].size();
         image[t] = store[k].dot(margins_) + u * weighted_.coordinates[k].weighted +
-                   weighted_.gamma(k) * (total + u * weighted_.total_h);
+                   weighted_.gamma(k) * (total + u * weighted_.at.total_h);
       }
     });
     return cost;

@@ -18,10 +18,11 @@ struct Joining {
   bool complete;            // are they few, and all there are?
 };
 
-// `slot[j]` < 0: it is outside. `norms` are squared, with their sum `total`; `off(j)` is by how much its
-// condition is broken, or 0.
-template <class Off>
-Joining choose_joining(std::span<const std::int32_t> slot, CVec x, CVec norms, Real total, Off&& off) {
+// `slot[j]` < 0: it is outside; `nonzero(j)`: it is in the support. `norms` are squared, with their sum
+// `total`; `off(j)` is by how much its condition is broken, or 0.
+template <class Nonzero, class Off>
+Joining choose_joining(std::span<const std::int32_t> slot, Nonzero&& nonzero, CVec norms, Real total,
+                       Off&& off) {
   struct Violator {
     Real gain;
     Index j;
@@ -35,8 +36,9 @@ Joining choose_joining(std::span<const std::int32_t> slot, CVec x, CVec norms, R
   Real held = 0; // by the columns of the support
   for (Index j = 0; j < all; ++j) {
     if (slot[j] >= 0) {
-      support += x[j] != 0;
-      held += x[j] != 0 ? norms[j] : 0;
+      const bool supports = nonzero(j);
+      support += supports;
+      held += supports ? norms[j] : 0;
     } else if (const Real by = off(j); by > 0 && norms[j] > 0) {
       violators.push_back({by * by / norms[j], j});
     }

@@ -34,8 +34,8 @@ class Model {
 public:
   using Slots = std::vector<std::int32_t>;
 
-  explicit Model(const WorkingColumns& columns)
-      : weighted_{columns}, hessian_(weighted_), residual_(weighted_),
+  Model(const WorkingColumns& columns, const Expansion& at)
+      : weighted_{columns, at}, hessian_(weighted_), residual_(weighted_),
         through_hessian_(weighted_, hessian_, ledger_) {}
   Model(const Model&) = delete; // its parts look at each other
 
@@ -49,30 +49,25 @@ public:
   // As many samples of equal weight would tell as much.
   Real samples() const {
     Real squares = 0;
-    for (const Real value : weighted_.h) squares += value * value;
-    return squares > 0 ? weighted_.total_h * weighted_.total_h / squares : 0;
+    for (const Real value : weighted_.at.h) squares += value * value;
+    return squares > 0 ? weighted_.at.total_h * weighted_.at.total_h / squares : 0;
   }
 
-  // Does h change little where margins do?
-  void smooth(bool yes) { weighted_.smooth = yes; }
-  // Samples on flats have this part of the most curvature they could have: they may leave them.
-  void flats(Real part, Real most, CVec shares) {
-    weighted_.flat = part;
-    weighted_.most = most;
-    weighted_.shares = shares;
-  }
-  // Around the present x, where the loss has these first and second derivatives; slopes and curvatures of all
-  // slots. With the `same` curvature as before (the squared loss) what is known of it stays. The slot of an
-  // `intercept`, or -1: it does not move itself but follows all others' moves, so that they see columns that
-  // are centred, and need far fewer.
-  void begin(CVec r, CVec h, bool same, Index intercept) {
-    if (!same || weighted_.h.empty()) weigh(h);
+  // Around the present x: slopes and curvatures of all slots. `changed`: has the curvature of the loss, so
+  // that nothing is known of it any more? The slot of an `intercept`, or -1: it does not move itself but
+  // follows all others' moves, so that they see columns that are centred, and need far fewer.
+  void begin(bool changed, Index intercept) {
+    if (changed) {
+      hessian_.forget();
+      measured_ = 0;
+    }
+    const CVec r = weighted_.at.r;
     residual_.begin(r);
-    intercept_ = weighted_.total_h > 0 ? intercept : -1;
+    intercept_ = weighted_.at.total_h > 0 ? intercept : -1;
     first_total_ = residual_.total();
     if (columns().by_rows()) {
       moments_.resize(columns().design().cols());
-      columns().design().moments(r, weighted_.h, moments_);
+      columns().design().moments(r, weighted_.at.h, moments_);
       for (Index k = 0; k < columns().count(); ++k) measure(moments_[columns().name(k)], k);
     } else {
       columns().visit([&](const auto& store) {
@@ -87,7 +82,7 @@ public:
       });
     }
     measured_ = columns().count();
-    if (intercept_ >= 0) residual_.shift(-first_total_ / weighted_.total_h);
+    if (intercept_ >= 0) residual_.shift(-first_total_ / weighted_.at.total_h);
     ledger_(columns().entries());
   }
 
@@ -141,60 +136,22 @@ public:
   // The intercept to where the others' moves since x0 have taken it.
   void place_intercept(CVec from) { // `from`: x0 by slot
     if (intercept_ < 0) return;
-    Real moved = -first_total_ / weighted_.total_h;
+    Real moved = -first_total_ / weighted_.at.total_h;
     for (Index k = 0; k < columns().count(); ++k) {
       const Coordinate& c = coordinates()[k];
       if (k != intercept_) moved += (c.gamma - columns().gamma(k)) * (c.x - from[k]);
     }
     coordinates()[intercept_].x = from[intercept_] + moved;
   }
-  // By how much the loss would change from x0 to x if it had no curvature.
-  Real descent(CVec from) const {
-    Real total = intercept_ >= 0 ? -first_total_ * first_total_ / weighted_.total_h : 0;
-    for (Index k = 0; k < columns().count(); ++k)
-      if (k != intercept_) total += coordinates()[k].slope * (coordinates()[k].x - from[k]);
-    return total;
-  }
-  // A (x - x0), what the margins have gained.
-  void gained(CVec from, Vec margins) const { // `from`: x0 by slot
-    if (columns().by_rows()) {
-      std::vector<Real> by(std::size_t(columns().design().cols()));
-      for (Index k = 0; k < columns().count(); ++k) by[columns().name(k)] = coordinates()[k].x - from[k];
-      return columns().design().apply(by, margins);
-    }
-    std::fill(margins.begin(), margins.end(), 0.0);
-    Real u = 0;
-    columns().visit([&](const auto& store) {
-      for (Index k = 0; k < columns().count(); ++k)
-        if (const Real by = coordinates()[k].x - from[k]; by != 0) {
-          store[k].add_to(margins, by);
-          u += by * columns().gamma(k);
-        }
-    });
-    if (u != 0)
-      for (Real& m : margins) m += u;
-  }
 
 private:
   const WorkingColumns& columns() const { return weighted_.columns; }
 
-  void weigh(CVec h) {
-    weighted_.h.assign(h.begin(), h.end());
-    weighted_.bare.clear();
-    if (weighted_.flat > 0) {
-      weighted_.bare = weighted_.h;
-      for (std::size_t i = 0; i < h.size(); ++i)
-        weighted_.h[i] += weighted_.flat * (weighted_.most * weighted_.shares[i] - h[i]);
-    }
-    weighted_.total_h = std::reduce(weighted_.h.begin(), weighted_.h.end());
-    hessian_.forget();
-    measured_ = 0;
-  }
   void measure(const Design::Moments& sums, Index k) {
     Coordinate& c = coordinates()[k];
     const bool centred = intercept_ >= 0 && k != intercept_;
-    const Real gamma = c.gamma = centred ? -sums.weighted / weighted_.total_h : columns().gamma(k);
-    const Real far = gamma * gamma * weighted_.total_h,
+    const Real gamma = c.gamma = centred ? -sums.weighted / weighted_.at.total_h : columns().gamma(k);
+    const Real far = gamma * gamma * weighted_.at.total_h,
                square = sums.square + 2 * gamma * sums.weighted + far;
     c.slope = sums.slope + gamma * residual_.total();
     c.weighted = sums.weighted;
@@ -202,13 +159,13 @@ private:
   }
   template <class Value> Design::Moments moments(const DenseFiber<Value>& fiber) const {
     if (fiber.size() == 0) return {};
-    return kernels::moments(fiber.values(), fiber.shift(), residual_.stored().data(), weighted_.h.data(),
+    return kernels::moments(fiber.values(), fiber.shift(), residual_.stored().data(), weighted_.at.h.data(),
                             fiber.size());
   }
   template <class F> Design::Moments moments(const F& fiber) const {
     Design::Moments out;
     fiber.visit([&, r = residual_.stored()](Index i, Real a) {
-      const Real with = weighted_.h[i] * a;
+      const Real with = weighted_.at.h[i] * a;
       out += {r[i] * a, with, with * a};
     });
     return out;
@@ -265,7 +222,7 @@ private:
   }
   // A d for a direction on these slots: what is stored, in `margins_`, and what the frame adds to all.
   Real along(const Slots& slots, CVec direction) {
-    margins_.assign(weighted_.h.size(), 0.0);
+    margins_.assign(weighted_.at.h.size(), 0.0);
     Real u = 0;
     columns().visit([&](const auto& store) {
       for (std::size_t t = 0; t < slots.size(); ++t) {
@@ -285,7 +242,7 @@ private:
     }
     for (std::size_t i = 0; i < margins_.size(); ++i) {
       const Real m = margins_[i] + u;
-      total += weighted_.h[i] / 2 * m * m;
+      total += weighted_.at.h[i] / 2 * m * m;
     }
     return total;
   }

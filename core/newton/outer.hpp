@@ -54,7 +54,7 @@ public:
 
 private:
   const WorkingColumns& columns() const { return weighted_.columns; }
-  Index samples() const { return Index(weighted_.h.size()); }
+  Index samples() const { return Index(weighted_.at.h.size()); }
 
   void apply(Slots slots, CVec x) { // margins = A_S x
     margins_.assign(std::size_t(samples()), 0.0);
@@ -151,9 +151,9 @@ private:
     active_.clear();
     roots_.clear();
     for (Index i = 0; i < samples(); ++i)
-      if (weighted_.h[i] > 0) {
+      if (weighted_.at.h[i] > 0) {
         active_.push_back(std::int32_t(i));
-        roots_.push_back(std::sqrt(weighted_.h[i]));
+        roots_.push_back(std::sqrt(weighted_.at.h[i]));
       }
     image_.resize(active_.size());
     const auto row = [&](Index a, Real* to) {

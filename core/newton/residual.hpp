@@ -33,7 +33,7 @@ public:
 
   // Of a coordinate, as it is now.
   template <class F> SOUTHWELL_INLINE Real slope(const F& fiber, const Coordinate& c) const {
-    return fiber.dot(stored_) + u_ * c.weighted + c.gamma * (total_ + u_ * weighted_.total_h);
+    return fiber.dot(stored_) + u_ * c.weighted + c.gamma * (total_ + u_ * weighted_.at.total_h);
   }
   template <class F> SOUTHWELL_INLINE void move(const F& fiber, const Coordinate& c, Real by) {
     add(fiber, by);
@@ -42,7 +42,7 @@ public:
   }
   // Many at once: margins change by `part` times `margins` and u, sum_i h_i margins_i being `weighted`.
   void move(CVec margins, Real u, Real weighted, Real part) {
-    for (std::size_t i = 0; i < stored_.size(); ++i) stored_[i] += part * weighted_.h[i] * margins[i];
+    for (std::size_t i = 0; i < stored_.size(); ++i) stored_[i] += part * weighted_.at.h[i] * margins[i];
     total_ += part * weighted;
     u_ += part * u;
   }
@@ -64,7 +64,7 @@ public:
     Real change = 0;
     const Real du = image[stored_.size()] - u_;
     for (std::size_t i = 0; i < stored_.size(); ++i) {
-      const Real h = weighted_.h[i], by = image[i] - stored_[i] + du * h;
+      const Real h = weighted_.at.h[i], by = image[i] - stored_[i] + du * h;
       if (h > 0) change += (stored_[i] + u_ * h + by / 2) * by / h;
     }
     return change;
@@ -73,11 +73,11 @@ public:
 private:
   template <class Value> void add(const DenseFiber<Value>& fiber, Real by) {
     if (fiber.size() > 0)
-      kernels::add_weighted(fiber.values(), fiber.shift(), by, weighted_.h.data(), stored_.data(),
+      kernels::add_weighted(fiber.values(), fiber.shift(), by, weighted_.at.h.data(), stored_.data(),
                             fiber.size());
   }
   template <class F> void add(const F& fiber, Real by) {
-    fiber.visit([&](Index i, Real a) { stored_[i] += by * weighted_.h[i] * a; });
+    fiber.visit([&](Index i, Real a) { stored_[i] += by * weighted_.at.h[i] * a; });
   }
 
   const Weighted& weighted_;

@@ -2,9 +2,10 @@
 //
 // A loss with kinks is replaced by  max_y  y m - phi*(y) - (q/2)(y - e)^2,  smooth with curvature at most
 // 1/q. Its centres e follow the iterate: the proximal point method on the dual, also known as the method of
-// multipliers, whose limit solves the problem itself (Rockafellar 1976).
+// multipliers, whose limit solves the problem itself (Rockafellar 1976). Losses with kinks treat each margin
+// as a sample of its own, so this is done margin by margin; losses over classes are smooth.
 #pragma once
-#include "core/problem.hpp"
+#include "core/sample_loss.hpp"
 
 namespace southwell {
 
@@ -20,9 +21,12 @@ inline void soft_curvature(const SampleLoss& loss, Real q, CVec y, Vec h) {
 
 class SoftLoss {
 public:
-  SoftLoss(const SampleLoss& loss, Real q) : loss_(loss), q_(q), centre_(q > 0 ? loss.samples() : 0) {}
+  SoftLoss(const LossSum& loss, Real q)
+      : loss_(loss), margins_(loss.smooth() ? nullptr : loss.separate()), q_(q) {
+    if (kinked()) centre_.resize(std::size_t(loss.samples() * loss.width()));
+  }
 
-  bool kinked() const { return q_ > 0; }
+  bool kinked() const { return margins_ != nullptr; }
   Real softness() const { return q_; }
   Real most_curvature() const { return kinked() ? 1 / q_ : loss_.smoothness(); }
   void soften(Real q) { q_ = q; }
@@ -32,16 +36,19 @@ public:
   Real value(CVec margins) {
     if (!kinked()) return loss_.value(margins);
     scratch_.resize(margins.size());
-    return loss_.maximise(margins, centre_, q_, scratch_);
+    return margins_->maximise(margins, centre_, q_, scratch_);
   }
   void derivative(CVec margins, Vec y) const {
-    kinked() ? void(loss_.maximise(margins, centre_, q_, y)) : loss_.derivative(margins, y);
+    kinked() ? void(margins_->maximise(margins, centre_, q_, y)) : loss_.derivative(margins, y);
   }
   // h_i = s_i phi''(m_i) where the derivative is y_i.
-  void curvature(CVec y, Vec h) const { kinked() ? soft_curvature(loss_, q_, y, h) : loss_.curvature(y, h); }
+  void curvature(CVec y, Vec h) const {
+    kinked() ? soft_curvature(*margins_, q_, y, h) : loss_.curvature(y, h);
+  }
 
 private:
-  const SampleLoss& loss_;
+  const LossSum& loss_;
+  const SampleLoss* margins_; // each margin as a sample, if there are kinks
   Real q_;
   std::vector<Real> centre_, scratch_;
 };

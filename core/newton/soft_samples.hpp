@@ -18,6 +18,9 @@ public:
   void soften(Real q) { q_ = q; }
   void recentre(CVec y) { centre_.assign(y.begin(), y.end()); }
 
+  using SampleLoss::derivative;
+  using SampleLoss::maximise;
+  using SampleLoss::value;
   Real value(CVec margins, Real shift) const override {
     std::vector<Real> y(margins.size());
     return loss_.maximise(shifted(margins, shift), centre_, q_, y);

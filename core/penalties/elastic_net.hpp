@@ -1,6 +1,7 @@
 // g_j(x) = w_j (l1 |x| + (l2/2) x^2) on [lo_j, hi_j]; w_j = 0 leaves the coordinate unpenalised.
 #pragma once
 #include "core/support/rounding.hpp"
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -152,6 +153,59 @@ public:
       if (!std::isfinite(g.lo)) keep(std::max(off + slopes[j], 0.0));
     }
     return penalised_ > 0 ? std::min(scale, (*this)[0].feasible_scale_below(most, with_l2)) : scale;
+  }
+
+  // Its units, which are zero or not as a whole: single features, the intercept among them. See Groups.
+  using Unit = ScalarElasticNet;
+  static constexpr bool intercept_apart = false;
+  Index units(Index features) const { return features; }
+  template <class F> void each_feature(Index u, F&& f) const { f(u); }
+  bool whole() const { return false; } // is there no working set to choose? Sweeps want columns anyway
+  Real kink() const { return l1_; }    // the strength that a path lowers
+  Real ridge() const { return l2_; }   // before weights
+  bool kinked(Index u) const { return (*this)[u].l1 > 0; }
+  ScalarElasticNet eased(Index u, Real times) const { // with kinks so many times as strong
+    ScalarElasticNet g = (*this)[u];
+    g.l1 *= times;
+    return g;
+  }
+  // By how much slopes then break the optimality of x_u = 0.
+  Real violation(Index u, CVec slopes, Real times) const {
+    if (plain() && std::abs(slopes[u]) <= times * l1_ && u < penalised_) return 0; // as most do not
+    return eased(u, times).subdifferential(0).distance(-slopes[u]);
+  }
+  // How many times as strong kinks must be for zero to be optimal.
+  Real times_needed(Index u, CVec slopes) const { return std::abs(slopes[u]) / (*this)[u].l1; }
+  // Can zero be optimal for more than one slope, so that it can be proved?
+  bool holds_zero(Index u) const {
+    const Interval quiet = (*this)[u].subdifferential(0);
+    return u < penalised_ && quiet.lo < quiet.hi;
+  }
+  Real least_l2() const { // of all features
+    Real least = infinity;
+    for (Index j = 0; j < penalised_ && least > 0; ++j) least = std::min(least, (*this)[j].l2);
+    return least;
+  }
+  // Marks units that are zero in every solution: optimal slopes are within `reach` times a unit's length of
+  // these, scaled.
+  void mark_zeros(CVec slopes, Real scale, CVec lengths, Real reach, std::span<char> zero) const {
+    const auto room = [&](Index j, Real z, Real l1) {
+      return reach * lengths[j] + 1e-10 * (std::abs(z) + l1);
+    };
+    if (plain()) { // one condition for all: the loop vectorises
+      for (Index j = 0; j < penalised_; ++j) {
+        const Real z = scale * slopes[j];
+        zero[j] |= char(std::abs(z) + room(j, z, l1_) < l1_);
+      }
+      return;
+    }
+    for (Index j = 0; j < penalised_; ++j) {
+      const ScalarElasticNet g = (*this)[j];
+      if (zero[j] || g.lo > 0 || g.hi < 0) continue;
+      const Interval quiet = g.subdifferential(0);
+      const Real z = scale * slopes[j], far = room(j, z, g.l1);
+      zero[j] = -z - far > quiet.lo && -z + far < quiet.hi;
+    }
   }
   bool weighted() const { return !weights_.empty(); }
   bool plain() const {

@@ -31,6 +31,7 @@ template <class Of> Real norm(CVec v, Of&& of) {
 struct BlockPenalty {
   Real strength, l1, l2;
 
+  bool kinked() const { return strength > 0 || l1 > 0; } // may it hold the block at zero?
   Real value(CVec x) const {
     Real sum = 0;
     for (const Real v : x) sum += std::abs(v);
@@ -185,12 +186,62 @@ public:
         scale = std::min(scale, southwell::feasible_scale_below(blocks_[g], block(most, g, buffer)));
     return scale;
   }
+
+  // Its units, which are zero or not as a whole: the groups. The intercept is none of them. See ElasticNet.
+  using Unit = BlockPenalty;
+  static constexpr bool intercept_apart = true;
+  Index units(Index) const { return count(); }
+  template <class F> void each_feature(Index u, F&& f) const {
+    for (const Index j : of(u)) f(j);
+  }
+  bool whole() const { return smooth(); }
+  Real kink() const { // of the first group that has one: a path lowers all in proportion
+    for (const BlockPenalty& g : blocks_)
+      if (g.kinked()) return g.strength > 0 ? g.strength : g.l1;
+    return 0;
+  }
+  bool kinked(Index u) const { return blocks_[u].kinked(); }
+  BlockPenalty eased(Index u, Real times) const {
+    BlockPenalty g = blocks_[u];
+    g.strength *= times;
+    g.l1 *= times;
+    return g;
+  }
+  Real violation(Index u, CVec slopes, Real times) const {
+    std::vector<Real> buffer;
+    const BlockPenalty g = eased(u, times);
+    const Real over = g.pull(block(slopes, u, buffer)) - g.strength;
+    return over > 1e-13 * (g.strength + g.l1) ? over : 0;
+  }
+  Real times_needed(Index u, CVec slopes) const {
+    std::vector<Real> buffer;
+    return 1 / blocks_[u].feasible_scale(block(slopes, u, buffer));
+  }
+  bool holds_zero(Index u) const { return kinked(u); }
+  Real ridge() const { return least_l2(); }
+  Real least_l2() const {
+    Real least = infinity;
+    for (const BlockPenalty& g : blocks_) least = std::min(least, g.l2);
+    return least;
+  }
+  // Slopes of a block are off by at most its radius in norm, and soft thresholding makes no distance larger.
+  void mark_zeros(CVec slopes, Real scale, CVec lengths, Real reach, std::span<char> zero) const {
+    std::vector<Real> buffer;
+    for (Index u = 0; u < count(); ++u) {
+      if (zero[u]) continue;
+      const BlockPenalty& g = blocks_[u];
+      const CVec own = block(slopes, u, buffer);
+      const Real size = scale * norm(own, [](Real v) { return v; }),
+                 room = reach * lengths[u] + 1e-10 * (size + g.strength + g.l1);
+      zero[u] = g.strength > 0
+                    ? g.pull(own, scale) + room < g.strength
+                    : std::all_of(
+                          own.begin(), own.end(), [&](Real v) { return std::abs(scale * v) + room < g.l1; });
+    }
+  }
   bool smooth() const { // is there only l2?
     return std::all_of(blocks_.begin(), blocks_.end(),
                        [](const BlockPenalty& g) { return g.strength == 0 && g.l1 == 0; });
-  }
-  bool strong() const { // is there some everywhere?
-    return std::all_of(blocks_.begin(), blocks_.end(), [](const BlockPenalty& g) { return g.l2 > 0; });
   }
 
 private:

@@ -13,11 +13,11 @@
 
 namespace southwell {
 
-// All that any rule can be told; each looks at what concerns it.
+// The parameters of all rules; each rule uses some of them.
 struct RuleSpec {
   std::string name;
   Score score = Score::none;
-  Index refresh_every = 0;     // sampled, greedy; 0: true at every move
+  Index refresh_every = 0;     // sampled, greedy: moves between refreshes; 0: updated at every move
   Real mix = 0;                // sampled
   std::vector<Index> block_of; // hybrid
   Index candidates = 1;        // search

@@ -1,5 +1,5 @@
-// The coordinate with the largest score, the first of equals: Gauss-Southwell (Southwell 1940; Nutini et al.
-// 2015).
+// Selects the coordinate with the largest score, the first of equals: Gauss-Southwell (Southwell 1940; Nutini
+// et al. 2015).
 #pragma once
 #include "core/rules/rule.hpp"
 #include "core/support/tree.hpp"
@@ -23,7 +23,7 @@ public:
     for (const Index k : changed) scores_.set(k, scores[k]);
     scores_.settle();
   }
-  // Its score is rounding error; until its reading changes, others come first.
+  // Its score is a rounding error: it counts as 0 until its reading changes.
   void stuck(Index k) override {
     scores_.set(k, 0);
     scores_.settle();
@@ -36,8 +36,8 @@ private:
   Tree<Largest> scores_;
 };
 
-// The same with scores that come afresh only now and then: meanwhile the largest, the second largest, and so
-// on.
+// The same with scores that are recomputed every `every` moves: selects the largest, the second largest, and
+// so on.
 class GreedyInTurn final : public Rule {
 public:
   GreedyInTurn(Index n, Score score, Index every) : score_(score), every_(every), waiting_(n) { reset({}); }
@@ -48,7 +48,7 @@ public:
   void refresh(CVec scores) override { reset(scores); }
   void next(std::span<Index> out) override {
     for (Index& k : out) {
-      if (left_ == 0) left_ = Index(waiting_.size()); // everyone had a turn: again in the same order
+      if (left_ == 0) left_ = Index(waiting_.size()); // all were selected: again in the same order
       std::pop_heap(waiting_.begin(), waiting_.begin() + left_--, behind);
       k = waiting_[left_].k;
       if (left_ == 0) std::make_heap(waiting_.begin(), waiting_.end(), behind);
@@ -71,7 +71,7 @@ private:
 
   Score score_;
   Index every_, left_ = 0;
-  std::vector<Waiting> waiting_; // a heap, then those that had their turn
+  std::vector<Waiting> waiting_; // a heap of `left_` coordinates, then those already selected
 };
 
 } // namespace southwell

@@ -1,5 +1,5 @@
-// One uniform candidate from each block of a partition; the best score of them moves (Fang, Fang, Yu, Li
-// 2021, algorithm 2). One block is uniform sampling, as many blocks as coordinates is greedy.
+// Draws one uniform candidate from each block of a partition; the one with the best score moves (Fang, Fang,
+// Yu, Li 2021, algorithm 2). One block is uniform sampling, as many blocks as coordinates is greedy.
 #pragma once
 #include "core/rules/rule.hpp"
 #include <vector>
@@ -30,8 +30,9 @@ public:
       block = block + 1 == candidates() ? 0 : block + 1;
     }
   }
-  // The block of a uniform coordinate: its candidate is itself uniform over all.
-  Index anyone() override { return block_of_[random_.below(Index(block_of_.size()))]; }
+  // The block of a uniform random coordinate; the candidate of that block is then uniform over all
+  // coordinates.
+  Index uniform_candidate() override { return block_of_[random_.below(Index(block_of_.size()))]; }
 
 private:
   std::vector<Index> block_of_, starts_, members_;

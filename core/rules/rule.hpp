@@ -1,8 +1,9 @@
-// Whom to move next. Erased: a rule hands out coordinates in batches, so its virtual call is shared by many
-// moves, and the algorithm can prefetch. A rule that learns from each move says so with a lookahead of 1.
+// A rule selects the next coordinate. Type-erased: it selects coordinates in batches, so that one virtual
+// call serves many moves and the algorithm can prefetch. A rule that depends on each move has a lookahead
+// of 1.
 //
-// A rule that looks at scores declares which score, and how fresh it must be; the algorithm supplies it. A
-// rule with several candidates hands them out in groups, and the one with the best score moves.
+// A rule that uses scores declares which score, and how often it must be recomputed; the algorithm supplies
+// it. A rule with several candidates returns them in groups, and the one with the best score moves.
 #pragma once
 #include "core/rules/score.hpp"
 #include "core/support/random.hpp"
@@ -10,7 +11,7 @@
 
 namespace southwell {
 
-// Thrown by a rule that cannot go on, before anything has moved.
+// Thrown by a rule that cannot continue, before any coordinate has moved; ends the solve.
 struct Abandoned {};
 
 class Rule {
@@ -23,17 +24,19 @@ public:
 
   virtual Score score() const { return Score::none; }
   virtual Index candidates() const { return 1; } // the size of a group
-  // A place in the last group, so drawn that all coordinates are equally likely to be there.
-  virtual Index anyone() { return 0; }
+  // A random place in the last group, such that the coordinate at that place is uniform over all coordinates.
+  virtual Index uniform_candidate() { return 0; }
 
-  // Scores of all coordinates: wanted afresh after so many moves; 0: true at every move; never: once.
+  // Whether it needs the scores of all coordinates, and after how many moves they are recomputed; 0: updated
+  // at every move; never: computed once.
   virtual bool keeps_scores() const { return false; }
   virtual Index refresh_every() const { return never; }
-  virtual void refresh(CVec) {}                        // all of them
-  virtual void update(std::span<const Index>, CVec) {} // these have changed; the scores of all
-  virtual void stuck(Index) {}                         // this one could not move
+  virtual void refresh(CVec) {}                        // takes all scores
+  virtual void update(std::span<const Index>, CVec) {} // takes the changed coordinates, and all scores
+  virtual void stuck(Index) {}                         // the selected coordinate did not move
 
-  // The image (what fibers are multiplied with), for rules that search it.
+  // Whether it needs the image (the vector that fibers are multiplied with), as rules that search an index
+  // do; and a function that takes it.
   virtual bool aims() const { return false; }
   virtual void aim(CVec) {}
 };

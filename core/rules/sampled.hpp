@@ -11,8 +11,8 @@
 //     ada-gap           bracket   0     at every move
 //     gap-per-epoch     bracket   0     once an epoch
 //
-// If all scores are zero, draws are uniform. A distribution that stays for a while is an alias table; one
-// that changes by entries is a tree.
+// If all scores are zero, draws are uniform. A distribution that is replaced as a whole is an alias table;
+// one in which single entries change is a tree.
 #pragma once
 #include "core/rules/rule.hpp"
 #include "core/support/alias_table.hpp"
@@ -22,7 +22,7 @@ namespace southwell {
 
 inline Real summable(Real score) { return std::min(score, 1e290); }
 
-// A distribution that stays as it is until all scores come afresh.
+// A distribution that is fixed until all scores are recomputed.
 class SampledForAWhile final : public Rule {
 public:
   SampledForAWhile(Index n, Random random, Score score, Real mix, Index every)
@@ -58,7 +58,7 @@ private:
   AliasTable table_;
 };
 
-// A distribution that follows every move.
+// A distribution that is updated at every move.
 class Sampled final : public Rule {
 public:
   Sampled(Index n, Random random, Score score, Real mix)

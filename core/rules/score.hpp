@@ -1,4 +1,4 @@
-// How wrong is a coordinate? What each score means on either side is written in
+// Scores: measures of how far a coordinate is from its optimum. They are computed in
 // algorithms/primal_step.hpp and dual_step.hpp.
 #pragma once
 #include <stdexcept>

@@ -1,7 +1,7 @@
-// Approximate greedy by maximum inner product search (Dhillon, Ravikumar, Tewari 2011): an index outside has
-// the fibers indexed and answers with those whose product with the image is large. A share of the moves may
-// explore, that is, draw its candidates uniformly: an index alone can return the same satisfied coordinates
-// for ever.
+// Approximate greedy by maximum inner product search (Dhillon, Ravikumar, Tewari 2011): an index of
+// the fibers, outside the core, returns those whose product with the image is large. With probability
+// `explore` the candidates of a move are drawn uniformly instead, because an index alone can return the same
+// coordinates, already at their optimum, again and again.
 #pragma once
 #include "core/rules/rule.hpp"
 #include <functional>

@@ -21,7 +21,7 @@ public:
       columns_[k] = {weights[k] / total * Real(n), k};
       (columns_[k].own < 1 ? small_ : large_).push_back(k);
     }
-    while (!small_.empty() && !large_.empty()) { // the large one fills what the small one leaves free
+    while (!small_.empty() && !large_.empty()) { // fill the rest of the small one's column from the large one
       const Index s = small_.back(), l = large_.back();
       small_.pop_back();
       columns_[s].other = l;
@@ -31,7 +31,8 @@ public:
         small_.push_back(l);
       }
     }
-    // What is left fills its column but for rounding; one that weighs nothing must not be drawn all the same.
+    // The remaining ones fill their columns up to rounding, except that one of weight zero must never be
+    // drawn.
     for (const Index k : small_)
       if (weights[k] == 0)
         columns_[k].other = Index(std::max_element(weights.begin(), weights.end()) - weights.begin());

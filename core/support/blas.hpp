@@ -1,9 +1,9 @@
 // The matrix product of a BLAS library, which the bindings take from SciPy at import (nothing is linked).
 //
-// A BLAS may use threads of its own for large products. Ours are therefore made of blocks so small that
-// OpenBLAS keeps them on one thread (at most 2^18 multiplications: `interface/gemm.c` there); for blocks of
-// 32 x 32 inner products over 256 numbers it still reaches the speed of its largest ones. The caller's
-// threads share the blocks, and no number depends on how many threads there are.
+// A BLAS may use threads of its own for large products. So products are divided into blocks that OpenBLAS
+// computes on one thread (at most 2^18 multiplications: `interface/gemm.c` there); with blocks of 32 x 32
+// inner products over 256 numbers it still reaches its full speed. The caller's threads share the blocks, and
+// the result does not depend on the number of threads.
 #pragma once
 #include "core/design/fiber.hpp"
 
@@ -12,7 +12,7 @@ namespace southwell::blas {
 // C = alpha op(A) op(B) + beta C, by columns, as in the reference BLAS
 using Gemm = void(char* op_a, char* op_b, int* m, int* n, int* k, double* alpha, double* a, int* lda,
                   double* b, int* ldb, double* beta, double* c, int* ldc);
-inline Gemm* gemm = nullptr; // without one, inner products are formed one by one
+inline Gemm* gemm = nullptr; // null: inner products are computed one by one
 
 inline constexpr Index lines = 32, length = 256; // of a block
 
@@ -31,7 +31,7 @@ inline void add_block(const Real* left, Index left_stride, Index rows, const Rea
   double one = 1;
   for (Index from = 0; from < numbers; from += length) {
     int k = int(std::min(length, numbers - from));
-    // The reference interface takes everything by pointers to what it does not change.
+    // The reference interface takes pointers to non-const, also for inputs.
     gemm(&transposed, &plain, &m, &n, &k, &sign, const_cast<Real*>(right + from), &lda,
          const_cast<Real*>(left + from), &ldb, &one, to, &ldc);
   }

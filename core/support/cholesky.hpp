@@ -1,6 +1,6 @@
 // The Cholesky factor L L' = H of a symmetric positive definite matrix that grows and shrinks by one row and
 // column. Appending costs a triangular solve, removing a row of rotations: k^2 each, where factoring anew
-// costs k^3 / 3. Many rows are appended in blocks, by products of matrices.
+// costs k^3 / 3. Many rows at once are appended in blocks, by matrix products.
 #pragma once
 #include "core/support/blas.hpp"
 #include <cmath>
@@ -11,20 +11,20 @@ namespace southwell {
 class Cholesky {
 public:
   Index size() const { return size_; }
-  // About how many entries of sparse columns could be visited while so many rows are factored.
-  // Measured: 0.4 ms for 200 rows, 18 ms for 1,000 and 120 ms for 2,000, at 1.7 ns an entry.
+  // The cost of factoring `size` rows, in visits of an entry of a sparse column. Measured: 0.4 ms for 200
+  // rows, 18 ms for 1,000 and 120 ms for 2,000, at 1.7 ns an entry.
   static Real cost(Index size) { return Real(size) * Real(size) * (4 + Real(size) / 100); }
   void clear() { size_ = 0; }
 
   // The next row of H, `row[0..size]` with its diagonal last. False, and nothing changes, if H would not be
-  // positive definite beyond rounding: if less than a part `least` of the diagonal is left.
+  // positive definite up to rounding, that is, if the pivot is smaller than `least` times the diagonal entry.
   bool append(const Real* row, Real least = 1e-13) {
     reserve(size_ + 1);
     std::copy_n(row, size_ + 1, line(size_));
     return factor(1, least);
   }
   // The next `count` rows: `fill(k, row)` writes row k of H, up to its diagonal. False if H would not be
-  // positive definite, or if `spend(entries)`, which is told of the work, says to leave it.
+  // positive definite, or if `spend(entries)`, which counts the work, returns true.
   template <class Fill, class Spend>
   bool extend(Index count, Fill&& fill, Spend&& spend, Real least = 1e-13) {
     const Index before = size_, to = size_ + count;
@@ -39,7 +39,7 @@ public:
     }
     return true;
   }
-  // Without row and column k: Givens rotations bring the rows below back to a triangle.
+  // Removes row and column k: Givens rotations make the rows below triangular again.
   void remove(Index k) {
     for (Index i = k; i + 1 < size_; ++i) std::copy_n(line(i + 1), i + 2, line(i));
     --size_;
@@ -63,7 +63,7 @@ public:
   }
 
 private:
-  // Rows of H that lie where the factor's are to be: with the rows and columns in blocks,
+  // Factors `rows` new rows of H in place, in blocks of rows and columns:
   //
   //     L_rc = (H_rc - sum_(k < c) L_rk L_ck') L_cc^-T.
   bool factor(Index rows, Real least) {
@@ -94,7 +94,7 @@ private:
     size_ += rows;
     return true;
   }
-  // What the columns before c add to these columns of the next rows.
+  // Subtracts the products of the columns before c from these columns of the new rows.
   void subtract(Index rows, Index c, Index columns) {
     if (c > 0)
       blas::add_block(line(size_), stride_, rows, line(c), stride_, columns, c, -1, line(size_) + c, stride_);
@@ -103,8 +103,8 @@ private:
   const Real* line(Index i) const { return rows_.get() + i * stride_; }
   void reserve(Index size) {
     if (size <= stride_) return;
-    const Index wide = std::max({3 * stride_ / 2, size, Index(32)}) + blas::lines; // a block may stand out
-    auto rows = std::make_unique_for_overwrite<Real[]>(std::size_t(wide * wide));  // half is never touched
+    const Index wide = std::max({3 * stride_ / 2, size, Index(32)}) + blas::lines; // for blocks at the end
+    auto rows = std::make_unique_for_overwrite<Real[]>(std::size_t(wide * wide));  // upper half unused
     for (Index i = 0; i < size_; ++i) std::copy_n(line(i), i + 1, rows.get() + i * wide);
     rows_ = std::move(rows);
     stride_ = wide;

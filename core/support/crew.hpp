@@ -62,7 +62,7 @@ private:
   const std::function<void(int)>* task_ = nullptr;
   std::atomic<unsigned> round_ = 0, left_ = 0;
   FirstFailure failure_;
-  Team workers_; // the last: destroyed, and so joined, before what its threads look at
+  Team workers_; // the last member: its threads are joined before the others are destroyed
 };
 
 } // namespace southwell

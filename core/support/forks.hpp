@@ -1,6 +1,5 @@
-// Threads do not survive a fork: in the child there is only the one that forked. `forks` grows in the child,
-// so that threads which belong to a process before it are not waited for, and those at work are counted
-// afresh.
+// Threads do not survive a fork: the child has only the thread that forked. `forks` is incremented in the
+// child, so that it does not wait for threads of the parent, and counts its own threads from zero.
 #pragma once
 #include <atomic>
 #if !defined(_WIN32)

@@ -1,5 +1,5 @@
-// Threads that help if they come in time: for work that is long enough to be divided, and too short to wait
-// for anyone.
+// Helper threads for work that is long enough to be divided, but too short to wait for a thread that starts
+// late.
 #pragma once
 #include "core/support/team.hpp"
 #include <algorithm>
@@ -23,8 +23,8 @@ public:
   }
   int count() const { return threads_.size(); }
 
-  // task(0), ..., task(parts - 1), each by the thread that comes first. A helper that is late finds nothing
-  // left to do, and is not waited for: on a busy machine the caller does it all.
+  // Runs task(0), ..., task(parts - 1), each on the first free thread. The caller does not wait for a helper
+  // that is late: on a busy machine it runs all tasks itself.
   template <class Task> void operator()(int parts, Task&& task) {
     if (threads_.forked()) {
       for (int k = 0; k < parts; ++k) task(k);
@@ -37,7 +37,7 @@ public:
     open_ = true;
     call();
     claim();
-    open_ = false; // threads that come now turn back; wait for those at work
+    open_ = false; // late threads do nothing; wait for those at work
     while (inside_ != 0) std::this_thread::yield();
     failure_.rethrow();
   }
@@ -48,7 +48,7 @@ private:
       for (int k; (k = next_.fetch_add(1)) < parts_;) (*task_)(k);
     } catch (...) {
       failure_.keep();
-      next_ = parts_; // what has not begun is left
+      next_ = parts_; // tasks that have not begun are dropped
     }
   }
   void call() {
@@ -73,14 +73,15 @@ private:
   std::atomic<bool> open_ = false, over_ = false;
   std::atomic<unsigned> calls_ = 0;
   FirstFailure failure_;
-  Team threads_; // the last: destroyed, and so joined, before what its threads look at
+  Team threads_; // the last member: its threads are joined before the others are destroyed
 };
 
-// Those of the solve that this thread is driving, so that products need not be handed any.
+// The helpers of the solve that runs on this thread. Thread-local, so that products need no argument for
+// them.
 inline thread_local Helpers* helpers_at_hand = nullptr;
 
-// Brings helpers for as long as it lives. All that are at work in this process share its processors: a solve
-// beside others, as in a pool of threads, gets only those that are idle.
+// Provides helpers for as long as it lives. All solves of the process share the processors: one that runs
+// beside others, as in a pool of threads, gets helpers for idle processors only.
 class AtWork {
 public:
   AtWork(int threads, int processors) {
@@ -102,11 +103,11 @@ private:
   std::optional<Helpers> helpers_;
 };
 
-// How many parts a work of so many entries is worth.
+// The number of parts into which work on so many entries is divided.
 inline int parts_of(std::int64_t entries) {
   return helpers_at_hand && entries >= 50'000 ? helpers_at_hand->count() + 1 : 1;
 }
-// task(part, parts) for each of them.
+// Runs task(part, parts) for each part.
 template <class Task> void divide(std::int64_t entries, Task&& task) {
   const int parts = parts_of(entries);
   if (parts == 1) return task(0, 1);

@@ -1,5 +1,5 @@
-// Memory for large arrays that are read in no order: huge pages where the system has them, so that a read
-// does not have to look up its page first.
+// An allocator for large arrays with random access: huge pages, if the system has them, avoid page-table
+// lookups.
 #pragma once
 #include <cstddef>
 #include <new>
@@ -17,7 +17,7 @@ template <class T> struct HugePages {
   T* allocate(std::size_t n) {
     void* memory = ::operator new(n * sizeof(T), alignment(n));
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-    if (n * sizeof(T) >= page) madvise(memory, n * sizeof(T), MADV_HUGEPAGE); // advice: it may be ignored
+    if (n * sizeof(T) >= page) madvise(memory, n * sizeof(T), MADV_HUGEPAGE); // the system may ignore this
 #endif
     return static_cast<T*>(memory);
   }

@@ -15,14 +15,14 @@ SOUTHWELL_INLINE Real clip(Real v, Real lo, Real hi) { return std::min(std::max(
 SOUTHWELL_INLINE Real clip(Real v, Interval box) { return clip(v, box.lo, box.hi); }
 SOUTHWELL_INLINE Real soft(Real v, Real threshold) { return v - clip(v, -threshold, threshold); }
 
-// Are all numbers equal?
+// Whether all numbers are equal.
 inline bool uniform(CVec v) {
   for (const Real value : v)
     if (value != v[0]) return false;
   return true;
 }
 
-// Neumaier's sum: the rounding errors of the additions are added up beside it.
+// Neumaier's compensated sum: the rounding errors of the additions are summed separately.
 class CompensatedSum {
 public:
   void add(Real term) {

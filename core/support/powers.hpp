@@ -1,5 +1,6 @@
-// The largest eigenvalue of a symmetric positive semi-definite matrix that is known by its products, about:
-// by powers, from a start that is orthogonal to nothing in particular. Never too large.
+// The largest eigenvalue of a symmetric positive semi-definite matrix, by the power method, from products
+// with vectors. An estimate that is never too large. The start is fixed, and unlikely to be orthogonal to the
+// eigenvector.
 #pragma once
 #include "core/concepts.hpp"
 #include <cmath>
@@ -8,7 +9,7 @@
 
 namespace southwell {
 
-// `product(v)` puts the image in the place of v.
+// `product(v)` replaces v by the product.
 template <class Product> Real largest_eigenvalue(Index size, int steps, Real precision, Product&& product) {
   std::vector<Real> v(static_cast<std::size_t>(size));
   for (Index t = 0; t < size; ++t) v[t] = std::sin(1 + 2.39996 * Real(t)) + 0.1;

@@ -1,5 +1,5 @@
-// Inner products of many lines of numbers with each other, what Gram matrices are made of. Line k of a block
-// begins at block + k * length.
+// Gram matrices: inner products of many lines (rows of numbers) with each other. Line k of a block begins at
+// block + k * length.
 #pragma once
 #include "core/support/blas.hpp"
 #include "core/support/helpers.hpp"
@@ -14,11 +14,11 @@ inline Index line_of_area(Index from, Index to, int part, int parts) {
 }
 
 // matrix[a * stride + b] += <left_a, right_b> for from <= a < to and b <= a, and for some b > a beside the
-// diagonal. Lines are divided among threads; no number depends on how many there are.
+// diagonal. Lines are divided among threads; the result does not depend on their number.
 inline void add_products(const Real* left, const Real* right, Index length, Index from, Index to,
                          Real* matrix, Index stride) {
   divide(length * (to - from) * to / 32, [&](int part, int parts) {
-    const auto line = [&](int k) { // blocks are counted from the first line, whichever thread adds them
+    const auto line = [&](int k) { // blocks begin at the first line, so they do not depend on the thread
       const Index at = line_of_area(from, to, k, parts);
       return at == to ? to : from + (at - from) / blas::lines * blas::lines;
     };

@@ -1,8 +1,9 @@
 // Bounds of rounding errors. They hold for any order of additions, with and without fused multiply-adds.
 //
-// With the unit roundoff u, a sum of k products is off by at most k u / (1 - k u) times the sum of their
-// sizes (Higham, "Accuracy and Stability of Numerical Algorithms", 2002, section 3.1), and what underflows by
-// far less than `tiny` each. Bounds are themselves computed with rounding; a factor of 1.01 covers that.
+// With the unit roundoff u, the error of a sum of k products is at most k u / (1 - k u) times the sum of
+// their absolute values, its size (Higham, "Accuracy and Stability of Numerical Algorithms", 2002,
+// section 3.1), plus far less than `tiny` for each product that underflows. Bounds are themselves computed
+// with rounding; a factor of 1.01 covers that.
 #pragma once
 #include "core/support/math.hpp"
 
@@ -11,10 +12,10 @@ namespace southwell::rounding {
 inline constexpr Real unit = 0x1p-53;
 inline constexpr Real tiny = 1e-300;
 
-// Of a sum of `terms` products whose sizes add up to `size`, as computed.
+// A bound of the error of a sum of `terms` products with sum of absolute values `size`, as computed.
 inline Real of_sum(Index terms, Real size) { return 1.01 * (Real(terms) + 4) * unit * size + tiny; }
 
-// Terms that were added up in any order, and their sizes.
+// A sum of terms, added in any order, and the sum of their absolute values.
 struct Sum {
   Real value = 0, size = 0;
 
@@ -26,8 +27,8 @@ struct Sum {
   friend Sum operator+(Sum a, const Sum& b) { return a += b; }
 };
 
-// An upper bound of a sum of terms, each rounded once. Neumaier's sum errs by two units of the sum, and by
-// the squares of as many units as there are terms. Chunks of terms may come as plain sums, which are faster.
+// An upper bound of a sum of terms, each rounded once. The error of Neumaier's sum is at
+// most 2 u |sum| + O(k^2 u^2) times the size. Chunks of terms may be added as plain sums, which are faster.
 class SumAbove {
 public:
   static constexpr Index chunk = 64;
@@ -43,7 +44,7 @@ public:
     in_chunks_ += of_chunk.size;
     ++count_;
   }
-  Real size() const { return 1.01 * size_; } // of the terms, from above
+  Real size() const { return 1.01 * size_; } // an upper bound
   Real above() const { return sum_.value() + error(); }
   Real below() const { return sum_.value() - error(); }
 

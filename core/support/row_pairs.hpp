@@ -1,4 +1,4 @@
-// Sums of products of columns, row by row: all pairs that meet in one.
+// Weighted inner products of sparse columns, accumulated row by row over all pairs of entries of a row.
 #pragma once
 #include "core/concepts.hpp"
 #include <cstdint>
@@ -12,20 +12,20 @@ namespace southwell {
 struct RowPairs {
   std::span<const std::int32_t> place; // of each column, or -1
   Index places;
-  bool ordered; // is the order of places that of columns?
+  bool ordered; // places increase with columns
   CVec w;
   Real* matrix;
   Index stride;
   Real* sums;
 
-  // Of rows from, ..., to - 1, to the lines first, ..., last - 1; returns how many pairs were met. `row(i,
-  // f)` calls f(column, value) for what row i holds, each column once, in order.
+  // Adds rows from, ..., to - 1 to the lines first, ..., last - 1 of the matrix; returns the number of pairs.
+  // `row(i, f)` calls f(column, value) for each entry of row i, columns increasing.
   template <class Row> Index add(Index from, Index to, Index first, Index last, Row&& row) const {
     struct Entry {
       std::int32_t place;
       Real value;
     };
-    std::vector<Entry> met(std::size_t(places) + 1); // and one that is written over
+    std::vector<Entry> met(std::size_t(places) + 1); // and one for the entry that is overwritten
     Index pairs = 0;
     for (Index i = from; i < to; ++i) {
       if (w[i] == 0) continue;
@@ -39,7 +39,7 @@ struct RowPairs {
         Real* line = matrix + a->place * stride;
         const Real weight = w[i] * a->value;
         sums[a->place] += weight;
-        if (ordered) // then those before it in the row are those before it in the matrix
+        if (ordered) // then earlier entries of the row have smaller places
           for (const Entry* b = met.data(); b <= a; ++b) line[b->place] += weight * b->value;
         else
           for (const Entry* b = met.data(); b != end; ++b)

@@ -1,4 +1,4 @@
-// Independent tasks shared among threads, the calling one included.
+// Shares independent tasks among threads, the calling one included.
 #pragma once
 #include "core/concepts.hpp"
 #include "core/support/team.hpp"
@@ -9,9 +9,9 @@
 
 namespace southwell {
 
-// Runs task(k, stopped) for k = 0, ..., tasks - 1. `interrupted()` is asked by the calling thread alone, now
-// and then as its tasks ask `stopped()`; once it says yes, all tasks are told to leave. Returns whether all
-// were finished.
+// Runs task(k, stopped) for k = 0, ..., tasks - 1. Tasks call `stopped()`
+// regularly and end if it is true. On the calling thread this calls `interrupted()`; once that is true, all
+// tasks end. Returns whether all were finished.
 template <class Task, class Interrupted>
 bool share(Index tasks, Index threads, Task&& task, Interrupted&& interrupted) {
   std::atomic<Index> next = 0, working = 0;
@@ -34,7 +34,7 @@ bool share(Index tasks, Index threads, Task&& task, Interrupted&& interrupted) {
       work([&] { return stop.load(std::memory_order_relaxed); });
       --working;
     });
-    working -= wanted - crew.size(); // those that could not be had
+    working -= wanted - crew.size(); // those that the system could not start
     work(ask);
     while (working > 0 && !ask()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

@@ -1,7 +1,7 @@
 // SOUTHWELL_CLONES compiles a function once for each instruction set and lets the loader choose (x86-64 with
 // ELF); elsewhere the baseline is used. Loops inside are marked `omp simd`, which needs no OpenMP runtime.
 #pragma once
-#include <cstdint> // on Linux it says which C library this is: musl cannot choose at load time
+#include <cstdint> // on Linux it defines the C library: musl cannot choose at load time
 
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) &&                 \
     !defined(SOUTHWELL_NO_CLONES)

@@ -1,4 +1,4 @@
-// Is a compressed sparse matrix sound? What passes can be walked without reading outside its arrays.
+// Checks a compressed sparse matrix. One that passes can be read without leaving its arrays.
 #pragma once
 #include "core/concepts.hpp"
 #include <string>
@@ -24,7 +24,7 @@ std::string sparse_problem(const Position* indices, Index entries, const Positio
     bool falls = false; // without branches: the loop vectorises
     for (Index e = from + 1; e < to; ++e) falls |= indices[e] <= indices[e - 1];
     sorted = sorted && !falls;
-    for (Index e = falls ? from : to - 1; e < to; ++e) // of those that rise, the ends tell
+    for (Index e = falls ? from : to - 1; e < to; ++e) // if the indices increase, the last one is enough
       for (const Position index : {indices[from], indices[e]})
         if (index < 0 || index >= length)
           return "index " + std::to_string(index) + " is outside 0.." + std::to_string(length - 1);

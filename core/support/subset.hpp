@@ -1,4 +1,5 @@
-// Random subsets of 0, ..., n-1 of a fixed size, each equally likely: the head of a shuffle that goes on.
+// Uniform random subsets of 0, ..., n-1 of a fixed size: the first entries of a permutation that is shuffled
+// further.
 #pragma once
 #include "core/support/random.hpp"
 #include <numeric>

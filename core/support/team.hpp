@@ -1,5 +1,4 @@
-// What groups of threads have in common: how they are started and ended, and what becomes of an exception
-// that a task throws.
+// What groups of threads have in common: starting and joining them, and passing on an exception of a task.
 #pragma once
 #include "core/support/forks.hpp"
 #include <atomic>
@@ -15,8 +14,8 @@ namespace southwell {
 
 class Team {
 public:
-  // Starts `count` threads, or as many as the system has threads and memory for: work is done by the threads
-  // that are there, so that fewer are no error.
+  // Starts `count` threads, or as many as the system can start; fewer are no error, because the work is
+  // shared by those that exist.
   template <class Work> void start(int count, Work&& work) {
     try {
       threads_ = std::make_unique<std::vector<std::thread>>();
@@ -26,7 +25,7 @@ public:
     } catch (const std::bad_alloc&) {}
   }
   ~Team() {
-    if (forked()) // there is no thread to wait for, and one that was not joined must not be destroyed
+    if (forked()) // the threads do not exist in the child, and an unjoined std::thread must not be destroyed
       static_cast<void>(threads_.release());
     else if (threads_)
       for (std::thread& thread : *threads_) thread.join();
@@ -39,11 +38,11 @@ private:
   unsigned born_ = forks;
 };
 
-// The first exception of tasks that run at once. Every thread keeps what its task throws, since one that left
-// a thread would end the process; the caller throws it again when all have come to rest.
+// The first exception of tasks that run concurrently. Threads catch what their tasks throw, since an
+// exception that leaves a thread ends the process; the caller throws it again when all threads are done.
 class FirstFailure {
 public:
-  void keep() noexcept { // in a handler
+  void keep() noexcept { // called in a catch block
     if (!taken_.exchange(true)) failure_ = std::current_exception();
   }
   void rethrow() {

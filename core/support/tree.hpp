@@ -1,8 +1,8 @@
-// A number for each coordinate, and their sum or their largest, kept while single numbers change.
+// A number for each coordinate, and the sum or the maximum of all, updated when single numbers change.
 //
-// Sixteen neighbours are joined into one number of the level above. Changes are collected: `settle` joins
-// each group that changed once, whichever of its numbers did, so one change costs 16 log16(n) additions and n
-// changes cost n. Nothing is subtracted, so rounding does not pile up.
+// Each level holds the sums (or maxima) of groups of 16 numbers of the level below. `settle` recomputes every
+// group with a change once, so one change costs 16 log16(n) additions and n changes cost O(n). Nothing is
+// subtracted, so rounding errors do not accumulate.
 #pragma once
 #include "core/support/math.hpp"
 #include <vector>
@@ -45,7 +45,7 @@ public:
   }
   Real top() const { return top_; }
 
-  // The coordinate in whose part of [0, top) the number u lies.
+  // The coordinate whose part of [0, top) contains u, when the parts have the lengths of the numbers.
   Index find(Real u) const
     requires std::same_as<Join, Sum>
   {
@@ -71,8 +71,8 @@ private:
   static constexpr Index fan = 16;
   struct Level {
     std::vector<Real> values;
-    std::vector<char> marked;   // groups to be joined again,
-    std::vector<Index> changed; // and which they are
+    std::vector<char> marked;   // 1: the group must be recomputed
+    std::vector<Index> changed; // those groups
   };
 
   void change(std::size_t l, Index k, Real value) {

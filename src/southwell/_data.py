@@ -1,4 +1,4 @@
-"""What users bring as ``A``, ``b`` and weights: checked once, before any work, and copied only where that is said."""
+"""Validation of ``A``, ``b`` and weights: once, before any work, and without copies unless stated."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import scipy.sparse as sp
 from . import _core, _sparse
 from ._dense import refuse_unreadable
 
-MOST = 2**31 - 1  # rows or columns
+MOST = 2**31 - 1  # the largest number of rows or columns
 
 
 def _as_float(array: np.ndarray, what: str) -> np.ndarray:
-    """float32 and float64 as they are; other real numbers become float64."""
+    """float32 and float64 arrays are returned as they are; other real numbers become float64."""
     if array.dtype.kind not in "fiub":
         raise TypeError(
             f"{what} must hold real numbers; got dtype {array.dtype}. Convert it first, for example with "
@@ -53,11 +53,11 @@ def vector(given, what: str, size: int | None = None) -> np.ndarray:
 class Centred:
     """``A`` with each column's mean (or ``means``) subtracted, never formed: sparse data stay sparse.
 
-    Pass it wherever ``A`` is expected. Without ``means``, ``Problem`` uses the means weighted as the samples are.
-    Dense data cost what they cost anyway. With sparse data a coordinate costs what it costs on ``A`` itself for the
-    squared loss on the primal side and for penalties without l1 or bounds on the dual; elsewhere it touches all
-    samples (primal) or all features (dual). With an intercept the optimum is the same with and without centring, but
-    for the intercept itself; ``Problem`` centres dense data then by itself, because it converges faster.
+    Pass it wherever ``A`` is expected. Without ``means``, ``Problem`` uses the means with the sample weights.
+    Centring dense data costs nothing. With sparse data it costs nothing for the squared loss on the primal side, and
+    for penalties without l1 or bounds on the dual side; otherwise every move touches all samples (primal) or all
+    features (dual). With an intercept, centring changes the optimal intercept only; ``Problem`` then centres dense data
+    automatically, because methods converge faster.
 
     Examples
     --------
@@ -74,10 +74,10 @@ class Centred:
 
 @dataclass
 class Factorised:
-    """``A = U V`` by its factors, never formed: n x k times k x d, each a NumPy array or a SciPy sparse matrix.
+    """``A = U V``, given by its factors and never formed: n x k times k x d, NumPy arrays or SciPy sparse matrices.
 
-    Pass it wherever ``A`` is expected. A product costs the entries of both factors. Methods that move through products
-    (FISTA, L-BFGS) and DSPDC take it; those that walk rows or columns of A do not.
+    Pass it wherever ``A`` is expected. A product costs the entries of both factors. Methods that only need products
+    (FISTA, L-BFGS) and DSPDC accept it; those that need rows or columns of A do not.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class Factorised:
 
 
 class Matrix:
-    """A checked design matrix, with its two layouts built when first asked for and then kept.
+    """A checked design matrix. Its two layouts are built when first needed, and kept.
 
     ``columns`` reads CSC and Fortran order as they are, ``rows`` CSR and C order; the other pair is built once.
     """
@@ -144,7 +144,7 @@ class Matrix:
 
     @property
     def shifts_are_free(self) -> bool:
-        """Can a constant be added to a column as it is read? It can where there are no gaps."""
+        """Whether a constant can be added to a column as it is read, which is so for dense data."""
         return not self.sparse
 
     @property
@@ -154,17 +154,17 @@ class Matrix:
 
     @property
     def given_by_columns(self) -> bool:
-        """Was it given in CSC or Fortran order? Products stay along this axis, whatever else is built later."""
+        """Whether A was given in CSC or Fortran order. Products use this axis, whatever other layout is built later."""
         return self._given.format == "csc" if self.sparse else not self._given.flags.c_contiguous
 
     def has_columns(self) -> bool:
-        """Can columns be read without building another layout?"""
+        """Whether columns can be read without building another layout."""
         return self._by_columns is not None or (
             self._given.format == "csc" if self.sparse else self._given.flags.f_contiguous
         )
 
     def has_rows(self) -> bool:
-        """Can rows be read without building another layout?"""
+        """Whether rows can be read without building another layout."""
         return self._by_rows is not None or (
             self._given.format == "csr" if self.sparse else self._given.flags.c_contiguous
         )
@@ -186,7 +186,7 @@ class Matrix:
         return self.columns.T if by_columns else self.rows
 
     def layout(self, by_columns: bool, shifts: np.ndarray | None, intercept: bool) -> _core.Layout:
-        """The compiled view along one axis, framed by column constants and an intercept."""
+        """The compiled view along one axis, with constants added to columns and with an intercept."""
         fibers = self.fibers(by_columns)
         frame = (np.empty(0) if shifts is None else shifts, intercept)
         if self.sparse:
@@ -218,7 +218,7 @@ class Matrix:
         return by_row.astype(float) ** 2, by_column.astype(float) ** 2
 
     def exact_means(self, means: np.ndarray) -> np.ndarray:
-        """Means of dense columns, exact where a column is constant: centred, it is then zero and not rounding."""
+        """Means of dense columns, exact if a column is constant, so that it is exactly zero after centring."""
         first = np.asarray(self._given[0], dtype=np.float64)
         for j in np.flatnonzero(np.isclose(means, first, rtol=1e-10, atol=0.0)):
             if (self._given[:, j] == first[j]).all():
@@ -226,14 +226,14 @@ class Matrix:
         return means
 
     def weighted_gram(self, weights: np.ndarray, of_columns: bool, shifts: np.ndarray | None = None) -> np.ndarray:
-        """A' diag(weights) A (of columns) or A diag(weights) A' (of rows), in float64, a slab at a time.
+        """A' diag(weights) A (of columns) or A diag(weights) A' (of rows), in float64, some rows at a time.
 
         ``shifts`` are added to the columns of dense data as the slabs are read."""
         A = self._given if of_columns else self._given.T
         size, step = A.shape[1], max(1, 4_000_000 // max(A.shape[1], 1))
         total = np.zeros((size, size))
         if self.sparse:
-            A = A.tocsr()  # a copy only where the layout disagrees
+            A = A.tocsr()  # copies only if the layout differs
         for start in range(0, A.shape[0], step):
             slab = A[start : start + step].astype(np.float64)
             if shifts is not None:
@@ -249,7 +249,7 @@ class Matrix:
 
 
 class Product:
-    """A checked product of two matrices, in the place of one: it has products, but neither rows nor columns."""
+    """A checked pair of factors. It has products with vectors, but no rows or columns of A."""
 
     shifts_are_free = False
 
@@ -268,7 +268,7 @@ class Product:
 
     @property
     def product_size(self) -> int:
-        """Entries that U V has at most."""
+        """An upper bound of the number of entries of U V."""
         size = self.shape[0] * self.shape[1]
         if not (self.U.sparse and self.V.sparse):
             return size
@@ -276,7 +276,7 @@ class Product:
         return min(size, int(pairs))
 
     def formed(self) -> Matrix | None:
-        """U V, sparse where both factors are, in float64; None if it overflows."""
+        """U V in float64, sparse if both factors are; None if it overflows."""
         with np.errstate(over="ignore", invalid="ignore"):
             product = self.U.columns.astype(np.float64) @ self.V.columns.astype(np.float64)
         finite = np.isfinite(product.data if sp.issparse(product) else product).all()
@@ -329,7 +329,7 @@ def _refuse_size(shape: tuple[int, ...]) -> None:
 
 
 def readable(given, what: str):
-    """``given`` as it may be handed to scikit-learn: sparse matrices are sound, arrays can be read."""
+    """``given``, checked so that scikit-learn can read it: sparse matrices are valid, arrays are readable."""
     if sp.issparse(given):
         return _sparse.sound(given, what)
     refuse_unreadable(given, what)
@@ -361,8 +361,8 @@ def weights(given, size: int) -> np.ndarray:
 
 
 def targets(given, kind: str, size: int, sample_weights: np.ndarray, loss: str) -> np.ndarray:
-    """Targets a loss can use: reals, signs (-1 and +1, both) or counts."""
-    values = vector(given, "b", size).copy()  # what was checked stays as it was
+    """Checked targets of a loss: real numbers, signs (-1 and +1, both present) or counts."""
+    values = vector(given, "b", size).copy()  # a copy, so that the checked values cannot change
     if kind == "signs":
         seen = np.unique(values)
         if not np.isin(seen, (-1.0, 1.0)).all():

@@ -1,4 +1,4 @@
-"""Arrays from users, checked before anybody reads all their numbers."""
+"""Arrays from users, checked before their numbers are read."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ._names import shown
 
 
 def refuse_unreadable(array, what: str) -> None:
-    """Refuse what cannot be read safely, or means something else than its numbers say.
+    """Refuse an array that cannot be read safely, or whose numbers are not meant as they are.
 
     Reading a memory map beyond the end of its file ends the process. The mask of a masked array would be lost. An array
-    with strides of zero may claim more numbers than any memory holds: reading them would not end.
+    with strides of zero may have more entries than memory could hold: reading them would take forever.
     """
     if not isinstance(array, np.ndarray):
         return
@@ -40,7 +40,7 @@ def refuse_unreadable(array, what: str) -> None:
 
 
 def numbers(name: str, given) -> np.ndarray:
-    """``given`` as an array of float64, itself where it is one, or a refusal; NaN and infinity pass."""
+    """``given`` as a float64 array, without a copy if it is one; NaN and infinity are allowed. Raises otherwise."""
     refuse_unreadable(given, name)
     if isinstance(given, np.ndarray) and given.dtype == np.float64:
         return np.asarray(given)
@@ -57,7 +57,7 @@ def numbers(name: str, given) -> np.ndarray:
 
 
 def plain(name: str, given) -> np.ndarray:
-    """``given`` as an array of whatever it holds, or a refusal."""
+    """``given`` as an array of any dtype. Raises if it is sparse or ragged."""
     refuse_unreadable(given, name)
     if sp.issparse(given):
         raise TypeError(f"{name} must be an array; got a sparse matrix. Give {name}.toarray().")
@@ -68,7 +68,7 @@ def plain(name: str, given) -> np.ndarray:
 
 
 def _memory() -> float:
-    """Bytes this machine has; infinity where the system does not tell."""
+    """The bytes of memory of this machine; infinity if unknown."""
     try:
         return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):

@@ -1,9 +1,9 @@
-"""Ctrl-C at a moment when Python cannot raise it.
+"""Ctrl-C at a moment when Python cannot raise KeyboardInterrupt.
 
-Python runs a signal's handler between two bytecodes of the main thread, whichever those are. If they belong to the
-callback of a weak reference or to a ``__del__``, the KeyboardInterrupt cannot be raised to a caller: Python hands it to
-``sys.unraisablehook``, which prints "Exception ignored", and the work goes on. The standard library has such callbacks
-wherever threads end, and the garbage collector may run those of anybody.
+Python runs a signal's handler between any two bytecodes of the main thread. If they belong to the callback of a weak
+reference or to a ``__del__``, the exception cannot reach a caller: Python passes it to ``sys.unraisablehook``, which
+prints "Exception ignored", and the program continues. The standard library has such callbacks wherever threads end, and
+the garbage collector may run those of any library.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from . import _core
 
 
 class Interrupts:
-    """Keeps the interrupts that would be lost while it is open, and raises a flag that ends a solve.
+    """While open, catches interrupts that would be lost, and raises a flag that ends the solve.
 
-    Only the main thread is interrupted by signals; elsewhere this does nothing.
+    Only the main thread receives signals; in other threads this does nothing.
     """
 
     def __init__(self, flag: _core.Flag | None = None):

@@ -1,4 +1,4 @@
-"""Names given as strings, and clear refusals of unknown names."""
+"""Checks of names and numbers, with clear error messages."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import numpy as np
 
 
 def shown(given: object, most: int = 80) -> str:
-    """``given`` as a message quotes it: short, and whatever its ``repr`` does."""
+    """``given`` as quoted in a message: short, and safe even if its ``repr`` fails."""
     if isinstance(given, np.ndarray) and given.size > 8:
         return f"an array of shape {given.shape} and dtype {given.dtype}"
-    if isinstance(given, int) and abs(given) >= 10**25:  # Python refuses to write very long ones
+    if isinstance(given, int) and abs(given) >= 10**25:  # Python refuses to convert very long ones to text
         return f"an integer of {given.bit_length()} bits"
     try:
         text = repr(given)
-    except Exception:  # of a damaged object
+    except Exception:  # repr failed
         return f"an object of type {type(given).__name__}"
     return text if len(text) <= most else f"{text[:most]}... ({type(given).__name__})"
 
 
 def unknown(kind: str, given: object, known: Iterable[str]) -> ValueError:
-    """A refusal that lists what is known and guesses what was meant."""
+    """An error that lists the known names and suggests the nearest."""
     names = sorted(known)
     asked = given.lower().replace("-", "_") if isinstance(given, str) else ""
     near = get_close_matches(asked, names, n=1, cutoff=0.5)
@@ -31,7 +31,7 @@ def unknown(kind: str, given: object, known: Iterable[str]) -> ValueError:
 
 
 def one_name(kind: str, given: object, known: Iterable[str]) -> str:
-    """``given``, if it is one of these names, or a refusal. An array, which compares entry by entry, is not a name."""
+    """``given``, if it is one of these names; else an error. An array, which compares entry by entry, is not a name."""
     if not isinstance(given, str) or given not in known:
         raise unknown(kind, given, known)
     return given
@@ -54,14 +54,14 @@ def resolve(kind: str, given: object, known: dict[str, type], base: type):
 
 
 def flag(name: str, value: object) -> bool:
-    """``value`` as a bool, or a refusal: "no" would be true."""
+    """``value`` as a bool. Raises for other types, because strings such as "no" would be true."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False; got {shown(value)}.")
     return bool(value)
 
 
 def _number(value: object) -> float:
-    """``float(value)``, but that texts, spans of time and complex numbers are none."""
+    """``float(value)``, but strings, time differences and complex numbers are refused."""
     of_array = isinstance(value, np.ndarray | np.generic) and value.dtype.kind not in "fiubO"
     if of_array or isinstance(value, str | bytes | bytearray):
         raise TypeError
@@ -69,7 +69,7 @@ def _number(value: object) -> float:
 
 
 def finite(name: str, value: object) -> float:
-    """``value`` as a finite float, or a refusal."""
+    """``value`` as a finite float, or an error."""
     try:
         number = _number(value)
     except (TypeError, ValueError, OverflowError):
@@ -80,7 +80,7 @@ def finite(name: str, value: object) -> float:
 
 
 def positive(name: str, value: object, *, zero: bool = False, below: float | None = None) -> float:
-    """``value`` as a finite float > 0 (or >= 0), or a refusal."""
+    """``value`` as a finite float > 0 (or >= 0), or an error."""
     try:
         number = _number(value)
     except (TypeError, ValueError):
@@ -95,14 +95,14 @@ def positive(name: str, value: object, *, zero: bool = False, below: float | Non
 
 
 def at_most(name: str, size: int, most: int, what: str) -> int:
-    """``size``, or a refusal: there are no more than ``most``."""
+    """``size`` if it is at most ``most``, or an error."""
     if size > most:
         raise ValueError(f"{name} must be 1 to {most}, the number of {what}; got {size}.")
     return size
 
 
 def count(name: str, given: object, least: int, bits: int = 63) -> int:
-    """``given`` as an integer >= ``least`` and below ``2**bits``, or a refusal."""
+    """``given`` as an integer >= ``least`` and below ``2**bits``, or an error."""
     whole = isinstance(given, int | np.integer) and not isinstance(given, bool | np.timedelta64)
     if not whole or not least <= int(given) < 2**bits:  # type: ignore[call-overload]
         raise ValueError(f"{name} must be an integer >= {least} (and below 2**{bits}); got {shown(given)}.")

@@ -1,4 +1,4 @@
-"""Partitions of the coordinates into blocks that are alike, for ``Hybrid``."""
+"""Partitions of the coordinates into blocks of similar ones, for ``Hybrid``."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _cluster(problem: Problem, side: str, number: int, clustering: str, seed: in
         return np.arange(size) % number
     if problem.shifts is not None and not problem.data.sparse:
         points = points + (problem.shifts[:, None] if side == "primal" else problem.shifts)
-    if sp.issparse(points) and points.indices.dtype != np.int32:  # scikit-learn wants them narrow
+    if sp.issparse(points) and points.indices.dtype != np.int32:  # scikit-learn needs 32-bit indices
         points = sp.csr_matrix(
             (points.data, points.indices.astype(np.int32), points.indptr.astype(np.int32)), points.shape
         )
@@ -56,14 +56,14 @@ def _cluster(problem: Problem, side: str, number: int, clustering: str, seed: in
             number, affinity="nearest_neighbors", n_neighbors=min(10, size - 1), random_state=state
         ),
     }[clustering]()
-    with warnings.catch_warnings():  # equal points, or a graph in several pieces: a partition all the same
+    with warnings.catch_warnings():  # equal points or a disconnected graph still give a valid partition
         warnings.simplefilter("ignore")
         labels = method.fit_predict(points)
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
 def frozen(partition):
-    """Arrays, lists and other collections as tuples, all else as it is."""
+    """Arrays, lists and other collections as nested tuples, so that rules can be compared; other values unchanged."""
     if isinstance(partition, np.ndarray):
         partition = partition.tolist()
     if isinstance(partition, str) or sp.issparse(partition) or not isinstance(partition, Iterable):
@@ -75,7 +75,7 @@ def frozen(partition):
 
 
 def _given(partition, size: int, what: str) -> np.ndarray:
-    """Block labels from labels, or from lists of members; each coordinate once."""
+    """The block of each coordinate, from labels or from lists of members; each coordinate must occur once."""
     if not isinstance(partition, tuple):
         raise TypeError(
             f"partition must be one of {', '.join(CLUSTERINGS)}, or an array; got {type(partition).__name__}."

@@ -15,7 +15,7 @@ MEMORY_LIMIT = 2 * 2**30  # bytes of dense vectors
 
 
 def index(problem: Problem, side: str, seed: int, breadth: int, links: int) -> Callable[[np.ndarray, int], np.ndarray]:
-    """A function of (vector, number): the coordinates whose inner product with it is largest in size, about."""
+    """A function of (vector, number): the coordinates with the largest absolute inner products, approximately."""
     try:
         import hnswlib
     except ImportError as error:
@@ -50,7 +50,7 @@ def index(problem: Problem, side: str, seed: int, breadth: int, links: int) -> C
 
 
 def _dense(points, shifts: np.ndarray | None, by_fiber: bool) -> np.ndarray:
-    """The vectors with their shifts, in single precision, a slab at a time; of size one at most."""
+    """The vectors with their shifts, in single precision, some at a time, scaled to entries of at most one."""
     size, length = points.shape
     dense = np.empty((size, length), dtype=np.float32)
     largest = abs(points).max() + (0.0 if shifts is None else np.abs(shifts).max())
@@ -64,6 +64,6 @@ def _dense(points, shifts: np.ndarray | None, by_fiber: bool) -> np.ndarray:
 
 
 def _single(values: np.ndarray) -> np.ndarray:
-    """In single precision, with a largest entry of one: only the order of the products matters."""
+    """In single precision, scaled to a largest entry of one. Only the order of the products matters."""
     largest = np.abs(values).max()
     return (values / largest if largest > 0 else values).astype(np.float32)

@@ -19,7 +19,7 @@ AGAIN = "Build it again, for example from its COO form."
 
 
 def sound(A, what: str = "A"):
-    """``sound_array``, of the kind it was given in: a sparse matrix (``spmatrix``) stays one."""
+    """Like ``sound_array``, but a sparse matrix (``spmatrix``) stays one."""
     array = sound_array(A, what)
     if not isinstance(A, sp.spmatrix):
         return array
@@ -30,10 +30,10 @@ def sound(A, what: str = "A"):
 
 
 def sound_array(A, what: str = "A"):
-    """A CSR or CSC array equal to the sparse matrix ``A``, whose arrays are safe to read, or a refusal.
+    """A CSR or CSC array equal to the sparse matrix ``A``, whose arrays are safe to read.
 
-    Arrays are shared with ``A`` where they can be used as they are. CSC stays CSC, all other formats become CSR.
-    Whether numbers are real and finite is not looked at.
+    Arrays are shared with ``A`` if they can be used without changes. CSC stays CSC, all other formats become CSR.
+    Values are not checked for NaN and infinity.
 
     Raises
     ------
@@ -55,13 +55,13 @@ def sound_array(A, what: str = "A"):
 
 
 def compressed(kind: str, parts: tuple, shape: tuple[int, int], what: str):
-    """A sound CSR or CSC array from ``data, indices, indptr``, or a refusal."""
+    """A checked CSR or CSC array from ``data, indices, indptr``, or an error."""
     values, indices, indptr = _values(parts[0], what), *_positions(parts[1:], ("indices", "indptr"), what)
     major, minor = shape if kind == "csr" else shape[::-1]
     if not values.ndim == indices.ndim == indptr.ndim == 1:
         raise ValueError(f"{what} is broken: data, indices and indptr must be one-dimensional. {AGAIN}")
     canonical = _check(indices, indptr, major, minor, values.size, "values", what)
-    stored = indptr[-1]  # spare room at the end is not part of the matrix
+    stored = indptr[-1]  # arrays may be longer; the rest is not part of the matrix
     matrix = (sp.csr_array if kind == "csr" else sp.csc_array)(shape, dtype=values.dtype)
     matrix.data, matrix.indices, matrix.indptr = values[:stored], indices[:stored], indptr
     matrix.has_canonical_format = canonical
@@ -89,7 +89,7 @@ def _of_blocks(A, shape, what: str):
         )
     _check(indices, indptr, shape[0] // height, shape[1] // width, values.shape[0], "blocks", what)
     stored = indptr[-1]
-    # No constructor: it would take the shape from the blocks and cast the indices again.
+    # Not by the constructor, which would take the shape from the blocks and cast the indices again.
     matrix = sp.bsr_array(shape, dtype=values.dtype, blocksize=(height, width))
     matrix.data, matrix.indices, matrix.indptr = values[:stored], indices[:stored], indptr
     return _of_compressed(matrix.tocsr(), shape, what)
@@ -170,7 +170,7 @@ def _gathered(values: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: 
 
 
 def _attribute(A, name: str, what: str):
-    """An attribute of a sparse matrix; some are computed from others, which may be damaged."""
+    """An attribute of a sparse matrix. It may be computed from others, which may be damaged."""
     try:
         return getattr(A, name)
     except (AttributeError, TypeError, ValueError, IndexError) as error:
@@ -178,7 +178,7 @@ def _attribute(A, name: str, what: str):
 
 
 def _values(given, what: str) -> np.ndarray:
-    """Stored numbers, of a kind that compiled code can read."""
+    """The stored numbers, of a type that compiled code can read."""
     if not isinstance(given, np.ndarray):
         raise TypeError(
             f"{what} is broken: its data must be a NumPy array of numbers; got {type(given).__name__}. {AGAIN}"
@@ -195,7 +195,7 @@ def _values(given, what: str) -> np.ndarray:
 
 
 def _listed(given, A, what: str) -> np.ndarray:
-    """Stored numbers from Python objects, in the precision ``A`` claims."""
+    """Numbers from Python objects, in the dtype of ``A``."""
     values = np.array(list(given))
     claimed = np.dtype(_attribute(A, "dtype", what))
     fits = claimed.kind in "fiubc" and (not values.size or values.dtype.kind in "fiubc")
@@ -219,7 +219,7 @@ def _positions(given, names, what: str) -> list[np.ndarray]:
 
 
 def _check(indices, indptr, major: int, minor: int, stored: int, of: str, what: str) -> bool:
-    """Are indices strictly increasing along each row or column? Refuses those that are out of range."""
+    """Whether indices strictly increase along each row or column. Raises if one is out of range."""
     if indptr.size != major + 1:
         raise ValueError(f"{what} is broken: indptr has {indptr.size} entries; its shape needs {major + 1}. {AGAIN}")
     found = _core.check_sparse(indices, indptr, minor)

@@ -10,15 +10,15 @@ _chosen: int | None = None
 
 
 def processors() -> int:
-    """Those this process may use."""
+    """The number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def set_num_threads(n_threads: int | None) -> None:
-    """Choose how many threads a solve uses where it is not told; None goes back to the default.
+    """Set the number of threads of a solve without ``n_threads``; None restores the default.
 
-    The default is every processor this process may use, or ``OMP_NUM_THREADS`` if that is less, which joblib and
-    schedulers set for their workers. Solves that run side by side in one process share the processors among them.
+    The default is every processor this process may use, or ``OMP_NUM_THREADS`` if that is less (joblib and
+    schedulers set it for their workers). Solves that run at the same time in one process share the processors.
     Answers do not depend on the number of threads.
 
     Examples
@@ -34,7 +34,7 @@ def set_num_threads(n_threads: int | None) -> None:
 
 
 def get_num_threads() -> int:
-    """How many threads a solve uses where it is not told."""
+    """The number of threads of a solve without ``n_threads``."""
     if _chosen is not None:
         return _chosen
     told = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
@@ -42,9 +42,9 @@ def get_num_threads() -> int:
 
 
 def checked(n_threads: int | None) -> int:
-    """The number a solve was told, or the default."""
+    """The checked ``n_threads`` of a solve, or the default."""
     return get_num_threads() if n_threads is None else _number(n_threads)
 
 
 def _number(n_threads: int) -> int:
-    return count("n_threads", n_threads, 1, bits=31)  # which the core holds in an int
+    return count("n_threads", n_threads, 1, bits=31)  # the core stores it as an int

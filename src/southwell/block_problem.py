@@ -16,8 +16,8 @@ from .problem import Problem
 class BlockProblem(Problem):
     """min over X of  sum_i s_i phi(a_i'X + c; b_i) + g(X),  X with a row for each feature.
 
-    Three things make blocks of coordinates: a loss over classes (``Softmax``, ``MulticlassHinge``), where X has a
-    column for each class; several targets under one loss, a column for each; and a penalty of ``Groups``.
+    Three kinds of problems have blocks of coordinates: a loss over classes (``Softmax``, ``MulticlassHinge``), where X
+    has a column for each class; several targets with one loss, a column for each; and a penalty of ``Groups``.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class BlockProblem(Problem):
 
     def with_targets(self, b) -> BlockProblem:
         other = super().with_targets(b)
-        # There may be another number of them, and so of coefficients.
+        # The number of targets, and so of coefficients, may differ.
         return other._alike(core_penalty=other._compile_penalty(other.penalty))
 
     def _checked_targets(self, b) -> np.ndarray:
@@ -76,7 +76,7 @@ class BlockProblem(Problem):
         try:
             table = np.asarray(b)
         except ValueError:
-            table = np.empty(0)  # of mixed shapes: it is refused in the same words as elsewhere
+            table = np.empty(0)  # mixed shapes: refused below, with the usual message
         if table.ndim > 2:
             raise ValueError(
                 f"b must have shape (n_samples,) or (n_samples, n_tasks), {self.n_samples} rows; got {table.shape}."
@@ -97,8 +97,8 @@ class BlockProblem(Problem):
         return self.data.shifts_are_free
 
     def _centres_dense(self) -> bool:
-        """Conjugate gradients on all coefficients do as well without, and read A as it lies; but columns whose means
-        are far larger than their spread would drown in rounding."""
+        """Conjugate gradients on all coefficients do not need centring, and without it they read A in place. But
+        columns with means far larger than their spread are centred, because rounding errors would dominate."""
         if self.penalty.l1 > 0 or getattr(self.penalty, "strength", 0.0) > 0:
             return True
         layout = self.data.ready_layout(None, False)
@@ -108,24 +108,24 @@ class BlockProblem(Problem):
 
     @property
     def width(self) -> int:
-        """Coefficients a feature has."""
+        """The number of coefficients of a feature."""
         if isinstance(self.loss, ClassLoss):
             return int(self.targets.max()) + 1
         return 1 if self.targets.ndim == 1 else self.targets.shape[1]
 
     @property
     def table(self) -> bool:
-        """Is X a matrix?"""
+        """Whether X is a matrix."""
         return isinstance(self.loss, ClassLoss) or self.targets.ndim == 2
 
-    def wide_loss(self) -> _core.WideLoss:
+    def wide_loss(self) -> _core.LossSum:
         if isinstance(self.loss, ClassLoss):
             return self.loss.over(self.targets, self.width, self.weights)
         return _core.task_loss(self.loss.core, self.width, self.targets.ravel(), self.weights)
 
-    def core(self, by_columns: bool | None = None) -> _core.WideProblem:
+    def core(self, by_columns: bool | None = None) -> _core.BlockProblem:
         layout = self.ready_layout() if by_columns is None else self.layout(by_columns)
-        return _core.WideProblem(layout, self.wide_loss(), self.core_penalty)
+        return _core.BlockProblem(layout, self.wide_loss(), self.core_penalty)
 
     @property
     def inner_size(self) -> int:
@@ -189,7 +189,7 @@ class BlockProblem(Problem):
         own = inner[size:].copy() if self.intercept else np.zeros(self.width)
         if self._offset is not None:
             own -= self._offset @ table
-        if isinstance(self.loss, ClassLoss):  # a constant in all of them changes nothing
+        if isinstance(self.loss, ClassLoss):  # adding a constant to all intercepts does not change the loss
             own -= own.mean()
         if self.table:
             return table, own
@@ -201,12 +201,12 @@ class BlockProblem(Problem):
 
 
 def is_block_problem(b, loss: str | Loss, penalty) -> bool:
-    """Do these state a problem of blocks?"""
+    """Whether these arguments state a problem of blocks."""
     if sp.issparse(b):
         raise TypeError("b must be an array of targets; got a sparse matrix. Give b.toarray().")
     try:
         shape = np.shape(b)
-    except ValueError:  # mixed shapes, which the check of b refuses
+    except ValueError:  # mixed shapes, refused by the check of b
         shape = ()
     several = len(shape) > 1 and sorted(shape)[-2] > 1  # a single row or column is a vector
     return isinstance(losses.get(loss), ClassLoss) or isinstance(penalty, Groups) or several

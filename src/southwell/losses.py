@@ -1,6 +1,6 @@
-"""Losses: how wrong a margin ``m`` is for a target ``b``.
+"""Losses phi(m; b) of a margin ``m`` and a target ``b``.
 
-Every loss answers the same questions over arrays: ``value``, ``derivative``, ``second_derivative``, ``conjugate`` and
+Every loss has the same functions over arrays: ``value``, ``derivative``, ``second_derivative``, ``conjugate`` and
 ``prox_conjugate``, all computed by the compiled core.
 
 >>> import numpy as np, southwell as sw
@@ -22,7 +22,7 @@ from ._names import positive, resolve, shown
 
 
 class Loss:
-    """Base of all losses. ``name`` is what strings call it; ``targets`` is "real", "signs" or "counts"."""
+    """Base of all losses. ``name`` is its name as a string; ``targets`` is "real", "signs" or "counts"."""
 
     name: ClassVar[str]
 
@@ -37,7 +37,7 @@ class Loss:
 
     @property
     def targets(self) -> str:
-        """What targets must be: "real", "signs" (-1 and +1) or "counts" (>= 0)."""
+        """The kind of targets: "real", "signs" (-1 and +1) or "counts" (>= 0)."""
         return self.core.targets
 
     @property
@@ -93,7 +93,7 @@ def _curvature(q) -> np.ndarray:
 
 
 def _inverse(step) -> np.ndarray:
-    """1 / step, which must be finite: of an infinite curvature the core would make NaN."""
+    """1 / step, which must be finite, because the core would return NaN for an infinite curvature."""
     steps = numbers("step", step)
     if (steps < np.finfo(np.float64).tiny).any():
         raise ValueError(f"step must be > 0, and at least {np.finfo(np.float64).tiny:.3g}; got {shown(step)}.")
@@ -116,7 +116,7 @@ class Logistic(Loss):
 
 @dataclass(frozen=True)
 class Hinge(Loss):
-    """max(0, 1 - b m), b = -1 or +1. Not smooth: the dual side solves it."""
+    """max(0, 1 - b m), b = -1 or +1. Not smooth: use the dual side."""
 
     name: ClassVar[str] = "hinge"
 
@@ -130,7 +130,7 @@ class SquaredHinge(Loss):
 
 @dataclass(frozen=True)
 class SmoothHinge(Loss):
-    """The hinge with its corner rounded over a width ``corner``: 0, (1 - bm)^2 / (2 corner), or 1 - bm - corner/2."""
+    """The hinge with a corner rounded over a width ``corner``: 0, (1 - bm)^2 / (2 corner), or 1 - bm - corner/2."""
 
     corner: float = 1.0
     name: ClassVar[str] = "smooth_hinge"
@@ -191,7 +191,7 @@ class Poisson(Loss):
 
 
 class ClassLoss(Loss):
-    """Base of losses over several classes: a sample has a margin for each, and its target is the number of its own.
+    """Base of losses over several classes: a sample has a margin for each class, and its target is a class number.
 
     Tables of margins have shape (n_samples, n_classes)."""
 
@@ -203,7 +203,7 @@ class ClassLoss(Loss):
     def _parameter(self) -> float:
         return next((getattr(self, f.name) for f in fields(self)), 0.0)  # type: ignore[arg-type]
 
-    def over(self, labels: np.ndarray, width: int, weights: np.ndarray) -> _core.WideLoss:
+    def over(self, labels: np.ndarray, width: int, weights: np.ndarray) -> _core.LossSum:
         """The compiled loss over all samples."""
         return _core.class_loss(self.name, self._parameter, width, labels, weights)
 
@@ -277,7 +277,7 @@ def _one(name: str, given) -> np.ndarray:
 def _class_numbers(b) -> np.ndarray:
     given = b if isinstance(b, np.ndarray) and b.dtype.kind in "iub" else numbers("b", b)
     refuse_unreadable(given, "b")
-    small = given.dtype.kind in "iub" or (np.abs(given) < 2**31).all()  # not so for NaN
+    small = given.dtype.kind in "iub" or (np.abs(given) < 2**31).all()  # False for NaN
     if not small or not (given % 1 == 0).all():
         raise ValueError(f"b must be class numbers 0, 1, ...; got {shown(b)}.")
     return np.require(np.atleast_1d(np.asarray(given)), np.int64, "CA")
@@ -287,7 +287,7 @@ def _class_numbers(b) -> np.ndarray:
 class Softmax(ClassLoss):
     """log sum_c exp(m_c) - m_b: the multinomial logistic loss, b = 0, ..., n_classes - 1.
 
-    Of two classes it is the logistic loss of the difference of their margins.
+    For two classes it is the logistic loss of the difference of their margins.
 
     Examples
     --------
@@ -301,11 +301,11 @@ class Softmax(ClassLoss):
 
 @dataclass(frozen=True)
 class MulticlassHinge(ClassLoss):
-    """The hinge over classes of Crammer and Singer, its corners rounded: zero where the margin of the sample's own
-    class is ahead of all others by 1.
+    """The multi-class hinge of Crammer and Singer with rounded corners: zero if the margin of the sample's class
+    exceeds all others by 1.
 
-    With p a probability vector, max over p of ``<p - e_b, m + 1 - e_b> - (corner/2) ||p - e_b||^2``. Of two classes it
-    is the smooth hinge of the difference of their margins with twice the corner.
+    With p a probability vector, max over p of ``<p - e_b, m + 1 - e_b> - (corner/2) ||p - e_b||^2``. For two
+    classes it is the smooth hinge of the difference of their margins with twice the corner.
     """
 
     corner: float = 1.0
@@ -322,11 +322,11 @@ ALL: dict[str, type[Loss]] = {
         SquaredEpsilonInsensitive, Poisson,
     )
 }  # fmt: skip
-"""Those of one margin."""
+"""The losses of one margin, by name."""
 
 OF_CLASSES: dict[str, type[ClassLoss]] = {loss.name: loss for loss in (Softmax, MulticlassHinge)}
 
 
 def get(given: str | Loss) -> Loss:
-    """A loss from its name or itself."""
+    """The loss with this name; a Loss is returned as it is."""
     return resolve("loss", given, ALL | OF_CLASSES, Loss)

@@ -1,11 +1,11 @@
-"""The same problem under many penalties, each solve beginning where the last one ended."""
+"""Regularisation paths: the same problem with many penalties, with warm starts."""
 
 from __future__ import annotations
 
 import contextlib
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from ._interrupts import Interrupts
 from ._names import count, positive, unknown
 from .lambda_max import lambda_max
 from .methods import Method, Prepared, Start
+from .penalties import Penalty
 from .problem import Problem
 from .result import Result
 from .solve import ConvergenceWarning, Progress, Settings, able, drive, raise_with, shortcoming_of_many
@@ -25,32 +26,42 @@ from .status import Status
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """The answers along a path of penalties, each with its own certificate.
+    """The solutions along a path of penalties, each with its own certificate.
 
     Attributes
     ----------
+    strengths : array
+        The values the path goes over: l1 for ``ElasticNet``, the strength of the groups for ``Groups``.
     l1s, l2s : array
-        The strength of the penalty at each point.
-    x : sparse array of shape (n_points, n_features)
-        The coefficients, a row for each point.
-    intercepts : array
+        The l1 and the l2 of the penalty at each point. For ``ElasticNet``, ``l1s`` are the strengths; for ``Groups``
+        they are in proportion to the strengths.
+    penalties : list of Penalty
+        The whole penalty at each point; its groups are told by a number for each feature.
+    x : sparse array of shape (n_points, n_features) or (n_points, n_features * n_columns)
+        The coefficients, a row for each point. Where they are a table with a column for each task or class, its rows
+        lie one after the other; ``coefficients(k)`` gives the table.
+    intercepts : array of shape (n_points,) or (n_points, n_columns)
+    shape : tuple
+        The shape of the coefficients at one point: (n_features,) or (n_features, n_columns).
     primal, dual, gaps : array
         The objective, its lower bound, and their difference in units of the scale, as ``tol`` is.
     nonzeros, epochs, screened : array of int
         At each point: coefficients that are not zero, rounds of work, features the gap proved to be zero.
     explained : array
-        The share of the zero model's loss that is gone: R^2 for the squared loss, else the explained deviance.
+        The share of the zero model's loss that is explained: R^2 for the squared loss, else the explained deviance.
     statuses : list of Status
     seconds, tol : float
-        For all of them; for each.
+        The time for all points; the tolerance of each point.
     last : Result
-        The last point in full; pass it on as ``warm_start``.
+        The full result at the last point, for example for ``warm_start``.
     """
 
-    l1s: np.ndarray
+    strengths: np.ndarray
     l2s: np.ndarray
+    penalties: list[Penalty] = field(repr=False)
     x: sp.csr_array
     intercepts: np.ndarray
+    shape: tuple[int, ...]
     primal: np.ndarray
     dual: np.ndarray
     gaps: np.ndarray
@@ -65,19 +76,37 @@ class Path:
     problem: Problem = field(repr=False)
 
     def __len__(self) -> int:
-        return len(self.l1s)
+        return len(self.strengths)
+
+    @property
+    def l1s(self) -> np.ndarray:
+        return np.array([penalty.l1 for penalty in self.penalties])
 
     @property
     def converged(self) -> bool:
         return all(self.statuses)
 
+    def coefficients(self, k: int) -> np.ndarray:
+        """Those of point k, as ``solve`` gives them: an array of shape (n_features,) or (n_features, n_columns)."""
+        return self.x[[k]].toarray().reshape(self.shape)
+
+    def rows(self) -> sp.csr_array:
+        """The coefficients with a row for each point and, within it, for each column of its table."""
+        if len(self.shape) == 1:
+            return self.x
+        width, entries = self.shape[1], self.x.tocoo()
+        places = entries.row * width + entries.col % width, entries.col // width
+        return sp.csr_array((entries.data, places), shape=(len(self) * width, self.shape[0]))
+
     def margins(self, A) -> np.ndarray:
-        """A x + c, a column for each point."""
-        return _data.margins(A, self.x, self.intercepts)
+        """A x + c of shape (n_samples, n_points); of tables, (n_samples, n_points, n_columns)."""
+        margins = _data.margins(A, self.rows(), self.intercepts.ravel())
+        return margins.reshape(-1, *self.intercepts.shape)
 
     def __repr__(self) -> str:
+        name, begin, end = self.penalties[0].leading, self.strengths[0], self.strengths[-1]
         return (
-            f"Path: {len(self)} points, l1 from {self.l1s[0]:.3g} to {self.l1s[-1]:.3g}\n"
+            f"Path: {len(self)} points, {name} from {begin:.3g} to {end:.3g}\n"
             f"  gap        at most {self.gaps.max():.3g} of the zero model's objective (asked: {self.tol:.3g})\n"
             f"  nonzeros   {self.nonzeros[0]} to {self.nonzeros[-1]} of {self.x.shape[1]}\n"
             f"  explained  {self.explained[0]:.1%} to {self.explained[-1]:.1%}\n"
@@ -85,14 +114,15 @@ class Path:
         )
 
     def plot(self, names=None, top: int = 10, ax=None):
-        """The coefficients against l1, those that come to most in colour. Needs ``pip install southwell[plot]``.
+        """The coefficients against the strength, those that come to most in colour; where a feature has several, their
+        norm. Needs ``pip install southwell[plot]``.
 
         Parameters
         ----------
         names : sequence of str, optional
             One for each feature, for the legend.
         top : int
-            How many to tell apart.
+            How many coefficients are in colour.
         ax : matplotlib Axes, optional
 
         Returns
@@ -120,27 +150,28 @@ def path(
 ) -> Path:
     """Solve a problem for many strengths of its penalty, from strong to weak.
 
-    Each solve begins at the answer before it, with its working set, its columns and its slopes; a feature joins when
-    its slope says so (the strong rule orders candidates, the certificate checks all of them), so nothing is lost.
+    Each solve starts at the solution before it, with its working set, columns and slopes. The strong rule orders the
+    candidates for the working set; the certificate checks all features, so no feature is lost.
 
     Parameters
     ----------
-    problem : Problem
-        Its penalty gives weights and bounds, and the l2 where ``l2s`` is not given.
+    problem : Problem or BlockProblem
+        Its penalty gives weights, bounds and groups, and the l2 where ``l2s`` is not given.
     l1s : "auto" or array
         Strengths; sorted from large to small. "auto": ``n_points`` from ``lambda_max`` down to ``ratio`` of it, evenly
-        on a log scale.
+        on a log scale. For a penalty of ``Groups`` they are the strengths of the groups, and its l1 keeps the ratio it
+        has to the strength in the problem's penalty (in ``Groups(l1=...)`` without a strength, they are its l1).
     l2s : float or array, optional
-        One for all points, or one for each of them (then ``l1s`` stay in the order given).
+        One value for all points, or one for each (then the order of ``l1s`` is kept).
     n_points : int
     ratio : float
-        Where "auto" ends.
+        The smallest l1 of "auto", relative to the largest.
     tol, max_epochs, method, seed, n_threads
         As for ``solve``; the tolerance and the number of epochs are for each point.
     max_seconds : float, optional
-        For all of them; points that have not begun are left out.
+        The time limit for all points; points that have not begun are left out.
     stop_at : float
-        End once this share of the zero model's loss is explained; 0.99 is usual for dense paths.
+        End the path once this share of the zero model's loss is explained, for example 0.99.
     callback : callable, optional
         Called with the number of a point and its ``Progress``; a true value ends the path after that point.
 
@@ -156,22 +187,28 @@ def path(
     >>> path = sw.path(sw.Problem(A, b, intercept=True), n_points=20)
     >>> len(path), path.converged, path.x.shape, int(path.nonzeros[0])
     (20, True, (20, 10), 0)
+
+    Several targets that share their features, with a row of coefficients for each feature:
+
+    >>> rows = sw.penalties.Groups(1.0)  # its strength is replaced by those of the path
+    >>> path = sw.path(sw.BlockProblem(A[:, 2:], A[:, :2], penalty=rows), n_points=20)
+    >>> path.converged, path.coefficients(19).shape, path.intercepts.shape
+    (True, (8, 2), (20, 2))
     """
     begun = time.perf_counter()
     if not isinstance(problem, Problem):
         raise TypeError(f"path takes a Problem, such as Problem(A, b, loss); got {type(problem).__name__}.")
-    if problem.blocks:
-        raise TypeError(
-            "path does not take problems of blocks. Solve for one strength after the other with "
-            "problem.with_penalty(...) and warm_start, from lambda_max(problem) down."
-        )
     settings = Settings.checked(tol, max_epochs, max_seconds, None, seed, False, n_threads)
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
     chosen = able(methods.get(method), problem)
     stop_at = positive("stop_at", stop_at)
-    strengths = _strengths(problem, l1s, l2s, count("n_points", n_points, 1), ratio)
-    answer, error = follow(problem, chosen, strengths, settings, begun, callback, stop_at)
+    own = problem.penalty.settled(problem.n_features)
+    strengths, l2s = _strengths(problem.with_penalty(own), l1s, l2s, count("n_points", n_points, 1), ratio)
+    if ((strengths == 0) & (l2s == 0)).any():
+        problem.with_penalty(own.at(0.0, 0.0))  # which problems of blocks refuse
+    penalties = (own.at(float(s), float(l2)) for s, l2 in zip(strengths, l2s, strict=True))
+    answer, error = follow(problem, chosen, penalties, settings, begun, callback, stop_at)
     if error is not None:
         raise_with(error, answer)
     for words in shortcoming_of_many(answer.statuses, answer.gaps, answer.tol, "points"):
@@ -180,24 +217,24 @@ def path(
 
 
 def follow(
-    problem: Problem, method: Method, strengths: tuple[np.ndarray, np.ndarray], settings: Settings, begun: float,
+    problem: Problem, method: Method, penalties: Iterable[Penalty], settings: Settings, begun: float,
     callback=None, stop_at: float = 1.0, cancelled: _core.Flag | None = None,
 ) -> tuple[Path, BaseException | None]:  # fmt: skip
-    """The path, and what ended it early, if anything did."""
+    """The path along these penalties, and what ended it early, if anything did."""
     with Interrupts(cancelled) as interrupts:
         walk = _Walk(problem, method, settings, begun, callback, interrupts.flag)
-        error = _walk_along(walk, strengths, stop_at)
-    return walk.path(strengths), error or interrupts.lost
+        error = _walk_along(walk, penalties, stop_at)
+    return walk.path(), error or interrupts.lost
 
 
-def _walk_along(walk: _Walk, strengths: tuple[np.ndarray, np.ndarray], stop_at: float) -> BaseException | None:
+def _walk_along(walk: _Walk, penalties: Iterable[Penalty], stop_at: float) -> BaseException | None:
     """Step from point to point; what ended it early, if anything did."""
     error = None
     try:
-        for k, (l1, l2) in enumerate(zip(*strengths, strict=True)):
+        for k, penalty in enumerate(penalties):
             if k > 0 and time.perf_counter() - walk.begun >= walk.settings.max_seconds:
                 break
-            error = walk.step(k, float(l1), float(l2))
+            error = walk.step(k, penalty)
             if error is not None or walk.stopped or walk.points[-1].explained >= stop_at:
                 break
             if walk.cancelled.raised:
@@ -212,13 +249,24 @@ def _walk_along(walk: _Walk, strengths: tuple[np.ndarray, np.ndarray], stop_at: 
 
 
 class _Point(NamedTuple):
-    result: Result
+    """What is kept of a point: numbers, and coefficients that are not zero; the whole result of the last one only."""
+
+    result: Result | None
+    penalty: Penalty
     support: np.ndarray
+    values: np.ndarray
+    intercept: float | np.ndarray
+    primal: float
+    dual: float
+    gap: float
+    epochs: int
+    screened: int
     explained: float
+    status: Status
 
 
 class _Walk:
-    """The points so far."""
+    """The points computed so far, and the algorithm that continues."""
 
     def __init__(self, problem: Problem, method: Method, settings: Settings, begun: float, callback, cancelled):
         self.problem, self.method, self.settings, self.begun = problem, method, settings, begun
@@ -228,18 +276,28 @@ class _Walk:
         self.prepared: Prepared | None = None
         self.null = None
 
-    def step(self, k: int, l1: float, l2: float) -> BaseException | None:
-        problem = self.problem.with_penalty(replace(self.problem.penalty, l1=l1, l2=l2))
+    def step(self, k: int, penalty: Penalty) -> BaseException | None:
+        problem = self.problem.with_penalty(penalty)
         before = time.perf_counter()
-        if self.prepared is None or not self.prepared.algorithm.repenalise(problem.core()):
+        if not self._goes_on(problem):
             self.close()
             self.prepared = self.method.prepare(problem, self._start(problem), self.settings.seed)
         left = replace(self.settings, max_seconds=max(self.settings.max_seconds - (before - self.begun), 1e-9))
         result, error = drive(problem, self.prepared, left, before, self._reporter(k), self.cancelled)
         if isinstance(error, KeyboardInterrupt):
             result = replace(result, status=Status.INTERRUPTED)
-        self.points.append(_Point(result, np.flatnonzero(result.x != 0), self._explained(problem, result)))
+        self.points.append(self._point(problem, result))
+        if k > 0:
+            self.points[-2] = self.points[-2]._replace(result=None)  # which is as long as all features and samples
         return error
+
+    def _goes_on(self, problem: Problem) -> bool:
+        """Can the algorithm at work take over the next penalty? Those of blocks cannot yet, and are prepared anew."""
+        return self.prepared is not None and not problem.blocks and self.prepared.algorithm.repenalise(problem.core())
+
+    @property
+    def last(self) -> Result:
+        return self.points[-1].result
 
     def close(self) -> None:
         if self.prepared is not None:
@@ -247,9 +305,9 @@ class _Walk:
 
     def _start(self, problem: Problem) -> Start:
         if not self.points:
-            return Start(np.zeros(problem.n_features + problem.intercept))
-        last = self.points[-1].result
-        return Start(problem.to_inner(last.x, last.intercept), last.y)
+            return Start(np.zeros(problem.inner_size))
+        last = self.last
+        return Start(problem.to_inner(last.x, last.intercept), np.ravel(last.y))
 
     def _reporter(self, k: int):
         if self.callback is None:
@@ -261,55 +319,63 @@ class _Walk:
 
         return report
 
+    def _point(self, problem: Problem, result: Result) -> _Point:
+        flat = result.x.ravel()
+        support = np.flatnonzero(flat != 0)
+        return _Point(
+            result=result, penalty=problem.penalty, support=support, values=flat[support], intercept=result.intercept,
+            primal=result.primal, dual=result.dual, gap=result.relative_gap, epochs=result.epochs,
+            screened=result.screened.n_features, explained=self._explained(problem, result), status=result.status,
+        )  # fmt: skip
+
     def _explained(self, problem: Problem, result: Result) -> float:
         """1 - loss / loss of the zero model, measured from the least any model could have."""
-        penalty = problem.penalty.value(result.x)
         if self.null is None:
-            least = -float(problem.loss.conjugate(np.zeros(problem.n_samples), problem.targets) @ problem.weights)
-            self.null = result.scale, least
+            self.null = result.scale, problem.least_loss()
         scale, least = self.null
-        return 1.0 - (result.primal - penalty - least) / scale if scale > 0 else 1.0
+        loss = result.primal - problem.penalty.value(result.x)
+        return 1.0 - (loss - least) / scale if scale > 0 else 1.0
 
     def _coefficients(self) -> sp.csr_array:
         supports = [point.support for point in self.points]
-        values = [point.result.x[point.support] for point in self.points]
+        values = [point.values for point in self.points]
         starts = np.cumsum([0, *(support.size for support in supports)])
-        shape = (len(supports), self.problem.n_features)
+        shape = (len(supports), self.last.x.size)
         return sp.csr_array((np.concatenate(values), np.concatenate(supports), starts), shape=shape)
 
-    def path(self, strengths) -> Path:
-        done = len(self.points)
+    def path(self) -> Path:
+        def column(name: str) -> np.ndarray:
+            return np.array([getattr(point, name) for point in self.points])
 
-        def column(of) -> np.ndarray:
-            return np.array([of(point.result) for point in self.points])
-
+        penalties = [point.penalty for point in self.points]
         return Path(
-            l1s=strengths[0][:done], l2s=strengths[1][:done],
-            x=self._coefficients(),
-            intercepts=column(lambda r: r.intercept), primal=column(lambda r: r.primal), dual=column(lambda r: r.dual),
-            gaps=column(lambda r: r.relative_gap), nonzeros=column(lambda r: r.nonzeros),
-            epochs=column(lambda r: r.epochs), screened=column(lambda r: r.screened.n_features),
-            explained=np.array([point.explained for point in self.points]),
-            statuses=[point.result.status for point in self.points], seconds=time.perf_counter() - self.begun,
-            tol=self.settings.tol,
-            last=self.points[-1].result, problem=self.problem,
+            strengths=np.array([getattr(penalty, penalty.leading) for penalty in penalties]),
+            l2s=np.array([penalty.l2 for penalty in penalties]), penalties=penalties,
+            x=self._coefficients(), intercepts=column("intercept"), shape=self.last.x.shape,
+            primal=column("primal"), dual=column("dual"), gaps=column("gap"),
+            nonzeros=np.array([point.support.size for point in self.points]),
+            epochs=column("epochs"), screened=column("screened"), explained=column("explained"),
+            statuses=[point.status for point in self.points], seconds=time.perf_counter() - self.begun,
+            tol=self.settings.tol, last=self.last, problem=self.problem,
         )  # fmt: skip
 
 
 def _strengths(problem: Problem, l1s, l2s, n_points: int, ratio) -> tuple[np.ndarray, np.ndarray]:
-    """Checked, from strong to weak."""
+    """The checked strengths, from strong to weak."""
     if isinstance(l1s, str):
         if l1s != "auto":
             raise unknown("l1s", l1s, ("auto",))
         ratio = positive("ratio", ratio)
         if ratio > 1:
             raise ValueError(f"ratio must be at most 1: the path goes down from lambda_max; got {ratio:g}.")
-        top = lambda_max(problem, weights=problem.penalty.weights)
+        top = lambda_max(problem, weights=None if problem.blocks else problem.penalty.weights)
         if top == 0:
-            raise ValueError("lambda_max is 0: the zero model is optimal for every l1. Give l1s as an array.")
+            raise ValueError(
+                f"lambda_max is 0: the zero model is optimal for every {problem.penalty.leading}. Give l1s as an array."
+            )
         l1s = top * np.geomspace(1.0, ratio, n_points)
     else:
-        with contextlib.suppress(ValueError):  # lists of mixed lengths, which are refused next
+        with contextlib.suppress(ValueError):  # ragged lists, refused below
             l1s = np.atleast_1d(l1s)
         l1s = _data.vector(l1s, "l1s")
         if l1s.size == 0:

@@ -1,8 +1,8 @@
-"""Penalties: what a coefficient costs."""
+"""Penalties on the coefficients."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,7 +13,28 @@ from ._names import positive, shown
 
 
 class Penalty:
-    """Base of all penalties."""
+    """Base of all penalties.
+
+    A path varies one number of a penalty, its ``leading`` one: ``at(strength, l2)`` is the same penalty elsewhere on
+    the path, and ``vanishing(slopes)`` the smallest strength at which all coefficients are zero.
+    ``settled(n_features)`` is the same penalty with its groups in a form that is quick to read again and again.
+    """
+
+    leading: str
+    l1: float
+    l2: float
+
+    def settled(self, n_features: int) -> Penalty:
+        raise NotImplementedError
+
+    def at(self, strength: float, l2: float) -> Penalty:
+        raise NotImplementedError
+
+    def vanishing(self, slopes: np.ndarray) -> float:
+        raise NotImplementedError
+
+    def value(self, x: np.ndarray) -> float:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,11 +44,11 @@ class ElasticNet(Penalty):
     Parameters
     ----------
     l1, l2 : float
-        Strengths, >= 0, beside a loss that is a (weighted) mean over samples.
+        Strengths, >= 0; the loss is a (weighted) mean over samples.
     weights : array of shape (n_features,), optional
         Factor of each coefficient's penalty; 0 leaves it unpenalised. Default: all 1.
     lower, upper : float or array, optional
-        Bounds. ``lower=0`` asks for non-negative coefficients.
+        Bounds. ``lower=0`` gives non-negative coefficients.
 
     Examples
     --------
@@ -41,13 +62,14 @@ class ElasticNet(Penalty):
     weights: np.ndarray | None = None
     lower: float | np.ndarray | None = None
     upper: float | np.ndarray | None = None
+    leading = "l1"
 
     def __post_init__(self):
         for name in ("l1", "l2"):
             object.__setattr__(self, name, positive(name, getattr(self, name), zero=True))
 
     def core(self, n_features: int) -> _core.ElasticNet:
-        """The compiled penalty over ``n_features`` coefficients, its arrays checked; an intercept beyond is free."""
+        """The compiled penalty over ``n_features`` coefficients, its arrays checked; an intercept is unpenalised."""
         if self.weights is None and not self.bounded:
             return _core.ElasticNet(self.l1, self.l2, np.empty(0), np.empty(0), np.empty(0), n_features)
         weights = self._array("weights", self.weights, n_features, finite=True)
@@ -74,7 +96,7 @@ class ElasticNet(Penalty):
 
     @property
     def absent(self) -> bool:
-        """Does it leave every coefficient free?"""
+        """Whether no coefficient is penalised."""
         return self.l1 == 0 and self.l2 == 0 and not self.bounded
 
     @property
@@ -83,26 +105,45 @@ class ElasticNet(Penalty):
         return self.l2 * (1.0 if self.weights is None else float(np.min(self.weights)))
 
     def over_blocks(self, n_features: int, width: int) -> _core.Groups:
-        """The same over ``width`` coefficients a feature."""
+        """The compiled penalty for ``width`` coefficients per feature."""
         if self.bounded:
             raise ValueError(
                 "Bounds are for problems with one coefficient a feature; this one has several, or groups. Leave "
-                "lower and upper away."
+                "lower and upper out."
             )
-        weights = self._array("weights", self.weights, n_features, finite=True)
-        weights = weights if weights.size else np.ones(n_features)
+        weights = self.factors(n_features)
         if weights.min() <= 0:
             raise ValueError(
                 f"With several coefficients a feature, penalty weights must be > 0; got {weights.min()}. Every "
-                "feature must be held by something: give it a small weight."
+                "feature must be penalised: give it a small weight."
             )
         return _compiled(n_features, width, np.arange(n_features), weights, 0.0, self.l1, self.l2)
 
     def value(self, x: np.ndarray) -> float:
-        """What these coefficients cost, the bounds apart."""
-        weighed = x if self.weights is None else self.weights * x
-        square = self.l2 / 2 * (weighed @ x) if self.l2 > 0 else 0.0  # which may overflow where it does not count
+        """What these coefficients, a vector or a table with a row for each feature, cost, the bounds apart."""
+        weighed = self.factors(x.shape[0]).reshape(-1, *[1] * (x.ndim - 1)) * x
+        # The square may overflow where it does not count.
+        square = self.l2 / 2 * (weighed.ravel() @ x.ravel()) if self.l2 > 0 else 0.0
         return float(self.l1 * np.abs(weighed).sum() + square)
+
+    def factors(self, n_features: int) -> np.ndarray:
+        """The weight of each feature."""
+        weights = self._array("weights", self.weights, n_features, finite=True)
+        return weights if weights.size else np.ones(n_features)
+
+    def settled(self, n_features: int) -> ElasticNet:
+        """Itself: there are no groups to read."""
+        return self
+
+    def at(self, strength: float, l2: float) -> ElasticNet:
+        """The same penalty with ``l1=strength`` and another l2."""
+        return replace(self, l1=strength, l2=l2)
+
+    def vanishing(self, slopes: np.ndarray) -> float:
+        """The smallest l1 at which penalised coefficients are zero, from their slopes at zero (a row a feature)."""
+        weights = self.factors(slopes.shape[0])
+        held = weights > 0
+        return float((np.abs(slopes[held]) / weights[held, None]).max(initial=0.0))
 
     @staticmethod
     def _array(name: str, given, size: int, finite: bool = False, each: str = "feature") -> np.ndarray:
@@ -121,19 +162,20 @@ class ElasticNet(Penalty):
 class Groups(Penalty):
     """``sum_g w_g strength ||X_g|| + l1 ||X||_1 + (l2/2) ||X||^2`` over groups g of features.
 
-    Whole groups are zero or not: the group lasso; with an l1, the sparse group lasso, whose groups have zeros inside;
-    with an l2, elastic. Where a feature has several coefficients, one for each task or class, they are in its group
-    all together: with ``groups=None``, a group for each feature, whole rows of the coefficient matrix are zero (L2,1).
+    The group lasso, which makes whole groups zero; with l1 > 0 the sparse group lasso, which has zeros inside groups
+    too; l2 adds a ridge penalty. If a feature has several coefficients, one for each task or class, all of them are in
+    the group of the feature: with ``groups=None``, a group for each feature, whole rows of the coefficient matrix
+    become zero (L2,1 norm).
 
     Parameters
     ----------
     strength, l1, l2 : float
-        >= 0, beside a loss that is a (weighted) mean over samples.
+        Strengths, >= 0; the loss is a (weighted) mean over samples.
     groups : None, array of shape (n_features,) or list of arrays
-        A label for each feature; or the features of each group, every feature in exactly one. None: each its own.
+        A label for each feature; or the features of each group, every feature in exactly one. None: one group each.
     weights : array of shape (n_groups,) or "size", optional
-        Factors w_g > 0, in the order of the groups (of sorted labels); "size" takes the root of their sizes. Default:
-        all 1.
+        Factors w_g > 0, in the order of the groups (of sorted labels); "size" takes the square roots of their sizes.
+        Default: all 1.
 
     Examples
     --------
@@ -156,6 +198,51 @@ class Groups(Penalty):
     def __post_init__(self):
         for name in ("strength", "l1", "l2"):
             object.__setattr__(self, name, positive(name, getattr(self, name), zero=True))
+
+    @property
+    def leading(self) -> str:  # type: ignore[override]
+        return "l1" if self.strength == 0 and self.l1 > 0 else "strength"
+
+    def settled(self, n_features: int) -> Groups:
+        """The same penalty with the number of each feature's group as labels: lists of features take long to check."""
+        if self.groups is None:
+            return self
+        group_of = self.group_of(n_features)
+        return replace(self, groups=group_of, weights=self.factors(np.bincount(group_of)))
+
+    def at(self, strength: float, l2: float) -> Groups:
+        """The same penalty with another strength, l1 in the same proportion to it, and another l2. Where there is an
+        l1 alone, ``strength`` is that of l1."""
+        if self.leading == "l1":
+            return replace(self, l1=strength, l2=l2)
+        l1 = self.l1 / self.strength * strength if self.l1 > 0 else 0.0
+        return replace(self, strength=strength, l1=l1, l2=l2)
+
+    def vanishing(self, slopes: np.ndarray) -> float:
+        """The smallest strength, l1 in proportion, at which all coefficients are zero, from their slopes at zero (a row
+        a feature).
+
+        Group g is zero from the root of ``f(s) = ||(|z_g| - s r)_+|| - s w_g`` on, with r the ratio of l1 to the
+        strength. f is convex and decreasing, so Newton's method from 0 approaches its root from the left.
+        """
+        sizes = np.abs(slopes)
+        top = float(sizes.max(initial=0.0))
+        if top == 0 or self.leading == "l1":
+            return top
+        sizes, group_of = sizes / top, self.group_of(slopes.shape[0])
+        weights = self.factors(np.bincount(group_of))
+        ratio = self.l1 / self.strength if self.l1 > 0 else 0.0
+        roots = np.zeros(weights.size)
+        for _ in range(100):
+            over = np.maximum(sizes - ratio * roots[group_of, None], 0.0)
+            norms = np.sqrt(np.bincount(group_of, (over**2).sum(axis=1)))
+            sums = np.bincount(group_of, over.sum(axis=1))
+            falls = weights + ratio * np.divide(sums, norms, out=np.zeros_like(norms), where=norms > 0)
+            further = np.maximum(roots, roots + (norms - weights * roots) / falls)
+            if (further == roots).all():
+                break
+            roots = further
+        return float(top * roots.max())
 
     @property
     def absent(self) -> bool:
@@ -203,13 +290,13 @@ class Groups(Penalty):
         weights = weights if weights.size else np.ones(sizes.size)
         if weights.min() <= 0:
             raise ValueError(
-                f"Group weights must be > 0; got {weights.min()}. Every group must be held by something: give it "
-                "a small weight."
+                f"Group weights must be > 0; got {weights.min()}. Every group must be penalised: give it a "
+                "small weight."
             )
         return weights
 
     def value(self, x: np.ndarray) -> float:
-        """What these coefficients cost."""
+        """The penalty at these coefficients."""
         group_of = self.group_of(x.shape[0])
         squares = np.bincount(group_of, (x**2).reshape(x.shape[0], -1).sum(axis=1))
         by_group = self.factors(np.bincount(group_of)) @ np.sqrt(squares)
@@ -232,6 +319,10 @@ def _from_labels(given, n_features: int) -> np.ndarray:
         raise TypeError("groups must be labels of one kind: make them all strings, or all numbers.")
     if labels.dtype.kind == "O" and labels[0] is None:
         raise TypeError("groups must have a label for every feature; got None.")
+    if labels.dtype.kind in "iu" and labels.min() == 0 and labels.max() < n_features:
+        numbered = labels.astype(np.int64, copy=False)
+        if np.bincount(numbered).all():  # they are numbers of groups already
+            return numbered
     return np.unique(labels, return_inverse=True)[1].reshape(-1)
 
 
@@ -264,7 +355,7 @@ def _from_lists(given, n_features: int) -> np.ndarray:
 
 
 def _compiled(n_features: int, width: int, group_of: np.ndarray, weights: np.ndarray, *factors: float) -> _core.Groups:
-    """Of factors, the first three (strength, l1, l2) count by weight; further ones are added to the last two, plain."""
+    """The first three factors (strength, l1, l2) are multiplied by the weights; further ones are added to l1 and l2."""
     strength, l1, l2, more_l1, more_l2 = (*factors, 0.0, 0.0)[:5]
     with np.errstate(over="ignore"):
         each = [weights * strength, weights * l1 + more_l1, weights * l2 + more_l2]

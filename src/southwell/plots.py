@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["coefficients", "convergence", "cross_validation", "path"]
 
 AGAINST = ("seconds", "epoch", "moves", "entries")
-LEAST = 1e-17  # of gaps that are drawn
+LEAST = 1e-17  # the smallest gap that is drawn
 
 
 def _axes(ax=None):
@@ -45,7 +45,7 @@ def convergence(results: Result | Mapping[str, Result] | list[Result], against: 
     Parameters
     ----------
     results : Result, list of them, or dict
-        A dict gives them names; else their methods do.
+        The keys of a dict are the labels; else the methods are.
     against : {"seconds", "epoch", "moves", "entries"}
     ax : matplotlib Axes, optional
 
@@ -82,7 +82,9 @@ def convergence(results: Result | Mapping[str, Result] | list[Result], against: 
 
 
 def path(path: Path, names=None, top: int = 10, ax=None):
-    """The coefficients along a path against l1, those that come to most in colour.
+    """The coefficients along a path against its strengths, those that come to most in colour.
+
+    Where a feature has several coefficients, one for each task or class, their norm is drawn.
 
     Parameters
     ----------
@@ -90,25 +92,29 @@ def path(path: Path, names=None, top: int = 10, ax=None):
     names : sequence of str, optional
         One for each feature, for the legend.
     top : int
-        How many to tell apart.
+        How many coefficients are in colour.
     ax : matplotlib Axes, optional
 
     Returns
     -------
     matplotlib Axes
     """
-    names = _named(names, path.x.shape[1])
+    names = _named(names, path.shape[0])
     count("top", top, 0)
     ax = _axes(ax)
-    columns = path.x.tocsc()
+    columns, label = path.x.tocsc(), "coefficient"
+    if len(path.shape) > 1:
+        by_feature = sp.kron(sp.identity(path.shape[0]), np.ones((path.shape[1], 1)), format="csr")
+        columns, label = (columns.power(2) @ by_feature).sqrt().tocsc(), "norm of a feature's coefficients"
     sizes = np.asarray(abs(columns).max(axis=0).todense()).ravel()
     order = [j for j in np.argsort(-sizes, kind="stable") if sizes[j] > 0]
-    against, label = (path.l1s, "l1") if np.ptp(path.l1s) > 0 or len(path) == 1 else (path.l2s, "l2")
+    along_l2 = np.ptp(path.strengths) == 0 and len(path) > 1
+    against, name = (path.l2s, "l2") if along_l2 else (path.strengths, path.penalties[0].leading)
     for rank, j in enumerate(order):
         look = {"label": names[j]} if rank < top else {"color": "lightgrey", "linewidth": 0.5, "zorder": 0}
         ax.plot(against, columns[:, [j]].toarray().ravel(), **look)
-    _strong_to_weak(ax, against, label)
-    ax.set_ylabel("coefficient")
+    _strong_to_weak(ax, against, name)
+    ax.set_ylabel(label)
     if order and top:
         ax.legend(fontsize="small")
     return ax
@@ -127,7 +133,7 @@ def cross_validation(model, ax=None):
 
     Parameters
     ----------
-    model : LassoCV, ElasticNetCV, LogisticRegressionCV or SparseLinearClassifierCV
+    model : LassoCV, LogisticRegressionCV or another estimator whose name ends in CV
         Fitted. Of several l1_ratios or l2s each has a curve; the band is that of the chosen one.
     ax : matplotlib Axes, optional
 
@@ -168,13 +174,13 @@ def coefficients(model, names=None, top: int = 20, target: int = 0, ax=None):
     Parameters
     ----------
     model : estimator
-        With ``coef_``; its ``feature_names_in_`` are used where there are no names.
+        With ``coef_``; its ``feature_names_in_`` are used if no names are given.
     names : sequence of str, optional
         One for each feature.
     top : int
-        How many at most; those that are zero are left out.
+        The largest number of coefficients; zeros are left out.
     target : int
-        Which class or target, where there are several.
+        Which class or target, if there are several.
     ax : matplotlib Axes, optional
 
     Returns

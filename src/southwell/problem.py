@@ -1,4 +1,4 @@
-"""What is asked: data, loss and penalty."""
+"""The optimisation problem: data, loss and penalty."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ class Problem:
         NumPy in C or Fortran order, SciPy CSR or CSC; float32 or float64; int32 or int64 indices; read-only and
         memory-mapped arrays too. A method that needs the other layout builds it once, and the problem keeps it.
         The data are not copied: do not change them while the problem is in use, also not from another thread. Changed
-        values make answers wrong, and certificates with them; changed ``indices`` or ``indptr`` of a sparse matrix can
-        crash the process, because they were checked before and are followed without looking again. Nor may the file
-        of a memory-mapped array be cut off: the system then kills the process (SIGBUS). Replacing or deleting such a
-        file is harmless.
+        values make solutions and certificates wrong; changed ``indices`` or ``indptr`` of a sparse matrix can crash the
+        process, because they are checked only once. Do not truncate the file of a memory-mapped array: the system
+        then kills the process (SIGBUS). Replacing or deleting such a file is harmless.
     b : array of shape (n_samples,)
         Targets: -1 and +1 for logistic and hinge losses, >= 0 for Poisson.
     loss : str or Loss
@@ -63,8 +62,9 @@ class Problem:
         self.targets = self._checked_targets(b)
         self.core_penalty = self._compile_penalty(self.penalty)
         self.means = means = None if centre is None else self._means(centre.means)
-        # With an intercept, centring only renames it: (a - means)'x + c = a'x + (c - means'x). But it makes columns
-        # with large means well conditioned, so the core gets centred columns wherever that costs nothing a move.
+        # With an intercept, centring changes only the intercept: (a - means)'x + c = a'x + (c - means'x). But it makes
+        # columns with large means well conditioned, so the core gets centred columns if that makes moves no more
+        # expensive.
         frame = means
         if self.intercept:
             if self.data.shifts_are_free:
@@ -80,13 +80,13 @@ class Problem:
 
     def __setattr__(self, name: str, value) -> None:
         if getattr(self, "_frozen", False):
-            raise AttributeError(f"A Problem does not change; to set {name}, make another (see with_penalty).")
+            raise AttributeError(f"A Problem cannot be changed; to set {name}, make another (see with_penalty).")
         super().__setattr__(name, value)
 
-    # What a problem of blocks does in its own way.
+    # Overridden by problems of blocks.
 
     blocks = False
-    width = 1  # coefficients a feature has
+    width = 1  # coefficients of a feature
 
     def _checked_penalty(self, penalty):
         if isinstance(self.loss, losses.ClassLoss):
@@ -105,7 +105,7 @@ class Problem:
         return _data.targets(b, self.loss.targets, self.n_samples, self.weights, self.loss.name)
 
     def _centres(self) -> bool:
-        """Are sparse columns centred, where there is an intercept?"""
+        """Whether sparse columns are centred if there is an intercept."""
         return self.loss.name == "squared"
 
     def _centres_dense(self) -> bool:
@@ -113,7 +113,7 @@ class Problem:
 
     @property
     def inner_size(self) -> int:
-        """Numbers the core holds for x and the intercept."""
+        """The number of coefficients in the core, intercept included."""
         return self.n_features + self.intercept
 
     @property
@@ -122,24 +122,30 @@ class Problem:
 
     @property
     def n_blocks(self) -> int:
-        """Coordinates that move as one: coefficients or groups, and an intercept."""
+        """The number of blocks that move together: coefficients or groups, and an intercept."""
         return self.inner_size
 
     def features_in(self, blocks: int) -> int:
-        """How many features so many blocks may have."""
+        """An upper bound of the number of features in so many blocks."""
         return blocks
 
     def loss_at(self, inner: np.ndarray) -> float:
-        """The loss over all samples that count."""
+        """The loss over all samples of positive weight."""
         margins, used = self.ready_layout().apply(inner), self.weights > 0
         return float(self.loss.value(margins[used], self.targets[used]) @ self.weights[used])
 
+    def least_loss(self) -> float:
+        """The least loss any margins could have, ``-sum_i s_i phi*(0; b_i)``."""
+        nothing = self.dual_shape(np.zeros(self.dual_size))
+        conjugates = self.loss.conjugate(nothing, self.targets)
+        return -float(conjugates.reshape(self.n_samples, -1).sum(axis=1) @ self.weights)
+
     def coefficients(self, x, name: str) -> np.ndarray:
-        """Coefficients as users hold them, checked."""
+        """Checked coefficients, in the shape that users see."""
         return _data.vector(x, name, self.n_features)
 
     def dual_shape(self, y: np.ndarray) -> np.ndarray:
-        """A dual point as users hold it."""
+        """A dual point in the shape that users see."""
         return y
 
     @staticmethod
@@ -152,7 +158,7 @@ class Problem:
 
     @property
     def factorised(self) -> bool:
-        """Is A known by its factors alone?"""
+        """Whether A is given by factors."""
         return isinstance(self.data, _data.Product)
 
     def _means(self, given) -> np.ndarray:
@@ -162,7 +168,7 @@ class Problem:
         return self.data.exact_means(means) if self.data.shifts_are_free else means
 
     def with_penalty(self, penalty: ElasticNet) -> Problem:
-        """The same data and loss under another penalty; checks and layouts are shared, as along a path.
+        """The same data and loss with another penalty. Layouts are shared and the data are not checked again.
 
         Examples
         --------
@@ -177,21 +183,21 @@ class Problem:
         return self._alike(penalty=checked, core_penalty=self._compile_penalty(checked))
 
     def with_targets(self, b) -> Problem:
-        """The same data, loss and penalty with other targets; checks and layouts are shared, as among many classes."""
+        """The same data, loss and penalty with other targets. Layouts are shared and the data are not checked again."""
         return self._alike(targets=self._checked_targets(b))
 
     def _alike(self, **changes) -> Problem:
-        """This problem but for what changes; all that is kept is shared."""
+        """A copy of this problem with changes; layouts and kept values are shared."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__, **changes)
         return other
 
     def layout(self, by_columns: bool) -> _core.Layout:
-        """The compiled design along one axis, kept for the next solve."""
+        """The compiled design along one axis; kept."""
         return self.keep(by_columns, lambda: self.data.layout(by_columns, self.shifts, self.intercept))
 
     def keep(self, key, make):
-        """``make()``, once: it depends on neither penalty nor targets, and is shared by all that differ in those."""
+        """The value of ``make()``, computed once and shared by all problems that differ in penalty or targets only."""
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]
@@ -201,13 +207,13 @@ class Problem:
         return self.layout(self.data.given_by_columns)
 
     def core(self, by_columns: bool | None = None) -> _core.Problem:
-        """The compiled problem, its products taken along the given axis."""
+        """The compiled problem, with products along the given axis."""
         layout = self.ready_layout() if by_columns is None else self.layout(by_columns)
         return _core.Problem(layout, self.loss.core, self.targets, self.weights, self.core_penalty)
 
     def formed(self, most: int) -> Problem | None:
-        """The same problem with A = U V multiplied out, if that is finite and has at most ``most`` entries, or a few
-        times as many as the factors; coefficients and intercept are the same."""
+        """The same problem with the product A = U V, if it is finite and has at most ``most`` entries, or at most a few
+        times as many as the factors. Coefficients and intercept are the same."""
         if self.data.product_size > max(most, 4 * self.data.stored):
             return None
         matrix = self.keep("formed", self.data.formed)
@@ -224,8 +230,8 @@ class Problem:
             A dual point, which is made feasible. Default: the derivative of the loss at the margins of ``x``.
         intercept : float, or one for each column of x
         rigorous : bool
-            Count all rounding errors: the primal value is then told from above and the dual value from below, so that
-            the gap bounds the error of ``x`` in exact arithmetic. It takes two more products with the data.
+            Include all rounding errors: ``primal`` is then an upper bound and ``dual`` a lower bound, so that the gap
+            bounds the error of ``x`` in exact arithmetic. It takes two more products with the data.
 
         Returns
         -------
@@ -240,14 +246,14 @@ class Problem:
     def prove(self, x, y=None, intercept=0.0, *, feasible: bool = False) -> Proof:
         """Bounds of P(x) and of the optimum that hold in exact arithmetic, with the dual point that shows them.
 
-        ``feasible`` says that ``y`` is feasible but for rounding, as that of a result is, and need not be made so.
+        ``feasible`` says that ``y`` is feasible up to rounding, as that of a result is; else it is made feasible.
         """
         inner, dual = self._inner_point(x, y, intercept)
         primal, bound, point = _core.prove(self.core(), inner, dual, feasible, self._intercept_rounding(x, intercept))
         return Proof(self, np.asarray(x), intercept, self.dual_shape(point), primal, bound)
 
     def _inner_point(self, x, y, intercept) -> tuple[np.ndarray, np.ndarray | None]:
-        """A point as the core holds it, checked."""
+        """A checked point in the coordinates of the core."""
         inner = self.to_inner(self.coefficients(x, "x"), intercept)
         return inner, None if y is None else self._checked_dual(y)
 
@@ -255,7 +261,7 @@ class Problem:
         return _data.vector(y, "y", self.n_samples)
 
     def _intercept_rounding(self, x, intercept) -> float:
-        """By how much the core's intercept may be off: it is c + offset'x, a sum of d + 1 terms."""
+        """A bound of the rounding error of the core's intercept: it is c + offset'x, a sum of d + 1 terms."""
         if self._offset is None:
             return 0.0
         table = np.abs(np.asarray(x, dtype=float)).reshape(self.n_features, -1)
@@ -263,7 +269,7 @@ class Problem:
         return float(1.01 * (self.n_features + 8) * 2.0**-53 * sizes.max())
 
     def to_inner(self, x: np.ndarray, intercept: float) -> np.ndarray:
-        """Coefficients as the core holds them: the intercept last, for its own frame of the columns."""
+        """Coefficients in the coordinates of the core: the intercept is last, and belongs to its centred columns."""
         intercept = finite("intercept", intercept)
         if not self.intercept:
             if intercept != 0:
@@ -272,13 +278,13 @@ class Problem:
         return np.append(x, intercept + (0.0 if self._offset is None else float(self._offset @ x)))
 
     def from_inner(self, inner: np.ndarray) -> tuple[np.ndarray, float]:
-        """Coefficients and intercept as users hold them."""
+        """Coefficients and intercept as users see them."""
         if not self.intercept:
             return inner, 0.0
         x = inner[:-1].copy()
         return x, float(inner[-1] - (0.0 if self._offset is None else self._offset @ x))
 
-    def __getstate__(self):  # compiled parts stay behind and are made again
+    def __getstate__(self):  # compiled parts are not pickled; they are made again
         return {k: v for k, v in self.__dict__.items() if k != "core_penalty"} | {"_kept": {}}
 
     def __setstate__(self, state):

@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Proof:
-    """An upper bound of P(x) and a lower bound of the optimum, with every rounding error counted.
+    """An upper bound of P(x) and a lower bound of the optimum, including every rounding error.
 
-    Where the data are taken as the numbers they are stored as, ``P(x) <= primal`` and ``min P >= dual`` are theorems:
-    see the page on proofs in the documentation. ``southwell.check`` verifies them without any code of the solver.
+    ``P(x) <= primal`` and ``min P >= dual`` hold in exact arithmetic on the stored numbers; see the page on proofs in
+    the documentation. ``southwell.check`` verifies them without any code of the solver.
 
     Attributes
     ----------
     x, intercept
         The point.
     y : array
-        A dual point that is feasible but for rounding; ``dual`` bounds the value of an exactly feasible one nearby.
+        A dual point that is feasible up to rounding; ``dual`` bounds the value of an exactly feasible point nearby.
     primal, dual : float
-        The bounds. A primal of infinity or the dual value of y = 0 says that rounding leaves no better one.
+        The bounds. If rounding errors are too large, primal is infinity or dual is the value at y = 0.
     """
 
     problem: Problem = field(repr=False)

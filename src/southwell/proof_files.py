@@ -1,4 +1,4 @@
-"""Proofs on disk: the statement of a problem, an answer and its bounds, for ``southwell.check`` to verify."""
+"""Proofs on disk: a problem, a solution and its bounds, which ``southwell.check`` verifies."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from .problem import Problem
 
 
 def write_proof(path: str | os.PathLike, problem: Problem, x, intercept, y, primal: float, dual: float) -> None:
-    """Store an answer and its bounds. The file appears when it is complete; until then an old one of that name stays.
+    """Store a solution and its bounds. An existing file of that name is replaced when the new one is complete.
 
-    The bounds are those of real arithmetic on the floats given, so they must be rigorous: the file is verified only if
-    ``P(x) <= primal`` and ``D >= dual`` hold exactly.
+    The bounds must be rigorous: the file is verified only if ``P(x) <= primal`` and ``D >= dual`` hold in exact
+    arithmetic on the given floats.
 
     Parameters
     ----------
     path : str or path
     problem : Problem or BlockProblem
     x, intercept, y : arrays and number(s)
-        In the shapes of ``Result``. y need not be feasible to the last bit: the checker makes it so.
+        In the shapes of ``Result``. y need only be feasible up to rounding: the checker makes it exactly feasible.
     primal, dual : float
         An upper bound of P(x) and a lower bound of the optimum.
 
@@ -89,7 +89,7 @@ def write_proof(path: str | os.PathLike, problem: Problem, x, intercept, y, prim
 
 
 def _plain(array: np.ndarray) -> np.ndarray:
-    """Little-endian, in C order, as the checker asks."""
+    """Little-endian, in C order, as the checker requires."""
     return np.ascontiguousarray(array, dtype="<i8" if array.dtype.kind in "iu" else "<f8")
 
 
@@ -127,7 +127,7 @@ def _penalty(penalty: ElasticNet | Groups, d: int, arrays: dict[str, np.ndarray]
     if isinstance(penalty, Groups):
         group_of = penalty.group_of(d)
         arrays["group_of"] = group_of.astype(np.int64)
-        arrays["strengths"] = penalty.factors(np.bincount(group_of)) * penalty.strength  # as the core has them
+        arrays["strengths"] = penalty.factors(np.bincount(group_of)) * penalty.strength  # as in the core
         return {"kind": "groups", **numbers}
     for name, given in (("penalty_weights", penalty.weights), ("lower", penalty.lower), ("upper", penalty.upper)):
         if given is not None:

@@ -1,4 +1,4 @@
-"""What a solve gives back."""
+"""The results of a solve."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _INTEGERS = {"epoch", "nonzeros", "moves", "entries"}
 
 
 class Effort(NamedTuple):
-    """What one mover of the default method did."""
+    """The work of one mover (algorithm) of the default method."""
 
     rounds: int
     entries: int
@@ -31,14 +31,14 @@ class Effort(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Screened:
-    """What the gap proved about single coordinates.
+    """Screening: what the gap has proved about single coordinates.
 
     Attributes
     ----------
     features : array of bool
-        Those that are zero in every solution.
+        Features whose coefficients are zero in every solution.
     samples : array of bool
-        Those whose dual value is known: beyond the kink of a hinge, or before it.
+        Samples whose optimal dual value is known, such as those far from the kink of a hinge.
     """
 
     features: np.ndarray
@@ -61,39 +61,39 @@ class Screened:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """An answer and its proof: ``primal - optimum <= gap``, whatever the status.
+    """A solution and its certificate: ``primal - optimum <= gap``, whatever the status.
 
     Attributes
     ----------
     x, intercept : array, float
-        The coefficients with the best objective seen. Estimators with ``sparse_coef`` keep x as a sparse row, and no y.
+        The coefficients with the best objective. Estimators with ``sparse_coef`` keep x as a sparse row, and no y.
     y : array of shape (n_samples,)
-        The best feasible dual point seen.
+        The best feasible dual point.
     primal, dual, gap : float
         The objective at ``x``, its lower bound at ``y``, and their difference.
     scale, tol : float
-        The unit of the gap, and the tolerance: the aim was ``gap <= tol * scale``. The scale is the objective of the
-        zero model, with the best intercept if there is one (Poisson: half the null deviance).
+        The unit of the gap, and the tolerance: a solve converges when ``gap <= tol * scale``. The scale is the
+        objective of the zero model, with the best intercept if there is one (Poisson: half the null deviance).
     status : Status
     epochs : int
         An epoch is as many coordinate moves as there are coordinates.
     seconds : float
-        Wall-clock time, with the building of layouts.
+        Wall-clock time, including the construction of layouts.
     history : dict of arrays
         ``epoch, seconds, primal, dual, gap, nonzeros, moves, entries`` at each certificate, ready for a DataFrame.
-        ``moves`` counts visits to coordinates, resting ones too; ``entries`` the stored numbers read or written (a
-        logistic or Poisson step on the primal side reads its column twice, and counts it once).
+        ``moves`` counts visits to coordinates, skipped ones included; ``entries`` the stored numbers read or written
+        (a logistic or Poisson step on the primal side reads its column twice, but counts it once).
     method : str
-        What was run.
+        A description of the method.
     setup : dict
-        Seconds spent before the first move on parts that took a while, by what they were: "partition" for the blocks
-        of ``Hybrid``, "index" for ``MaxInnerProduct``. They are part of ``seconds``.
+        Seconds spent before the first move, by part: "partition" for the blocks of ``Hybrid``, "index" for
+        ``MaxInnerProduct``. They are included in ``seconds``.
     movers : dict of Effort
         For the default method, by mover: ``rounds`` (for Newton: steps), stored ``entries`` read or written,
-        ``seconds``, and the ``fall`` of log(gap) that followed.
+        ``seconds``, and ``fall``, the decrease of log(gap) meanwhile.
     screened : Screened
-        Masks of the ``features`` and ``samples`` that the gap proved to be settled, and how many those are
-        (``n_features``, ``n_samples``). The default method screens; others leave it empty.
+        Masks of the ``features`` proved to be zero and of the ``samples`` with known dual value, and their numbers
+        (``n_features``, ``n_samples``). Only the default method screens.
     """
 
     x: np.ndarray
@@ -138,13 +138,13 @@ class Result:
         )
 
     def prove(self) -> Proof:
-        """Bounds of the objective and of the optimum that hold in exact arithmetic, all rounding errors counted.
+        """Bounds of the objective and of the optimum that hold in exact arithmetic, including all rounding errors.
 
         Returns
         -------
         Proof
-            Its ``gap`` bounds the error of ``x``. It is larger than that of the result by what rounding may have done,
-            usually far less than the tolerance.
+            Its ``gap`` bounds the error of ``x``. It is larger than that of the result by a bound of the rounding
+            errors, usually far less than the tolerance.
 
         Examples
         --------
@@ -167,7 +167,7 @@ class Result:
         Parameters
         ----------
         path : str or path
-            The file appears when it is complete; until then an old one of that name stays.
+            An existing file of that name is replaced when the new one is complete.
         """
         self.prove().save(path)
 

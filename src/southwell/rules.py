@@ -1,7 +1,7 @@
 """Selection rules: which coordinate moves next.
 
-Coordinates are features on the primal side and samples on the dual. Some rules look at nothing, some at scores:
-how wrong each coordinate is.
+Coordinates are features on the primal side and samples on the dual. Some rules use scores, which
+measure how far each coordinate is from its optimum.
 
 >>> import southwell as sw
 >>> sw.methods.CoordinateDescent(side="dual", rule=sw.rules.GapPerEpoch())
@@ -22,7 +22,7 @@ from ._names import count, one_name, positive, resolve, shown, unknown
 if TYPE_CHECKING:
     from .problem import Problem
 
-_ONCE = 2**63 - 1  # moves until scores are computed afresh: never again
+_ONCE = 2**63 - 1  # moves until scores are recomputed: never
 
 
 class Rule:
@@ -30,18 +30,18 @@ class Rule:
 
     name: ClassVar[str]
     follows: bool = False
-    """Must every score be true at every move?"""
+    """Whether all scores must be updated at every move."""
     blind: bool = False
-    """Does it look at no score? Then coordinates that do not move may sit out."""
+    """Whether it uses no score. Then coordinates that do not move may be skipped (shrinking)."""
 
     def core(self, problem: Problem, side: str, seed: int) -> tuple[_core.Rule, dict[str, float]]:
-        """The compiled rule, and the seconds that went into it, by what they were spent on."""
+        """The compiled rule, and the seconds spent on its set-up, by part."""
         return _core.Rule(self.name), {}
 
 
 @dataclass(frozen=True)
 class Cyclic(Rule):
-    """0, 1, 2, ... in order: no random numbers, best use of memory."""
+    """0, 1, 2, ... in order: no random numbers, and the best use of caches."""
 
     name: ClassVar[str] = "cyclic"
     blind: ClassVar[bool] = True
@@ -49,7 +49,7 @@ class Cyclic(Rule):
 
 @dataclass(frozen=True)
 class Shuffled(Rule):
-    """Each coordinate once an epoch, in a fresh random order."""
+    """Each coordinate once an epoch, in a new random order."""
 
     name: ClassVar[str] = "shuffled"
     blind: ClassVar[bool] = True
@@ -64,7 +64,7 @@ class Uniform(Rule):
 
 
 class _Sampled(Rule):
-    """Draws in proportion to a score, kept true at every move or computed afresh after so many."""
+    """Draws in proportion to a score, which is updated at every move or recomputed after a number of moves."""
 
     score: ClassVar[str]
     mix: float = 0.0
@@ -84,9 +84,9 @@ class _Sampled(Rule):
 
 @dataclass(frozen=True)
 class Importance(_Sampled):
-    """p ~ L_k ||a_k||: how far a coordinate could ever move the product. Fixed for the whole run.
+    """p ~ L_k ||a_k||, the largest possible effect of a coordinate on the product. Fixed for the whole solve.
 
-    L_k bounds the coordinate: the ends of its domain, or, where there are none, how far a descent method can go.
+    L_k bounds the coordinate: by its domain or, if that is unbounded, by the values that a descent method can reach.
     (Zhao and Zhang 2015; Perekrestenko, Cevher and Jaggi 2017.)
     """
 
@@ -102,8 +102,8 @@ class SupportSet(_Sampled):
     Parameters
     ----------
     refresh_every : int, optional
-        Compute the scores afresh only after so many moves, and keep the distribution meanwhile. Default: every score
-        is true at every move, at the price of touching the coordinates that share a row (or column) with the last.
+        Recompute the scores only after so many moves, and keep the distribution meanwhile. Default: all scores are
+        updated at every move, at the cost of the coordinates that share a row (or column) with the one that moved.
     """
 
     refresh_every: int | None = None
@@ -152,7 +152,7 @@ class AdaUniform(_Sampled):
 
 @dataclass(frozen=True)
 class AdaGap(_Sampled):
-    """p ~ the coordinate's share of the duality gap, true at every move (Perekrestenko et al., theorem 3.7).
+    """p ~ the coordinate's share of the duality gap, updated at every move (Perekrestenko et al., theorem 3.7).
 
     Parameters
     ----------
@@ -187,11 +187,11 @@ class Greedy(Rule):
     Parameters
     ----------
     score : {"gs-s", "gs", "gs-r", "gs-q"}
-        "gs-s": the shortest subgradient. "gs": the gradient, the same where there are no kinks or bounds, and refused
-        elsewhere. "gs-r": the longest proximal step. "gs-q": the largest decrease that the curvature bound promises.
+        "gs-s": the shortest subgradient. "gs": the gradient, which is the same without kinks and bounds, and is refused
+        otherwise. "gs-r": the longest proximal step. "gs-q": the largest decrease that the curvature bound promises.
     refresh_every : int, optional
-        Compute the scores afresh only after so many moves; meanwhile the largest, the second largest and so on move.
-        Default: every score is true at every move.
+        Recompute the scores only after so many moves; meanwhile the largest, the second largest and so on move.
+        Default: all scores are updated at every move.
     """
 
     score: str = "gs-s"
@@ -216,12 +216,12 @@ class Greedy(Rule):
 class Hybrid(Rule):
     """One uniform candidate from each block; the best of them moves (Fang, Fang, Yu and Li 2021).
 
-    With blocks of coordinates that are alike, it follows the greedy rule at the price of ``blocks`` readings a move.
+    With blocks of similar coordinates it approximates the greedy rule at the cost of ``blocks`` readings.
 
     Parameters
     ----------
     blocks : int, optional
-        How many. Default: 8, or as many as there are coordinates, or as many as ``partition`` has.
+        The number of blocks. Default: 8, or as many as there are coordinates, or as many as ``partition`` has.
     partition : {"kmeans", "minibatch-kmeans", "spectral"}, array or list of arrays
         How coordinates are grouped: a clustering by scikit-learn of the columns (rows, on the dual side) of A; or the
         block of each coordinate; or the coordinates of each block. An intercept is a block of its own.
@@ -259,21 +259,22 @@ class MaxInnerProduct(Rule):
     """Approximate greedy by maximum inner product search; needs ``pip install southwell[search]``.
 
     The columns (rows, on the dual side) of A are indexed once by hnswlib, as dense float32 vectors. Each move asks for
-    those whose product with the residual (the coefficients, on the dual side) is largest in size, reads them exactly
-    and moves the best. The index knows nothing of the penalty, of the dual's loss or of an intercept: where those
-    balance a large product, it returns the same satisfied coordinates again and again. ``explore`` gets it going again.
+    those whose product with the residual (the coefficients, on the dual side) is largest in absolute value, computes
+    their scores exactly and moves the best. The index does not depend on the penalty, on the loss (dual side) or on an
+    intercept: if those balance a large product, it returns the same coordinates, already at their optimum, again and
+    again. ``explore`` avoids this.
     (Dhillon, Ravikumar and Tewari 2011; Karimireddy et al. 2019.)
 
     Parameters
     ----------
     candidates : int
-        How many to ask for and read. 1 is the method of the papers.
+        The number of candidates of a move. 1 is the method of the papers.
     explore : float
         The share of moves, from 0 to 1, whose candidates are drawn uniformly instead. With 0 the method may stall.
     score : {"gs-s", "gs", "gs-r", "gs-q"}
         How candidates are compared; see ``Greedy``.
     breadth : int
-        The breadth of the search (``ef`` of hnswlib): higher finds the largest more often, and takes longer.
+        The breadth of the search (``ef`` of hnswlib): larger is more accurate, and slower.
     links : int
         Links of each vector in the index (``M``).
     """
@@ -315,7 +316,7 @@ ALL: dict[str, type[Rule]] = {
 
 
 def get(given: str | Rule) -> Rule:
-    """A rule from its name or itself."""
+    """The rule with this name; a Rule is returned as it is."""
     return resolve("rule", given, ALL, Rule)
 
 
@@ -330,7 +331,7 @@ def _known_score(score: object) -> None:
 def _refuse_score(score: str, problem: Problem, side: str) -> None:
     if score == "gs" and not smooth(problem, side):
         kinks = "l1 = 0 and no bounds" if side == "primal" else "the squared loss"
-        raise ValueError(f"The score 'gs' looks at gradients alone and needs {kinks} on the {side} side; use 'gs-s'.")
+        raise ValueError(f"The score 'gs' uses gradients only and needs {kinks} on the {side} side; use 'gs-s'.")
     if score in ("gs-r", "gs-q") and side == "primal" and not np.isfinite(problem.loss.smoothness):
         raise ValueError(
             f"The score {score!r} needs a bound on the loss's curvature; {problem.loss.name} has none. Use 'gs-s'."
@@ -338,7 +339,7 @@ def _refuse_score(score: str, problem: Problem, side: str) -> None:
 
 
 def smooth(problem: Problem, side: str) -> bool:
-    """Is the coordinates' own part of the objective a smooth function on the whole line?"""
+    """Whether the separable part of the objective (g, or phi* on the dual side) is smooth and unbounded."""
     if side == "dual":
         return problem.loss.name == "squared"
     penalty = problem.penalty

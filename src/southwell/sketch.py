@@ -11,10 +11,10 @@ from ._names import count, one_name
 
 
 def sketch_features(A, size: int, *, kind: str = "gaussian", seed: int = 0) -> Factorised:
-    """``A G'G`` as ``Factorised(A G', G)``, G a random size x d matrix: the features seen through ``size`` directions.
+    """``A G'G`` as ``Factorised(A G', G)``, G a random size x d matrix: the features projected on ``size`` directions.
 
-    Since E G'G = I, a sparse x that suits ``A`` suits this too: solving with l1 > 0 recovers its support when ``size``
-    is large enough for its sparsity.
+    Since E G'G = I, solving with l1 > 0 recovers the support of a sparse model of ``A``, if ``size`` is large enough
+    for its sparsity.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def sketch_features(A, size: int, *, kind: str = "gaussian", seed: int = 0) -> F
 
     Examples
     --------
-    A sparse model found again from 60 random combinations of 200 features:
+    A sparse model is recovered from 60 random combinations of 200 features:
 
     >>> import numpy as np, southwell as sw
     >>> rng = np.random.default_rng(0)
@@ -48,7 +48,7 @@ def sketch_features(A, size: int, *, kind: str = "gaussian", seed: int = 0) -> F
 
 
 def sketch_instances(A, size: int, *, kind: str = "gaussian", seed: int = 0) -> Factorised:
-    """``G'G A`` as ``Factorised(G', G A)``, G a random size x n matrix: the samples seen through ``size`` combinations.
+    """``G'G A`` as ``Factorised(G', G A)``, G a random size x n matrix: ``size`` combinations of the samples.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def _directions(size: int, of: int, kind: str, seed: int):
 
     kinds = {"gaussian": GaussianRandomProjection, "sparse": SparseRandomProjection}
     projection = kinds[one_name("kind", kind, kinds)](count("size", size, 1), random_state=_generator(seed))
-    shape = sp.csr_array((1, of))  # the matrix depends on the number of columns alone
+    shape = sp.csr_array((1, of))  # the random matrix depends only on the number of columns
     return projection.fit(shape).components_
 
 

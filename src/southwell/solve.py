@@ -1,4 +1,4 @@
-"""The one entry point of the optimisation layer."""
+"""``solve``, the entry point of the optimisation layer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .status import Status
 
 
 class Progress(namedtuple("Progress", (*HISTORY_FIELDS, "x", "intercept", "scale"))):
-    """What a callback is told at each certificate: a row of the history, the best point, and the unit of the gap."""
+    """The argument of a callback at each certificate: a row of the history, the best point, and the unit of the gap."""
 
     __slots__ = ()
 
@@ -35,7 +35,7 @@ class Progress(namedtuple("Progress", (*HISTORY_FIELDS, "x", "intercept", "scale
 
 
 class ConvergenceWarning(UserWarning):
-    """The gap did not reach the tolerance. The message carries both, and advice."""
+    """The gap did not reach the tolerance. The message contains both, and advice."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -66,52 +66,53 @@ def solve(
     n_threads: int | None = None,
     rigorous: bool = False,
 ) -> Result:
-    """Fit a regularised linear model and prove how good it is.
+    """Fit a regularised linear model, and prove how close it is to the optimum.
 
     Minimises ``sum_i s_i phi(a_i'x + c; b_i) + l1 ||x||_1 + (l2/2) ||x||^2`` with sample weights ``s`` that sum to one,
     until ``gap <= tol * scale``. The scale is P(0), the objective of the zero model, with the best intercept if there
-    is one; for Poisson, whose loss is not zero at best, half the null deviance.
+    is one; for Poisson, whose loss has a minimum other than zero, half the null deviance.
 
     Parameters
     ----------
     A : array, sparse matrix, ``Centred``, ``Factorised`` or ``Problem``
-        The data, or a whole problem; then ``b`` up to ``sample_weight`` stay away.
+        The data. With a ``Problem``, ``b``, ``loss``, ``l1``, ``l2``, ``penalty``, ``intercept`` and ``sample_weight``
+        must not be given.
     b : array of shape (n_samples,)
     loss : str or Loss
         squared, logistic, smooth_hinge, hinge, squared_hinge, huber, quantile, epsilon_insensitive,
         squared_epsilon_insensitive or poisson.
     l1, l2 : float
-        Strength of the penalty; or give a whole ``penalty``.
+        Strength of the penalty; alternatively give ``penalty``.
     penalty : ElasticNet, optional
-        With weights or bounds.
+        A penalty with weights or bounds.
     intercept : bool
         Adds an intercept that is never penalised.
     sample_weight : array of shape (n_samples,), optional
     method : str or Method
-        "auto" lets features, samples and Newton steps take turns; see ``methods.Auto``.
+        "auto" switches between several algorithms; see ``methods.Auto``.
     tol : float
         Relative duality gap to reach.
     max_epochs, max_seconds : int, float
-        Limits; whichever comes first.
+        Limits; the solve ends at the first that is reached.
     check_every : int, optional
-        Epochs between certificates. Default: as many as are expected to bring the gap near its goal, at most 10 and at
-        most as many as there were so far, but not before as many entries have been touched as a certificate
-        touches. Primal rounds of "auto" end with one each, whatever is said here.
+        Epochs between certificates. Default: the number expected to bring the gap near its goal, at most 10 and at most
+        as many as there were so far, but not before the work since the last certificate exceeds the cost of a
+        certificate. Primal rounds of "auto" always end with a certificate.
     seed : int
-        Same seed, same numbers, on the same machine.
+        The same seed gives the same numbers on the same machine.
     callback : callable, optional
         Called with a ``Progress`` at each certificate; a true value stops the solve.
     warm_start : Result, array or (array, intercept), optional
-        Where to begin.
+        The starting point. Default: zero.
     record_history : bool
-        Keep a row for each certificate, or only the last.
+        Keep a row for each certificate; False keeps only the last.
     n_threads : int, optional
-        For products with A and certificates; default: see ``southwell.set_num_threads``. The answer does not depend on
-        it.
+        For products with A and certificates; default: see ``southwell.set_num_threads``. The result does not
+        depend on it.
     rigorous : bool
-        Count all rounding errors in the last certificate: ``primal``, ``dual`` and ``gap`` of the result are then
-        bounds that hold in exact arithmetic (see ``Result.prove``). Where they are further apart than the tolerance
-        allows, and more accuracy does not help, the status is ``PRECISION``.
+        Include all rounding errors in the last certificate: ``primal``, ``dual`` and ``gap`` of the result are then
+        bounds that hold in exact arithmetic (see ``Result.prove``). If their gap exceeds the tolerance, and more
+        accuracy does not help, the status is ``PRECISION``.
 
     Returns
     -------
@@ -125,7 +126,7 @@ def solve(
     Warns
     -----
     ConvergenceWarning
-        When epochs or seconds run out; it carries the gap, the tolerance and advice.
+        When epochs or seconds run out; the message contains the gap, the tolerance and advice.
 
     Examples
     --------
@@ -154,7 +155,7 @@ def solve(
 
 @dataclass(frozen=True)
 class Settings:
-    """When to stop and what to record, checked."""
+    """Checked settings: when to stop and what to record."""
 
     tol: float
     max_epochs: int
@@ -199,17 +200,17 @@ def one_penalty(l1, l2, penalty: ElasticNet | None) -> ElasticNet:
 
 
 def able(method: Method, problem: Problem) -> Method:
-    """The method, if it can do with what is known of A."""
+    """The method, if it supports the data and the problem; else an error."""
     if problem.factorised and not method.takes_factors:
         names = ", ".join(sorted(name for name, known in methods.ALL.items() if known.takes_factors))
         raise ValueError(
-            f"{type(method).__name__} walks rows or columns of A, which factorised data does not have. Use one of "
+            f"{type(method).__name__} needs rows or columns of A, which factorised data do not have. Use one of "
             f"{names}; or give U @ V, if it fits in memory."
         )
     if problem.blocks and not method.takes_blocks:
         names = ", ".join(sorted(name for name, known in methods.ALL.items() if known.takes_blocks))
         raise ValueError(
-            f"{type(method).__name__} is not made for problems that have blocks of coefficients (several targets or "
+            f"{type(method).__name__} does not support problems with blocks of coefficients (several targets or "
             f"classes, or groups). Use one of {names}; for targets or classes one by one, solve_many or 'ovr'."
         )
     return method
@@ -219,7 +220,7 @@ def run(
     problem: Problem, method: Method, start: Start, settings: Settings, begun: float, callback=None,
     cancelled: _core.Flag | None = None,
 ) -> tuple[Result, BaseException | None]:  # fmt: skip
-    """Prepare and drive: the result, and what ended it early, if anything did."""
+    """Prepare and drive: the result, and the exception that ended it early, if any."""
     with Interrupts(cancelled) as interrupts:
         prepared = method.prepare(problem, start, settings.seed)
         try:
@@ -233,7 +234,7 @@ def drive(
     problem: Problem, prepared: Prepared, settings: Settings, begun: float, callback=None,
     cancelled: _core.Flag | None = None,
 ) -> tuple[Result, BaseException | None]:  # fmt: skip
-    """The same for an algorithm that is ready, or was at work before."""
+    """The same for an algorithm that is prepared, or has run before."""
     before = time.perf_counter() - begun
     with Interrupts(cancelled) as interrupts:
         outcome = _core.drive(
@@ -249,7 +250,7 @@ def drive(
 def _proven(
     result: Result, method: Method, settings: Settings, begun: float, callback
 ) -> tuple[Result, BaseException | None]:
-    """The result with bounds that hold in exact arithmetic. If they miss the tolerance, a tenth of it is tried."""
+    """The result with bounds that hold in exact arithmetic. If they miss the tolerance, a tenth of it is tried once."""
     bounded, error = _bounded(result), None
     if result.status and not bounded.status:
         finer = replace(settings, tol=0.1 * settings.tol)
@@ -271,7 +272,7 @@ def _bounded(result: Result) -> Result:
 
 
 class _Reporter:
-    """Turns what the core reports into a ``Progress``."""
+    """Converts the reports of the core to ``Progress`` for the callback."""
 
     def __init__(self, callback, problem: Problem, seconds_before: float):
         self.callback, self.problem, self.before = callback, problem, seconds_before
@@ -296,7 +297,7 @@ def _result(problem: Problem, outcome: dict, tol: float, prepared: Prepared, bef
 
 
 def _told(description: str, efforts: list[tuple]) -> str:
-    """What was run, and who did how much of it."""
+    """A description of the method, with the rounds or steps of each mover."""
     words = [f"{name} {rounds} {'steps' if name == 'newton' else 'rounds'}" for name, rounds, *_ in efforts if rounds]
     return f"{description}: {', '.join(words)}" if words else description
 
@@ -314,7 +315,7 @@ def _screened(problem: Problem, features: bytes, samples: bytes) -> Screened:
 
 
 def raise_with(error: BaseException, result) -> None:
-    """The error, or for Ctrl-C an ``Interrupted`` that holds what there is."""
+    """Raise the error, or for Ctrl-C an ``Interrupted`` with the result so far."""
     if isinstance(error, KeyboardInterrupt):
         stop = Interrupted(*error.args)
         stop.result = result
@@ -331,23 +332,23 @@ ADVICE = {
 
 
 def shortcomings(result: Result) -> list[str]:
-    """What its user should be warned of."""
+    """Warnings about a result."""
     advice = ADVICE.get(result.status)
     short = (
         f"{result.status.value} Gap {result.gap:.3g} is {result.relative_gap:.3g} of the zero model's objective; "
         f"tol is {result.tol:.3g}. To go on: {advice}; or pass this result as warm_start."
     )
     endless = (
-        "There is no finite minimiser: the classes are separable and nothing holds the coefficients, so larger "
+        "There is no finite minimiser: the classes are separable and the coefficients are not penalised, so larger "
         f"ones are always better. These come within {result.gap:.3g} of the infimum. Add a penalty, say l2=1e-6."
     )
-    # Where the zero model is optimal but for rounding, no tolerance can be met, and none needs to be.
+    # If the zero model is optimal up to rounding, no tolerance can be reached, and none needs to be.
     trivial = result.status is Status.PRECISION and result.scale == 0
     return [short] * (advice is not None and not trivial) + [endless] * _without_minimiser(result)
 
 
 def shortcoming_of_many(statuses: Sequence[Status], gaps: Sequence[float], tol: float, what: str) -> list[str]:
-    """One warning for all that did not reach the tolerance, if any."""
+    """One warning for all solves that did not reach the tolerance, if any."""
     short = [(gap, status) for gap, status in zip(gaps, statuses, strict=True) if status in ADVICE]
     if not short:
         return []
@@ -359,7 +360,7 @@ def shortcoming_of_many(statuses: Sequence[Status], gaps: Sequence[float], tol: 
 
 
 def _without_minimiser(result: Result) -> bool:
-    """Without a penalty, a logistic model that puts every sample on its side is the better the larger it is."""
+    """Whether no minimiser exists: an unpenalised logistic model that separates the classes improves with its size."""
     problem = result.problem
     if problem.loss.name != "logistic" or not problem.penalty.absent:
         return False
@@ -368,7 +369,7 @@ def _without_minimiser(result: Result) -> bool:
 
 
 def start_of(problem: Problem, given) -> Start:
-    """Where to begin; nowhere, if the zero model has a smaller loss than what is given."""
+    """The starting point; zero, if the zero model has a smaller loss than the given point."""
     nowhere = Start(np.zeros(problem.inner_size))
     if given is None:
         return nowhere
@@ -379,7 +380,7 @@ def start_of(problem: Problem, given) -> Start:
 def _given_start(problem: Problem, given) -> Start:
     if isinstance(given, Result):
         x = given.x
-        if sp.issparse(x):  # of estimators of many classes, who keep rows, and no y
+        if sp.issparse(x):  # from estimators with sparse_coef, which keep rows and no y
             x = _sparse.sound_array(x, "warm_start.x").toarray()
             x = x.T if problem.blocks and problem.table else x.ravel()
         y = np.ravel(given.y) if given.y is not None and np.size(given.y) == problem.dual_size else None

@@ -1,4 +1,4 @@
-"""Many problems on the same data, side by side."""
+"""Many problems on the same data, on several threads."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ from .solve import (
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """The answers to many problems, each with its own certificate.
+    """The results of many problems, each with its own certificate.
 
     Attributes
     ----------
     results : list of Result
-        One for each class or target. After an interruption, None where one had not begun.
+        One for each class or target. After an interruption, None for those that had not begun.
     classes : array or None
-        The labels, in the order of ``results``, where ``Y`` held labels.
+        The labels, in the order of ``results``, if ``Y`` held labels.
     seconds : float
-        Wall-clock time for all of them.
+        Wall-clock time for all problems.
     """
 
     results: list[Result]
@@ -72,7 +72,7 @@ class Results:
 
     @property
     def gaps(self) -> np.ndarray:
-        """The gap of each, in units of its zero model's objective; infinity where one had not begun."""
+        """The gap of each, in units of its zero model's objective; infinity for those that had not begun."""
         return np.array([np.inf if r is None else r.relative_gap for r in self.results])
 
     @property
@@ -85,7 +85,7 @@ class Results:
         return self.results
 
     def margins(self, A) -> np.ndarray:
-        """A x + c, a column for each problem; the largest in a row is the class one would choose."""
+        """A x + c, a column for each problem; the largest in a row is the predicted class."""
         return _data.margins(A, self.x, self.intercepts)
 
     def __repr__(self) -> str:
@@ -120,10 +120,10 @@ def solve_many(
     record_history: bool = True,
     n_threads: int | None = None,
 ) -> Results:
-    """Solve many problems that differ in their targets alone, such as one class against the rest, across threads.
+    """Solve many problems that differ only in their targets, such as one class against the rest, on several threads.
 
-    The data are checked and laid out once and shared by all; a problem adds vectors of length n and d. The numbers do
-    not depend on the number of threads.
+    The data are checked once and shared by all; a problem adds vectors of length n and d. The results do not depend on
+    the number of threads.
 
     Parameters
     ----------
@@ -132,12 +132,12 @@ def solve_many(
         For losses of classification: labels, one problem for each class against the rest; or a matrix whose columns
         hold -1 and +1, or 0 and 1 (multi-label). For other losses: a matrix with a column of targets for each problem.
     max_seconds : float, optional
-        For all of them together.
+        The time limit for all problems together.
     callback : callable, optional
         Called with the number of a problem and its ``Progress``; a true value stops that problem. It may be called from
         several threads, one at a time.
     warm_start : sequence, optional
-        Where each begins, as for ``solve``; None for those that begin at zero.
+        The starting point of each problem, as for ``solve``; None: start from zero.
     n_threads : int, optional
         Default: see ``southwell.set_num_threads``.
     loss, l1, l2, penalty, intercept, sample_weight, method, tol, max_epochs, check_every, seed, record_history
@@ -170,7 +170,7 @@ def solve_many(
     except TypeError:
         raise TypeError(f"warm_start must be a sequence, one start a problem; got {shown(warm_start)}.") from None
     if len(starts) != targets.count:
-        raise ValueError(f"warm_start must say where each of {targets.count} problems begins; got {len(starts)}.")
+        raise ValueError(f"warm_start must hold a start for each of {targets.count} problems; got {len(starts)}.")
 
     results, error = solve_each(
         lambda k: first.with_targets(targets(k)), targets.count, chosen, starts, settings, begun, callback
@@ -187,9 +187,9 @@ def solve_each(
     problem: Callable[[int], Problem], number: int, method: Method, starts: Sequence, settings: Settings, begun: float,
     callback=None, keep: Callable[[Result], Result] = lambda result: result,
 ) -> tuple[list[Result | None], BaseException | None]:  # fmt: skip
-    """Solve problems that share their data; what ``keep`` makes of each result is kept, and the error that ended the
-    work, if one did."""
-    for k in range(number):  # refused before any begins; made again when its turn comes
+    """Solve problems that share their data; ``keep`` converts each result to what is kept. Also returns the exception
+    that ended the work, if any."""
+    for k in range(number):  # check all problems before the first solve; they are made again later
         try:
             first = problem(k)
         except ValueError as error:
@@ -215,12 +215,12 @@ def solve_each(
         result, error = one(0)
         return [result], error
     nowhere = Start(np.zeros(first.n_features + first.intercept))
-    method.prepare(first, nowhere, settings.seed).close()  # what all share is built here, once
+    method.prepare(first, nowhere, settings.seed).close()  # builds the layouts that all share
     return run_all(one, number, threads, cancelled)
 
 
 def run_all(one, number: int, threads: int, cancelled: _core.Flag):
-    """All results, and the error that ended the work, if one did."""
+    """All results, and the exception that ended the work, if any."""
     results: list[Result | None] = [None] * number
     error: BaseException | None = None
     with Interrupts(cancelled) as interrupts, ThreadPoolExecutor(threads) as pool:
@@ -228,11 +228,11 @@ def run_all(one, number: int, threads: int, cancelled: _core.Flag):
         try:
             futures.extend(pool.submit(one, k) for k in range(number))
             waiting = set(futures)
-            while waiting:  # in short naps, so that Ctrl-C is heard
+            while waiting:  # with short timeouts, so that Ctrl-C is noticed
                 done, waiting = wait(waiting, timeout=0.1, return_when=FIRST_EXCEPTION)
                 if interrupts.lost is not None or any(future.exception() or future.result()[1] for future in done):
                     break
-        except BaseException as raised:  # Ctrl-C, or what the handler of another signal raises: all stop
+        except BaseException as raised:  # Ctrl-C, or an exception of another signal handler: stop all
             error = raised
         if waiting or error is not None:
             cancelled.raise_()
@@ -251,7 +251,7 @@ def run_all(one, number: int, threads: int, cancelled: _core.Flag):
 
 
 class Targets:
-    """Column k of the targets, made when it is asked for."""
+    """Column k of the targets, made when it is needed."""
 
     def __init__(self, column: Callable[[int], np.ndarray], number: int):
         self.column, self.count = column, number

@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Status(Enum):
-    """How a solve ended; the value is the sentence a person reads."""
+    """How a solve ended; the value is a sentence for users."""
 
     CONVERGED = "The duality gap is within the tolerance: the answer is proven."
     MAX_EPOCHS = "The epochs ran out before the gap reached the tolerance."
@@ -17,7 +17,7 @@ class Status(Enum):
     PRECISION = "The gap is at the limit of double precision, and above the tolerance."
 
     def __bool__(self) -> bool:
-        """True when the answer is proven."""
+        """True if the solve converged."""
         return self is Status.CONVERGED
 
     def __repr__(self) -> str:

@@ -1,7 +1,7 @@
-"""The losses over classes and their conjugates, in the manner of ``losses``.
+"""The losses over classes and their conjugates, as in ``losses.py``.
 
-Dual points are y = p - e_b, p a probability vector and b the class of the sample: entries >= 0 but for the own class's,
-which is minus their sum and at least -1.
+Dual points are y = p - e_b, p a probability vector and b the class of the sample: entries are >= 0 except that of class
+b, which is minus the sum of the others and at least -1.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("proof", help="the proof file")
     parser.add_argument("data", nargs="+", metavar="A.npz", help=DATA)
     parser.add_argument("b", metavar="b.npy", help="the targets: .npy")
-    parser.add_argument("--sample-weight", metavar="w.npy", help="the weights of the samples, where they are not equal")
+    parser.add_argument("--sample-weight", metavar="w.npy", help="the sample weights, if they are not equal")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def load(path: str):
-    """An array, or the arrays of a SciPy sparse matrix, from a NumPy file; nothing in it is run."""
+    """An array, or the arrays of a SciPy sparse matrix, from a NumPy file. No code in the file is executed."""
     found = np.load(path, allow_pickle=False)
     if isinstance(found, np.ndarray):
         return found

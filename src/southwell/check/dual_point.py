@@ -4,7 +4,7 @@ The point is kept as u_i = s_i y_i, integers times one unit. In these variables 
 
     u_i in s_i dom phi*,     sum_i u_i = 0 where there is an intercept,     z_j = sum_i a_ij u_i = 0 where x_j is free.
 
-Any change is allowed here, since every feasible point gives a lower bound: what matters is that the constraints hold.
+Any change of the point is allowed, since every feasible point gives a lower bound; only the constraints must hold.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from .matrices import Design
 from .penalties import ElasticNet, Groups
 from .proof import Proof
 
-REFINED = 64  # bits below those of u, so that what rounding moves does not count
+REFINED = 64  # extra bits, so that rounding errors are negligible
 MOST_FREE = 40  # unpenalised features whose slopes are made zero together
 ROUNDS = 12
 
 
 def is_feasible(proof: Proof, columns: list[Column], u: list[list[int]], unit: Fraction) -> bool:
-    """Is u_i / s_i in dom phi* for all samples, and is the sum of each column zero where there is an intercept?
+    """Whether u_i / s_i is in dom phi* for all samples and, with an intercept, the sum of each column is zero.
 
-    The proof rests on this check and on the conjugate of the penalty being finite, not on how u was made.
+    The proof relies on this check and on a finite conjugate of the penalty, not on how u was computed.
     """
     if proof.intercept and any(sum(column) for column in u):
         return False
@@ -53,7 +53,7 @@ def is_feasible(proof: Proof, columns: list[Column], u: list[list[int]], unit: F
 
 
 class DualPoint:
-    """u, output by output, its unit, and z = A'u in ``slope_unit``; ``reasons`` tell what could not be done."""
+    """u, output by output, its unit, and z = A'u in ``slope_unit``; ``reasons`` say what failed."""
 
     def __init__(self, proof: Proof, columns: list[Column], design: Design, penalty: ElasticNet | Groups):
         self.reasons: list[str] = []
@@ -81,7 +81,7 @@ class DualPoint:
                 self.u[c], self.z[c] = [0] * len(u), [0] * len(self.z[c])
 
     def _without_slopes(self, c: int, column: Column, u, low, high, penalty, free: list[int]) -> bool:
-        """Make the slopes of free features, and the sum if there is an intercept, zero."""
+        """Make the slopes of unpenalised features, and with an intercept the sum, exactly zero."""
         everywhere: list[int] = []
         for _ in range(ROUNDS):
             everywhere = sorted({*everywhere, *free})
@@ -109,9 +109,9 @@ class DualPoint:
 
 
 def _in_domain(proof: Proof, columns: list[Column]) -> tuple[list[tuple], Fraction]:
-    """Clipped into dom phi*: u and its least and greatest values for each output, and the unit."""
+    """u clipped to dom phi*, with its smallest and largest allowed values for each output, and the unit."""
     ends = {end for sign in (1.0, -1.0) for end in columns[0].domain(sign) if end is not None}
-    poisson = proof.loss == "poisson"  # whose ends are the targets
+    poisson = proof.loss == "poisson"  # whose domain ends at minus the target
     values = np.concatenate([proof.y.ravel(), proof.b.ravel()]) if poisson else proof.y.ravel()
     numbers, exponent = dyadic(values, *ends)
     unit, outputs = two_to(exponent), proof.outputs
@@ -154,7 +154,7 @@ def _in_simplex(proof: Proof, column: Column) -> tuple[list[list[int]], Fraction
 
 
 def balanced(u: list[int]) -> list[int]:
-    """A sum of zero, by scaling the positive or the negative part towards 0, which dom phi* holds."""
+    """u with sum zero: the positive or the negative part is scaled towards 0, which is in dom phi*."""
     total = sum(u)
     if total == 0:
         return u
@@ -168,16 +168,16 @@ def balanced(u: list[int]) -> list[int]:
             scaled[i] = part * sign
             if rest:
                 rests.append(i)
-    for i in rests[: abs(sum(scaled))]:  # what rounding down has taken, less than one for each of these
+    for i in rests[: abs(sum(scaled))]:  # return what rounding down has taken, at most one unit each
         scaled[i] += sign
     return scaled
 
 
 def balanced_classes(u: list[list[int]], labels: list[int], sizes: list[int]) -> list[list[int]]:
-    """A sum of zero for each class, by moving probability from the own class of samples to others.
+    """u with sum zero for each class: probability is moved from the own class of samples to other classes.
 
-    Let e_c be the sum of column c. Where e_c > 0, samples of class c give what is too much to classes with e < 0; their
-    own p_b must be that large. If it is not, all is scaled towards 0 first, which makes p_b larger.
+    Let e_c be the sum of column c. If e_c > 0, samples of class c move the excess to classes with e < 0, for which
+    their own p_b must be large enough. If it is not, u is scaled towards 0 first, which makes p_b larger.
     """
     k, nothing = len(u), [[0] * len(labels) for _ in u]
     of_class: list[list[int]] = [[] for _ in range(k)]
@@ -191,7 +191,7 @@ def balanced_classes(u: list[list[int]], labels: list[int], sizes: list[int]) ->
             break
         whole = [sum(sizes[i] for i in members) for members in of_class]
         factor = min(Fraction(w, e + w - own) for e, w, own in zip(sums, whole, rooms, strict=True) if e > own)
-        factor *= 1 - Fraction(1, 1 << 40)  # for what rounding adds
+        factor *= 1 - Fraction(1, 1 << 40)  # a margin for rounding errors
         if attempt == 2 or factor <= 0:
             return nothing
         top, bottom = int(factor * (1 << REFINED)), 1 << REFINED
@@ -214,7 +214,7 @@ def balanced_classes(u: list[list[int]], labels: list[int], sizes: list[int]) ->
 
 
 def _shared(amount: int, room: list[int]) -> list[int]:
-    """The amount in parts of at most ``room``, in proportion to it; it is taken from ``room``."""
+    """Divides the amount into parts proportional to ``room`` and at most as large, and subtracts them from ``room``."""
     total = sum(room)
     parts = [amount * own // total for own in room]
     rest = amount - sum(parts)
@@ -229,10 +229,11 @@ def _shared(amount: int, room: list[int]) -> list[int]:
 def projected(
     u: list[int], low: list, high: list, weights: list[int], constraints: list[list[int]]
 ) -> tuple[list[int], int] | None:
-    """u' with sum_i a_i u'_i = 0 for each constraint a, times a common denominator, and that; None if none is found.
+    """u' with sum_i a_i u'_i = 0 for each constraint a, times a common denominator, and that denominator; None if none
+    is found.
 
     u' = u - s o (sum of w_a a) on the samples strictly inside their domain: with G = sum_i s_i a_i a_i' over those,
-    G w = sum_i a_i u_i. Samples that leave their domain are held where they were, and the rest is solved again.
+    G w = sum_i a_i u_i. Samples that would leave their domain are fixed, and the rest is solved again.
     """
     inside = [
         s > 0 and (least is None or v > least) and (most is None or v < most)
@@ -264,7 +265,7 @@ def projected(
 def solved(matrix: list[list[int]], right: list[int]) -> tuple[list[int], int]:
     """Integers W and d > 0 with matrix (W / d) = right, by elimination without fractions (Bareiss 1968).
 
-    The matrix is symmetric and positive semi-definite: a zero on the diagonal has a zero row, which is left out.
+    The matrix is symmetric and positive semi-definite: if a diagonal entry is zero, its row is zero and is left out.
     """
     rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
     before, used = 1, []

@@ -1,7 +1,7 @@
 """Floats as integers, and integers below and above roots, exponentials and logarithms.
 
-A float64 is an integer times a power of two, so sums and products of floats are exact in Python's integers. What is not
-rational is enclosed: each function returns integers ``(low, high)`` with ``low <= value * 2**bits <= high``. The float
+A float64 is an integer times a power of two, so sums and products of floats are exact in Python's integers. Irrational
+values are enclosed: each function returns integers ``(low, high)`` with ``low <= value * 2**bits <= high``. The float
 functions of ``math`` give first guesses only; no bound depends on them.
 """
 
@@ -50,7 +50,7 @@ def dyadic(values: np.ndarray, *others: Fraction) -> tuple[list[int], int]:
 
 
 def divided(numerator: int, denominator: int) -> tuple[int, int]:
-    """The integers around a quotient; equal where it is one."""
+    """The integers below and above a quotient; equal if the quotient is an integer."""
     quotient, rest = divmod(numerator, denominator)
     return quotient, quotient + (rest != 0)
 
@@ -70,10 +70,10 @@ def root(square: Fraction, bits: int) -> tuple[int, int]:
 
 @cache
 def log_of_two(bits: int) -> int:
-    """log 2 times 2**bits, wrong by less than one.
+    """log 2 times 2**bits, with an error of less than one.
 
     log 2 = 18 artanh(1/26) - 2 artanh(1/4801) + 8 artanh(1/8749), with artanh(1/q) = sum of 1 / (k q^k) over odd k.
-    In units of the guard bits a term is wrong by less than 2, and so is all that is left out. There are at most
+    In units of the guard bits the error of a term is less than 2, and so is the rest of the series. There are at most
     bits / 9 + 8 terms in a series, and 28 = 18 + 2 + 8 series: together less than an eighth of a unit of 2**-bits.
     """
     guard = (28 * (bits + 64)).bit_length() + 2
@@ -90,17 +90,17 @@ def log_of_two(bits: int) -> int:
 def exponential(argument: int, unit: int, bits: int) -> tuple[int, int]:
     """exp(argument * 2**unit).
 
-    argument = k log 2 + r with 0 <= r < log 2. exp(r / 2^h) by its series, then h squarings. In units of 2^-p: r is
-    wrong by at most |k| + 2, each of N terms by at most 2, the rest of the series by 2; a squaring multiplies the
-    error of a number below 2 by at most 4 and adds 1. So exp(r) is wrong by less than 4^h (2 N + |k| + 8).
+    argument = k log 2 + r with 0 <= r < log 2. exp(r / 2^h) by its series, then h squarings. Errors in units of
+    2^-p: at most |k| + 2 for r, 2 for each of N terms, 2 for the rest of the series; a squaring multiplies the error of
+    a number below 2 by at most 4 and adds 1. So the error of exp(r) is less than 4^h (2 N + |k| + 8).
     """
     if argument == 0:
         return 1 << bits, 1 << bits
     size = argument.bit_length() + unit  # |argument| < 2^size
-    if argument < 0 and size > 40:  # exp(-2^39): nothing of it is left at any number of bits asked for here
+    if argument < 0 and size > 40:  # exp(-2^39) is zero at any precision used here
         return 0, 1
     halvings = 4 + math.isqrt(bits) // 4
-    coarse = shifted(argument, unit + 64) // log_of_two(64)  # k, or next to it
+    coarse = shifted(argument, unit + 64) // log_of_two(64)  # k, up to one
     guard = 2 * halvings + 24 + max(size, 0)
     p = bits + max(coarse, 0) + guard
     k, r = divmod(shifted(argument, unit + p), log_of_two(p))
@@ -133,7 +133,8 @@ def logarithm(numerator: int, denominator: int, bits: int) -> tuple[int, int]:
     x = shifted(numerator, p - k) // denominator if p >= k else (numerator // denominator) >> (k - p)
     guess = int(math.log(shifted(x, 60 - p) / (1 << 60)) * (1 << 60))
     low, high = exponential(guess, -60, p)
-    # x is wrong by at most 1 unit, E by high - low; both are above 1/4, so log(x / E) is wrong by at most 4 times that.
+    # The error of x is at most 1 unit, that of E high - low; both are above 1/4, so log(x / E) has at most 4 times
+    # that.
     error = 4 * (1 + high - low) + 2
     ratio = ((x - low) << p) // (x + low)
     sign, ratio = (1, ratio) if ratio >= 0 else (-1, -ratio)
@@ -142,7 +143,7 @@ def logarithm(numerator: int, denominator: int, bits: int) -> tuple[int, int]:
         half += power // n
         power = (power * ratio >> p) * ratio >> p
         n += 2
-        error += 4  # a term is rounded down three times; what is left out is less than one unit more
+        error += 4  # a term is rounded down three times; the rest of the series is less than one unit
     error += abs(k) + 8
     centre = k * log_of_two(p) + shifted(guess, p - 60) + 2 * sign * half
     return (centre - error) >> (p - bits), -(-(centre + error) >> (p - bits))

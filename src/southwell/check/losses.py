@@ -5,8 +5,8 @@ unit, so that sum_i s_i y_i = 0 and z = A'u are exact. The sums enclosed are
 
     sum_i s_i phi(m_i; b_i)        and        sum_i s_i phi*(u_i / s_i; b_i).
 
-Every function returns Fractions (low, high). What is not rational is enclosed to ``bits`` bits after the point;
-quotients are rounded outward to as many.
+Every function returns Fractions (low, high). Irrational values are enclosed to ``bits`` binary digits after the
+point; quotients are rounded outward to as many.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from .matrices import Refused
 from .proof import Proof
 
 Enclosure = tuple[Fraction, Fraction]
-LARGEST_EXPONENT = 4096  # exp of it, times the smallest weight, is beyond all floats
+LARGEST_EXPONENT = 4096  # exp of it, times the smallest weight, is larger than any float
 
 
 class Column:
-    """One output: its targets and the weights, as integers."""
+    """One output: its targets and the sample weights, as integers."""
 
     def __init__(self, proof: Proof, output: int):
         self.loss, self.parameter = proof.loss, Fraction(proof.parameter)

@@ -1,7 +1,7 @@
-"""The data: read without trust, hashed in one canonical form, multiplied in exact arithmetic.
+"""The data: validated, hashed in one canonical form, multiplied in exact arithmetic.
 
 The canonical form of a matrix is its shape, then its nonzero entries row by row, each as row, column and value: int64,
-int64 and float64, little-endian. Layout, width of numbers and explicit zeros do not change it, and -0.0 is 0.
+int64 and float64, little-endian. It does not depend on layout, dtype and explicit zeros, and -0.0 counts as 0.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ ENTRY = np.dtype([("row", "<i8"), ("column", "<i8"), ("value", "<f8")])
 
 
 class Refused(ValueError):
-    """What was given is not what the proof is about, or not understood; the message says why."""
+    """The data are not those of the proof, or cannot be read; the message says why."""
 
 
 class Matrix:
-    """Numbers in rows and columns: a NumPy array, or anything that looks like a SciPy sparse matrix.
+    """A matrix: a NumPy array, or any object with the attributes of a SciPy sparse matrix.
 
     A vector is a matrix of one column. Sparse matrices are read from their arrays (CSR, CSC or COO), which are checked
     first; none of their methods is called.
@@ -66,7 +66,7 @@ class Matrix:
             sound = indptr.dtype.kind in "iu" and indptr.shape == (major_size + 1,) and indptr[0] == 0
             if not sound or (np.diff(indptr.astype(np.int64)) < 0).any() or indptr[-1] > min(values.size, minor.size):
                 raise Refused(f"{self.name} is broken: its indptr does not fit its shape and entries")
-            values, minor = values[: indptr[-1]], minor[: indptr[-1]]  # spare room is no part of the matrix
+            values, minor = values[: indptr[-1]], minor[: indptr[-1]]  # arrays may be longer than the matrix needs
             major = np.repeat(np.arange(major_size), np.diff(indptr.astype(np.int64)))
             rows, columns = (major, minor) if kind == "csr" else (minor, major)
         for index, size in ((rows, n), (columns, d)):
@@ -97,7 +97,7 @@ class Matrix:
                 yield rows + start, columns, slab[rows, columns]
 
     def _survey(self) -> None:
-        """The hash, and the exponent in which all entries are integers."""
+        """Computes the hash, and the exponent e such that all entries are integers times 2**e."""
         digest = hashlib.sha256(np.array(self.shape, "<i8").tobytes())
         self.exponent, self.stored = 0, 0
         for rows, columns, values in self._slabs():
@@ -113,7 +113,7 @@ class Matrix:
         self.sha256 = digest.hexdigest()
 
     def _rows(self) -> Iterator[tuple[int, list[int], list[int]]]:
-        """Row number, columns and integers of pieces of rows; rows without entries are left out."""
+        """Pieces of rows: row number, columns and values as integers. Rows without entries are left out."""
         for rows, columns, values in self._slabs():
             if values.size == 0:
                 continue
@@ -152,7 +152,7 @@ class Matrix:
 
 
 class Design:
-    """A of the problem: a matrix, a matrix less the means of its columns, or a product of two matrices."""
+    """A of the problem: a matrix, a matrix minus the means of its columns, or a product of two matrices."""
 
     def __init__(self, parts: list[Matrix], means: np.ndarray | None):
         self.parts = parts

@@ -1,7 +1,7 @@
 """The penalties and their conjugates, exact or enclosed.
 
-Slopes z = A'u come as integers Z in a unit, output by output. A conjugate g*(-z) may be infinite where l2 = 0: then
-``scale`` tells how far y must be scaled towards 0 to make it finite.
+Slopes z = A'u come as integers Z in a unit, output by output. A conjugate g*(-z) may be infinite if l2 = 0; then
+``scale`` is the factor by which y must be scaled towards 0 to make it finite.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ def penalty_of(given: proof.ElasticNet | proof.Groups) -> ElasticNet | Groups:
 
 
 def _common(*numbers: Fraction) -> tuple[Fraction, list[int]]:
-    """A unit in which all are integers, and those."""
+    """A unit in which all numbers are integers, and those integers."""
     unit = Fraction(1, lcm(*(number.denominator for number in numbers)))
     return unit, [int(number / unit) for number in numbers]
 
 
 class ElasticNet:
-    """sum_j w_j (l1 |x_j| + (l2/2) x_j^2) on lower_j <= x_j <= upper_j: products are those of real numbers."""
+    """sum_j w_j (l1 |x_j| + (l2/2) x_j^2) on lower_j <= x_j <= upper_j, with exact products."""
 
     def __init__(self, given: proof.ElasticNet):
         self.l1, self.l2 = Fraction(given.l1), Fraction(given.l2)
@@ -54,7 +54,7 @@ class ElasticNet:
         return total, total
 
     def free(self, z: list[int]) -> list[int]:
-        """Features of one output without a penalty whose slope must be zero and is not."""
+        """The unpenalised features of one output whose slope is not zero, as it must be."""
         unheld = self.l1 == self.l2 == 0
         return [
             j
@@ -63,12 +63,12 @@ class ElasticNet:
         ]
 
     def _open(self, j: int, slope: int) -> bool:
-        """Is the side to which -slope pulls x_j unbounded?"""
+        """Whether x_j is unbounded in the direction of -slope."""
         low, high = self.bounds[j]
         return high == inf if slope < 0 else low == -inf
 
     def scale(self, z: list[list[int]], unit: Fraction, tight: bool) -> Fraction:
-        """The largest scale t <= 1 of y with g* finite, or, ``tight``, as if l2 were zero."""
+        """The largest scale t <= 1 of y with finite g*; with ``tight``, as if l2 were zero."""
         _, (by_z, by_w) = _common(unit, self.l1 * self.weight)
         top, bottom = 1, 1
         for column in z:

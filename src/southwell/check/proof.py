@@ -1,4 +1,4 @@
-"""A proof file: what it may hold, and how it is read without trust.
+"""Proof files: their content, and a reader that validates everything.
 
 It is an uncompressed ZIP archive of ``proof.json`` and arrays in NumPy's format, ``0.npy``, ``1.npy``, ... Reading it
 runs no code and takes no more memory than a few times the size of the file. Scalars are written with ``float.hex``.
@@ -20,7 +20,7 @@ from .matrices import Matrix, Refused
 
 FORMAT, VERSION, TEXT = "southwell proof", 1, "proof.json"
 REAL, SIGNS, COUNTS, CLASSES = "real", "signs", "counts", "classes"
-LOSSES = {  # what targets are, and what the parameter may be
+LOSSES = {  # the kind of targets, and the parameter
     "squared": (REAL, None),
     "logistic": (SIGNS, None),
     "smooth_hinge": (SIGNS, lambda corner: corner > 0),
@@ -66,7 +66,7 @@ class Groups:
 
 @dataclass(frozen=True)
 class Proof:
-    """All that a proof file says."""
+    """The content of a proof file."""
 
     written_by: str
     samples: int
@@ -115,7 +115,7 @@ class Proof:
 
 
 def read(path: str | os.PathLike) -> Proof:
-    """The proof in a file, or ``Refused``; ``OSError`` where it cannot be opened."""
+    """The proof in a file. Raises ``Refused`` if it is invalid, ``OSError`` if it cannot be opened."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe must not block
     descriptor = os.open(path, flags)
     status = os.fstat(descriptor)
@@ -132,7 +132,7 @@ def read(path: str | os.PathLike) -> Proof:
             raise Refused(f"it is not a whole archive ({error})") from None
         except MemoryError:
             raise
-        except Exception as error:  # damage has many faces
+        except Exception as error:  # any other damage
             raise Refused(f"its parts cannot be read ({type(error).__name__}: {error})") from None
 
 
@@ -171,7 +171,7 @@ def _array(content: bytes, k: int) -> np.ndarray:
 
 
 class _Part:
-    """An object of the text that must have exactly these keys."""
+    """A JSON object that must have exactly these keys."""
 
     def __init__(self, value, name: str, *keys: str):
         if type(value) is not dict or set(value) != set(keys):
@@ -220,7 +220,7 @@ def _proof(text, arrays: list[np.ndarray]) -> Proof:
     if kind == CLASSES and k < 2:
         raise Refused(f"the {loss} loss needs at least two classes")
     take = _Arrays(text["arrays"], arrays)
-    x, y = take("x", (d, k)), take("y", (n, k))  # first: now the sizes are those of arrays that are there
+    x, y = take("x", (d, k)), take("y", (n, k))  # first, which checks that the sizes are those of existing arrays
     penalty = _penalty(problem.value["penalty"], take, d)
     b = take("b", (n,) if kind == CLASSES else (n, k))
     if not TARGETS[kind](b, k):
@@ -245,7 +245,7 @@ def _proof(text, arrays: list[np.ndarray]) -> Proof:
 
 
 class _Arrays:
-    """Arrays by name; each must be asked for once, and none left."""
+    """Arrays by name; each must be taken once, and none may be left over."""
 
     def __init__(self, names, arrays: list[np.ndarray]):
         if type(names) is not dict or sorted(map(repr, names.values())) != sorted(map(repr, range(len(arrays)))):

@@ -20,20 +20,20 @@ from .proof import DATA, Proof, read
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the check found. It is true, as a condition, if the claims are verified.
+    """The result of a check. Its truth value is ``verified``.
 
     Attributes
     ----------
     verified : bool
         The claims hold: P(x) <= primal_at_most, and no x has an objective below dual_at_least.
     reasons : tuple of str
-        Why not; empty if verified.
+        Why the claims are not verified; empty if they are.
     statement : str
         The problem that the proof is about, in words; empty if the file could not be read.
     primal_at_most, dual_at_least : float or None
         The claims.
     primal, dual : (Fraction, Fraction) or None
-        Numbers below and above P(x), and D(y') for the feasible y' found.
+        Lower and upper bounds of P(x), and of D(y') for the feasible y' that was found.
     """
 
     verified: bool
@@ -46,7 +46,7 @@ class Verdict:
 
     @property
     def gap(self) -> float:
-        """The proven bound on P(x) less the optimum, rounded up; infinity if nothing is proven."""
+        """The proven bound on P(x) minus the optimum, rounded up; infinity if nothing is proven."""
         if not self.verified or self.primal_at_most is None or self.dual_at_least is None:
             return math.inf
         exact = Fraction(self.primal_at_most) - Fraction(self.dual_at_least)
@@ -85,25 +85,25 @@ def verify(path: str | os.PathLike, A, b, sample_weight=None) -> Verdict:
     path : str or path
         A file that ``write_proof`` wrote.
     A : array, sparse matrix (CSR, CSC or COO), or a pair (U, V)
-        The data the proof is about; ``Centred`` and ``Factorised`` of southwell are understood as well. Numbers count
-        as the float64 they convert to. For centred data, A before centring: the means are in the file.
+        The data of the proof; ``Centred`` and ``Factorised`` of southwell are accepted too. Numbers are converted to
+        float64. For centred data give A before centring: the means are in the file.
     b : array
         The targets.
     sample_weight : array, optional
-        The weights of the samples, in any unit. None: they are equal, and a proof for others is refused.
+        The sample weights, in any unit. None: equal weights; a proof for other weights is then not verified.
 
     Returns
     -------
     Verdict
-        ``verified`` and, where it is False, ``reasons``. A file that is damaged, is about other data or claims too
-        much is never verified.
+        ``verified`` and, if it is False, ``reasons``. A file that is damaged, belongs to other data or claims too much
+        is never verified.
 
     Raises
     ------
     OSError
         If the file cannot be opened or read.
     TypeError
-        If A, b or sample_weight are not numbers in rows and columns.
+        If A, b or sample_weight are not arrays of numbers.
     """
     proof = None
     try:
@@ -168,7 +168,7 @@ def _same_weights(s: np.ndarray, given) -> None:
 
 
 def _bounds(proof: Proof, design: Design) -> tuple[Enclosure, Enclosure, list[str]]:
-    """Enclosures of P(x) and of D at a feasible point, precise enough to decide, and what speaks against the claims."""
+    """Enclosures of P(x) and of D at a feasible point, precise enough to decide, and the reasons against the claims."""
     columns = [Column(proof, c) for c in range(1 if proof.of_classes else proof.outputs)]
     penalty = penalty_of(proof.penalty)
     margins, unit = _margins(proof, design)
@@ -194,7 +194,7 @@ def _bounds(proof: Proof, design: Design) -> tuple[Enclosure, Enclosure, list[st
 
 
 def _first_bits(proof: Proof) -> int:
-    """80 bits of the claims. Where these do not decide, four times as many do, unless a claim is the exact value."""
+    """80 bits of the claims. If these do not decide, four times as many do, unless a claim is the exact value."""
     size = max(abs(proof.primal_at_most), abs(proof.dual_at_least))
     return max(80 - math.frexp(size)[1], 64)
 
@@ -221,8 +221,8 @@ def _value(columns: list[Column], margins: list[list[int]], unit: Fraction, bits
 def _best_dual(
     proof: Proof, columns: list[Column], penalty: ElasticNet | Groups, point: DualPoint, wanted: Fraction, bits: int
 ) -> Enclosure:
-    """D at u scaled as little as it must be; else as if l2 were zero; else at 0: the first that is high enough, or the
-    best of the three."""
+    """D at three points: u scaled as little as necessary, u scaled as if l2 were zero, and 0. Returns the first that is
+    high enough, or the best."""
     best = None
     for choice in (False, True, None):
         scale = Fraction(0) if choice is None else penalty.scale(point.z, point.slope_unit, choice)

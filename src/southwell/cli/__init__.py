@@ -22,7 +22,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("\nInterrupted.", file=sys.stderr)
         return 130
-    except BrokenPipeError:  # the reader, `head` perhaps, has seen enough; nothing more may be written at exit
+    except BrokenPipeError:  # the reader (`head`, say) has closed the pipe; write nothing more at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 

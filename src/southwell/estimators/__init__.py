@@ -1,4 +1,4 @@
-"""scikit-learn estimators: the same arguments, and a proof."""
+"""scikit-learn estimators: the same arguments, and a certificate for every fit."""
 
 from ._base import ConvergenceWarning
 from .elastic_net import ElasticNet, Lasso
@@ -6,10 +6,12 @@ from .elastic_net_cv import ElasticNetCV, LassoCV
 from .general import SparseLinearClassifier, SparseLinearRegressor
 from .general_cv import SparseLinearClassifierCV
 from .group_lasso import GroupLasso
+from .group_lasso_cv import GroupLassoCV
 from .huber import HuberRegressor
 from .logistic import LogisticRegression
 from .logistic_cv import LogisticRegressionCV
 from .multi_task import MultiTaskElasticNet, MultiTaskLasso
+from .multi_task_cv import MultiTaskElasticNetCV, MultiTaskLassoCV
 from .poisson import PoissonRegressor
 from .quantile import QuantileRegressor
 from .ridge import Ridge
@@ -21,6 +23,7 @@ __all__ = [
     "ElasticNet",
     "ElasticNetCV",
     "GroupLasso",
+    "GroupLassoCV",
     "HuberRegressor",
     "Lasso",
     "LassoCV",
@@ -29,7 +32,9 @@ __all__ = [
     "LogisticRegression",
     "LogisticRegressionCV",
     "MultiTaskElasticNet",
+    "MultiTaskElasticNetCV",
     "MultiTaskLasso",
+    "MultiTaskLassoCV",
     "PoissonRegressor",
     "QuantileRegressor",
     "Ridge",

@@ -1,4 +1,4 @@
-"""What all estimators share: how data come in, how a fit is run, what it tells."""
+"""What all estimators share: validation of the data, running a fit, and the fitted attributes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .._data import readable
 from .._dense import numbers
 from .._names import count, flag
 from ..losses import Loss
-from ..penalties import ElasticNet
+from ..penalties import ElasticNet, Penalty
 from ..problem import Problem
 from ..result import Result, Screened
 from ..solve import ConvergenceWarning as CoreConvergenceWarning
@@ -37,15 +37,15 @@ from .conventions import Strengths
 
 
 class ConvergenceWarning(CoreConvergenceWarning, SklearnConvergenceWarning):
-    """The gap did not reach the tolerance; scikit-learn's filters know it too."""
+    """The gap did not reach the tolerance. A subclass of scikit-learn's warning, so that its filters apply."""
 
 
 class LinearEstimator(CallbackSupportMixin, BaseEstimator):
     """A linear model that is fitted with a certificate.
 
-    Subclasses say their ``_loss()``; for a total sample weight and one of the targets, their ``_strengths``; and
-    ``_data(X, y, sample_weight, params)``, what was given, checked; and
-    ``_shaped(coef, intercepts, data)``, what the coefficients and intercepts of all targets are called and look like.
+    Subclasses define ``_loss()``; ``_strengths(total, target)``, the penalty for a total sample weight and one of the
+    targets; ``_data(X, y, sample_weight, params)``, the checked data; and ``_shaped(coef, intercepts, data)``, the
+    attributes made of the coefficients and intercepts of all targets.
     """
 
     def _loss(self) -> Loss:
@@ -57,11 +57,11 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
     def _shaped(self, coef, intercepts, data: Bunch) -> dict:
         raise NotImplementedError
 
-    # Data: X, y, targets (a column for each problem), weights of samples, and sample_weight and params as they were
-    # given to fit; told is what a fitted model knows of them, such as its classes.
+    # Data: X, y, targets (a column for each problem), sample weights, and sample_weight and params as passed to fit;
+    # `told` holds the attributes that the data determine, such as classes_.
 
     def _read(self, X, y, **options):
-        """X and y as scikit-learn's conventions ask; whether X is finite is looked at once, by the solver."""
+        """X and y, validated as scikit-learn requires. The solver checks once that X is finite."""
         X, y = readable(X, "X"), readable(y, "y")
         return validate_data(
             self, X, y, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_all_finite=False, **options
@@ -77,10 +77,10 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
 
     # Fitting
 
-    _chooses = False  # does cross-validation come first?
+    _chooses = False  # whether cross-validation comes first
 
     def _fit(self, X, y, sample_weight, params: dict | None = None):
-        """What every ``fit`` does. One that fails leaves what the last one found."""
+        """What every ``fit`` does. A fit that fails leaves the attributes of the last one unchanged."""
         before = self._found()
         try:
             self._fit_all(self._data(X, y, sample_weight, params))
@@ -95,14 +95,14 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         return {name: value for name, value in vars(self).items() if name.endswith("_") or name == "_results"}
 
     def _fit_all(self, data: Bunch) -> None:
-        """One problem for each of the targets, on shared data."""
+        """Solve one problem for each target, on shared data."""
         hooks = Hooks(self, data, data.targets.count, self._chooses)
         if self._chooses:
             self._choose(data, hooks)
         total = float(data.X.shape[0] if data.weights is None else data.weights.sum())
         strengths = [self._strengths(total, k) for k in range(data.targets.count)]
         first = self._state(data.X, data.targets(0), data.weights)
-        data.shape = first.width, first.n_features  # of an answer
+        data.shape = first.width, first.n_features  # the shape of the coefficients
 
         def problem(k: int) -> Problem:
             with translated():
@@ -115,17 +115,21 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         hooks.end()
 
     def _state(self, X, target: np.ndarray, weights: np.ndarray | None) -> Problem:
-        """The problem, but for the strength of its penalty."""
+        """The problem, without the strength of its penalty."""
         net = ElasticNet(lower=0.0 if flag("positive", getattr(self, "positive", False)) else None)
         intercept = flag("fit_intercept", self.fit_intercept)
         with translated():
             return Problem(X, target, self._loss(), net, intercept=intercept, sample_weight=weights)
 
     def _penalised(self, problem: Problem, strengths: Strengths) -> Problem:
-        return problem.with_penalty(replace(problem.penalty, l1=strengths.l1, l2=strengths.l2))
+        return problem.with_penalty(self._penalty(problem.penalty, strengths))
+
+    def _penalty(self, own: Penalty, strengths: Strengths) -> Penalty:
+        """A penalty with these strengths; its weights, bounds and groups are those of ``own``."""
+        return replace(own, l1=strengths.l1, l2=strengths.l2)
 
     def _solve(self, problem: Callable[[int], Problem], data: Bunch, hooks: Hooks) -> list[Result]:
-        """The answers, light enough to be kept; warns of what is wrong with them."""
+        """The results, without large arrays that need not be kept. Warns about those that did not converge."""
         number, settings, warned = data.targets.count, self._settings(), []
         sparse = flag("sparse_coef", getattr(self, "sparse_coef", False))
 
@@ -159,7 +163,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         )
 
     def _before(self, targets: int, shape: tuple[int, int]) -> list:
-        """Where to begin: at the last answers, if asked and if they fit."""
+        """The starting points: the last results, if ``warm_start`` is set and their shapes agree; else zero."""
         last = getattr(self, "_results", []) if flag("warm_start", getattr(self, "warm_start", False)) else []
         if len(last) != targets or any(rows_of(result.x).shape != shape for result in last):
             return [None] * targets
@@ -173,7 +177,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         state = getattr(self, "random_state", None)
         return 0 if state is None else drawn_seed(state)
 
-    # What a fit tells
+    # The attributes of a fit
 
     def _tell(self, results: list[Result], units: list[float]) -> None:
         self._results = results
@@ -197,25 +201,27 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         Parameters
         ----------
         path : str or path
-            An old file of that name stays as it is until the new one is complete.
+            An existing file of that name is replaced when the new one is complete.
         """
-        import_module("southwell.model_files").save(self, path)  # which knows all estimators
+        import_module("southwell.model_files").save(self, path)  # imported here, because it imports all estimators
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_")
 
     @property
     def dual_coef_(self):
-        """The dual point that proves the answer: one number a sample, a row for each target or class."""
+        """The dual point of the certificate: a number for each sample, a row for each target or class."""
         check_is_fitted(self)
         rows = [result.y for result in self._results]
         if rows[0] is None:
-            raise AttributeError("With sparse_coef=True dual points, as long as there are samples, are not kept.")
+            raise AttributeError(
+                "With sparse_coef=True dual points, which have the length of the samples, are not kept."
+            )
         return rows_of(rows[0])[0] if len(rows) == 1 and rows[0].ndim == 1 else np.concatenate([*map(rows_of, rows)])
 
     @property
     def support_(self) -> np.ndarray:
-        """Samples whose dual coefficient is not zero: those that hold the answer in its place."""
+        """The samples whose dual coefficient is not zero: only they determine the solution."""
         return np.unique(np.atleast_2d(self.dual_coef_).nonzero()[1])
 
     @property
@@ -229,7 +235,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         check_is_fitted(self)
         X = readable(X, "X")
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), reset=False)
-        with np.errstate(over="ignore", invalid="ignore"):  # of huge rows the margin is infinite, or NaN
+        with np.errstate(over="ignore", invalid="ignore"):  # the margins of huge rows are infinite or NaN
             product = X @ readable(self.coef_, "coef_").T
             if sp.issparse(product):
                 product = product.toarray()
@@ -242,7 +248,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
 
 
 def warn(words: str) -> None:
-    """Warn with the line that called ``fit``, however many layers of ours and of scikit-learn's are between."""
+    """Warn at the line that called ``fit``, outside southwell and scikit-learn."""
     level, frame = 1, sys._getframe(0)
     while frame.f_back and frame.f_globals.get("__name__", "").startswith(("southwell.", "sklearn.callback")):
         level, frame = level + 1, frame.f_back
@@ -250,7 +256,7 @@ def warn(words: str) -> None:
 
 
 def _light(result: Result, sparse: bool) -> Result:
-    """Without the data; and of many classes without anything that is as long as there are features or samples."""
+    """The result without the data and, with ``sparse``, without dense arrays of the length of features or samples."""
     if not sparse:
         return replace(result, problem=None)
     nothing = Screened(np.zeros(0, bool), np.zeros(0, bool))
@@ -258,13 +264,13 @@ def _light(result: Result, sparse: bool) -> Result:
 
 
 def rows_of(x):
-    """A row for each target or class; the solver has a column for each, or a vector."""
+    """Coefficients with a row for each target or class; the solver has columns, or a vector."""
     if sp.issparse(x):
         return x
     return x[None, :] if x.ndim == 1 else x.T
 
 
-# What is A and b to ``solve`` is X and y to estimators.
+# Messages of ``solve`` say A and b; estimators say X and y.
 WORDS = (
     (r"\bA\b", "X"),
     (r"\bb\b(?= (must|contains|has))", "y"),
@@ -281,7 +287,7 @@ def translation(text: str) -> str:
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Refusals of a ``Problem`` in the words of estimators."""
+    """Translates error messages of a ``Problem`` to the argument names of estimators."""
     try:
         yield
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""scikit-learn's callbacks, where it has them: from version 1.9."""
+"""scikit-learn's callbacks, available from version 1.9 on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # then there is no set_callbacks, and there are no callbacks to call
+except ImportError:  # older versions have no set_callbacks
 
     class CallbackSupportMixin:
         pass
@@ -19,8 +19,8 @@ __all__ = ["CallbackSupportMixin", "Hooks", "with_callbacks"]
 
 
 class Hooks:
-    """Tells an estimator's callbacks what is going on, as a tree of tasks: the fit, its problems if there are several,
-    and their rounds; one for each certificate. A callback that returns True at the end of a round ends its problem."""
+    """Calls an estimator's callbacks for a tree of tasks: the fit, its problems if there are several, and their rounds,
+    one for each certificate. A callback that returns True at the end of a round ends its problem."""
 
     def __init__(self, estimator, data, problems: int, choosing: bool = False):
         self.active = bool(getattr(estimator, "_skl_callbacks", ()))
@@ -43,14 +43,14 @@ class Hooks:
         return self.contexts[k]
 
     def round(self, k: int, attributes: Callable[[], dict] | None) -> bool:
-        """A certificate of problem k, and the model it is about; whether someone has had enough."""
+        """Report a certificate of problem k and its model. Returns whether a callback asked to stop."""
         if not self.active:
             return False
         task = self._context(k, "problem").subcontext(task_name="round").call_on_fit_task_begin(**self.tell)
         return task.call_on_fit_task_end(**self.tell, reconstruction_attributes=attributes)
 
     def path(self, problems: int) -> None:
-        """One more path of cross-validation is done; its task comes after those of the problems."""
+        """Report a finished path of cross-validation; its task comes after those of the problems."""
         if not self.active:
             return
         task = self._context(problems, "paths").subcontext(task_name="path").call_on_fit_task_begin(**self.tell)

@@ -16,11 +16,11 @@ from ..solve_many import Targets
 from ._base import LinearEstimator
 from ._callbacks import with_callbacks
 
-AT_ONCE = 2**25  # margins in memory at a time, where only the best class is asked for
+AT_ONCE = 2**25  # margins in memory at a time, if only the best class is needed
 
 
 class LinearClassifier(ClassifierMixin, LinearEstimator):
-    """A linear model of classes, a problem for each but where there are two."""
+    """A linear model of classes: one problem for two classes, else one for each class."""
 
     _multilabel = False
 
@@ -46,7 +46,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         X, y = self._read(X, y, multi_output=self._multilabel)
         if y.ndim == 1 or y.shape[1] == 1:
             y = column_or_1d(y.toarray() if sp.issparse(y) else y, warn=True)
-        with np.errstate(invalid="ignore"):  # labels beyond all integers are no classes, which is told
+        with np.errstate(invalid="ignore"):  # huge float labels are not classes, and are refused below
             check_classification_targets(y)
         given = self._weights(sample_weight, X)
         multilabel = y.ndim == 2
@@ -55,8 +55,8 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         return Bunch(X=X, y=y, targets=targets, weights=weights, sample_weight=given, params=params, told=told)
 
     def _classes(self, y, weights):
-        """The classes, a column of -1 and +1 for each (or for the second of two), and weights. Rows that weigh nothing
-        are not there."""
+        """The classes, a column of -1 and +1 for each (for two classes: for the second), and weights. Rows of weight
+        zero do not count."""
         there = np.ones(y.size, bool) if weights is None else weights > 0
         classes = np.unique(y[there])
         if classes.size < 2:
@@ -65,7 +65,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
             )
         codes = np.searchsorted(classes, np.where(there, y, classes[0]))
         if getattr(self, "class_weight", None) is not None:
-            if isinstance(self.class_weight, str) and self.class_weight == "balanced":  # every class weighs the same
+            if isinstance(self.class_weight, str) and self.class_weight == "balanced":  # equal totals for all classes
                 totals = np.bincount(codes[there], None if weights is None else weights[there])
                 by_class = totals.sum() / (classes.size * totals)
             elif not isinstance(self.class_weight, dict):
@@ -93,7 +93,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         if not np.isin(values, (0, 1)).all():
             raise ValueError(f"An indicator matrix of labels holds 0 and 1; got {values.tolist()[:5]}.")
         if getattr(self, "class_weight", None) is not None:
-            raise ValueError("class_weight is not for several labels at once; give sample_weight.")
+            raise ValueError("class_weight cannot be used with several labels at once; give sample_weight.")
         there = sp.csc_array(y if weights is None else y[weights > 0])
         there.eliminate_zeros()
         filled = np.diff(there.indptr)
@@ -127,7 +127,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
 
     def score(self, X, y, sample_weight=None) -> float:
         """The mean accuracy."""
-        with np.errstate(over="ignore", invalid="ignore"):  # labels beyond all integers, weights beyond all sums
+        with np.errstate(over="ignore", invalid="ignore"):  # huge labels and weights
             return super().score(X, readable(y, "y"), readable(sample_weight, "sample_weight"))
 
     def sparsify(self):

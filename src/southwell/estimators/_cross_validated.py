@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -14,6 +15,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 
 from .._names import flag, shown
+from ..penalties import Penalty
 from ._base import translation, warn
 from ._callbacks import Hooks, with_callbacks
 from ._folds import Folds, best_of
@@ -21,15 +23,16 @@ from ._progress import ProgressLine
 from .conventions import Strengths
 
 Line = list[tuple[float, float]]
-"""Settings of a penalty from strong to weak, each followed by the next; what its two numbers are is the class's own."""
+"""A sequence of settings of a penalty, from strong to weak. The class defines the two numbers of a setting."""
 
 
 class CrossValidated:
     """Mixed into a regressor or a classifier with ``cv``, ``scoring`` and ``one_standard_error``.
 
-    Subclasses say the ``_lines(data)`` to try, the strengths ``_at`` a setting, and what is kept of the scores and of
-    what was ``_chosen``, the setting itself under the names ``_setting_names``; ``_tried()`` is the same for plots.
-    Without ``scoring`` classifiers are judged by accuracy, others by ``_score_of(y, margins, sample_weight)``.
+    Subclasses define ``_lines(data)``, the settings to try; ``_at(setting, total)``, the strengths of a setting;
+    ``_chosen(...)``, the attributes with the scores and the choice, which is stored under ``_setting_names``; and
+    ``_tried()``, the same for plots. Without ``scoring`` the score is the accuracy for classifiers, and
+    ``_score_of(y, margins, sample_weight)`` for others.
     """
 
     _chooses = True
@@ -37,15 +40,15 @@ class CrossValidated:
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None, **params):
-        """Choose the penalty, and fit it to all data.
+        """Choose the penalty by cross-validation, and fit the model to all data.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
+        y : array of shape (n_samples,), or (n_samples, n_targets) for several targets or labels
         sample_weight : array of shape (n_samples,), optional
-            A weight of 2 equals the row twice, but for the folds, which count rows. Scikit-learn's scorers are given it
-            too; a plain function is not.
+            A weight of 2 equals the row twice, except that folds are made of rows. It is passed to scikit-learn's
+            scorers, but not to a plain function.
         **params
             For the splitter and the scorer, such as ``groups``; needs scikit-learn's metadata routing to be enabled.
 
@@ -80,9 +83,8 @@ class CrossValidated:
         chosen = usual if self.scoring is None else self.scoring
         scorer = None if chosen is None else get_scorer(chosen)
 
-        def strengths(line: int, total: float) -> tuple[np.ndarray, np.ndarray]:
-            all_of_them = [self._at(setting, total) for setting in lines[line]]
-            return np.array([s.l1 for s in all_of_them]), np.array([s.l2 for s in all_of_them])
+        def penalties(line: int, own: Penalty, total: float) -> Iterator[Penalty]:
+            return (self._penalty(own, self._at(setting, total)) for setting in lines[line])
 
         def judge(fold: int, rows, coef, intercepts, margins) -> float:
             test = splits[fold][1]
@@ -100,14 +102,13 @@ class CrossValidated:
 
         with ProgressLine(type(self).__name__, getattr(self, "verbose", 0)) as line:
             folds = Folds(rows, data.targets, data.weights, splits, self._state, self.method, self._settings(), told)
-            scores, warned = folds.scores([lambda total, k=k: strengths(k, total) for k in range(len(lines))], judge)
+            scores, warned = folds.scores([partial(penalties, k) for k in range(len(lines))], judge)
         for words in warned:
             warn(translation(words))
         return scores
 
     def _splits(self, data: Bunch, given: dict) -> list[tuple[np.ndarray, np.ndarray]]:
-        """The rows of each fold. It must have something to learn from, and something to be judged by; rows that weigh
-        nothing are neither."""
+        """The training rows and the test rows of each fold, without rows of weight zero. Neither may be empty."""
         splitter = check_cv(self.cv, data.y, classifier=is_classifier(self))
         rows = np.arange(data.X.shape[0])
         there = np.ones(rows.size, bool) if data.weights is None else data.weights > 0
@@ -135,14 +136,14 @@ class CrossValidated:
                 )
 
     def _with(self, coef, intercepts, rows, margins, data: Bunch):
-        """This estimator, fitted with given coefficients; margins of the held-out rows are known."""
+        """A copy of this estimator with given coefficients, and with known margins of the held-out rows."""
         model = type(self)(**self.get_params(deep=False))
         coef = coef if flag("sparse_coef", getattr(self, "sparse_coef", False)) else coef.toarray()
         vars(model).update(data.told | self._shaped(coef, intercepts, data))
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(model, name, getattr(self, name))
-        model._known = rows, margins if is_classifier(self) else margins[:, 0]
+        model._known = rows, margins if is_classifier(self) or data.y.ndim > 1 else margins[:, 0]
         return model
 
     def _margins(self, X) -> np.ndarray:
@@ -152,7 +153,7 @@ class CrossValidated:
     # Metadata
 
     def _routed(self, data: Bunch) -> Bunch:
-        """What was given for the splitter and the scorer."""
+        """The metadata for the splitter and the scorer."""
         weights = {} if data.sample_weight is None else {"sample_weight": data.sample_weight}
         if routing_enabled():
             routed = process_routing(self, "fit", **weights, **data.params)
@@ -162,14 +163,14 @@ class CrossValidated:
                 f"fit got {', '.join(data.params)}, for a splitter or a scorer. Enable routing first: "
                 "sklearn.set_config(enable_metadata_routing=True)."
             )
-        plain = callable(self.scoring) and not hasattr(self.scoring, "_score_func")  # takes an estimator, X and y alone
+        plain = callable(self.scoring) and not hasattr(self.scoring, "_score_func")  # takes only an estimator, X and y
         return Bunch(split={}, score={} if plain else weights)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Who is given what: this estimator, its splitter, its scorer."""
+        """The metadata routing of this estimator, its splitter and its scorer."""
         router = MetadataRouter(owner=self).add_self_request(self)
         lasting = self.cv is None or isinstance(self.cv, int) or hasattr(self.cv, "split")
-        splitter = check_cv(self.cv if lasting else None)  # an iterable has no requests, and may be used up by a look
+        splitter = check_cv(self.cv if lasting else None)  # an iterable has no requests, and iterating would exhaust it
         router.add(splitter=splitter, method_mapping=MethodMapping().add(caller="fit", callee="split"))
         if self.scoring is not None:
             scorer = get_scorer(self.scoring)

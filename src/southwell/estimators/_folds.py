@@ -1,10 +1,10 @@
-"""Cross-validation: every fold a path, many at a time, on threads."""
+"""Cross-validation: a path for every fold, several at a time, on threads."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import product
@@ -16,24 +16,25 @@ import sklearn
 from .. import _core, methods
 from ..methods import Start
 from ..path import Path, follow
+from ..penalties import Penalty
 from ..problem import Problem
 from ..solve import Settings, shortcoming_of_many
 from ..solve_many import Targets, run_all
 from ..status import Status
 
-Strong = Callable[[float], tuple[np.ndarray, np.ndarray]]
-"""From a total weight of samples to the l1s and l2s of a path, from strong to weak."""
+Line = Callable[[Penalty, float], Iterable[Penalty]]
+"""From a problem's own penalty and a total weight of samples to the penalties of a path, from strong to weak."""
 
 Judge = Callable[[int, object, sp.csr_array, np.ndarray, np.ndarray], float]
-"""How good is a model? Given the number of its fold, the held-out rows, coefficients, intercepts, margins."""
+"""The score of a model, from the number of its fold, the held-out rows, coefficients, intercepts, margins."""
 
 
 @dataclass(frozen=True)
 class Folds:
-    """What is learnt from some rows of the data, and judged by others.
+    """Trains models on some rows of the data and scores them on others.
 
-    ``targets`` has a column for each problem, ``splits`` has rows to train and rows to test for each fold, and
-    ``state(rows, target, weights)`` the problem on some rows, whatever its penalty.
+    ``targets`` has a column for each problem, ``splits`` has the training rows and the test rows of each fold, and
+    ``state(rows, target, weights)`` makes the problem on some rows, with any penalty.
     """
 
     X: object
@@ -43,9 +44,9 @@ class Folds:
     state: Callable[[object, np.ndarray, np.ndarray | None], Problem]
     method: str | methods.Method
     settings: Settings
-    told: Callable[[int, int], None]  # paths done, paths in all
+    told: Callable[[int, int], None]  # the number of finished paths, and of all paths
 
-    def scores(self, lines: Sequence[Strong], judge: Judge) -> tuple[np.ndarray, list[str]]:
+    def scores(self, lines: Sequence[Line], judge: Judge) -> tuple[np.ndarray, list[str]]:
         """What the judge says of held-out rows, of shape (n_folds, n_lines, n_points), and what to warn of."""
         problems = self.targets.count
         training = [_Training(self, train, len(lines) * problems) for train, _ in self.splits]
@@ -56,8 +57,8 @@ class Folds:
         def walk(task: tuple[int, int, int], cancelled: _core.Flag) -> tuple[Path, BaseException | None]:
             fold, line, k = task
             with training[fold].problem(k) as problem:
-                strengths = lines[line](training[fold].total)
-                path, error = follow(problem, method, strengths, settings, time.perf_counter(), cancelled=cancelled)
+                penalties = lines[line](problem.penalty, training[fold].total)
+                path, error = follow(problem, method, penalties, settings, time.perf_counter(), cancelled=cancelled)
             return replace(path, problem=None, last=None), error  # or it would hold on to the rows
 
         paths = self._on_threads(walk, tasks, self.told)
@@ -75,15 +76,15 @@ class Folds:
         warned = shortcoming_of_many(statuses, gaps, settings.tol, "models on folds")
         scores = np.array(table, dtype=float).reshape(len(self.splits), len(lines), -1)
         lost = np.array([[status is Status.DIVERGED for status in path.statuses] for path in paths])
-        scores[lost.reshape(*scores.shape[:2], problems, -1).any(axis=2)] = np.nan  # overflowed: there is no model
+        scores[lost.reshape(*scores.shape[:2], problems, -1).any(axis=2)] = np.nan  # overflow: no model
         return scores, warned
 
     def _on_threads(self, work: Callable, tasks: Sequence, told=None) -> list:
-        """``work(task, cancelled)`` for each; Ctrl-C is heard, and raises the flag."""
+        """Calls ``work(task, cancelled)`` for each task; Ctrl-C raises the flag ``cancelled``."""
         cancelled, done, lock, config = _core.Flag(), [], threading.Lock(), sklearn.get_config()
 
         def one(k: int):
-            with sklearn.config_context(**config):  # which is of one thread
+            with sklearn.config_context(**config):  # the configuration is thread-local
                 answer = work(tasks[k], cancelled)
             with lock:
                 done.append(k)
@@ -98,7 +99,7 @@ class Folds:
 
 
 class _Training:
-    """The rows a fold learns from: copied when first asked for, let go after their last use."""
+    """The training rows of a fold: copied when first needed, released after their last use."""
 
     def __init__(self, folds: Folds, train: np.ndarray, uses: int):
         self._folds, self._train, self._left = folds, train, uses
@@ -125,35 +126,38 @@ class _Training:
         problem = folds.state(
             folds.X[train], folds.targets(0)[train], None if folds.weights is None else folds.weights[train]
         )
-        nowhere = Start(np.zeros(problem.n_features + problem.intercept))
+        nowhere = Start(np.zeros(problem.inner_size))
         methods.get(folds.method).prepare(problem, nowhere, folds.settings.seed).close()  # builds what all share
         return problem
 
 
 def _models(rows, paths: Sequence[Path], most: int = 2**22) -> Iterator[tuple]:
-    """For each point the rows, the coefficients, the intercepts and the margins, a column for each problem; some points
-    at a time share a product."""
-    points, problems = len(paths[0]), len(paths)
-    together = max(1, most // max(1, rows.shape[0] * problems))
+    """For each point the rows, the coefficients, the intercepts and the margins, a column for each problem, or for each
+    column of its coefficients; some points at a time share a product."""
+    points, width = len(paths[0]), int(np.prod(paths[0].shape[1:]))
+    together = max(1, most // max(1, rows.shape[0] * len(paths) * width))
+    tables = [path.rows() for path in paths]
     for begin in range(0, points, together):
         size = min(together, points - begin)
-        coefficients = sp.vstack([path.x[begin : begin + size] for path in paths], format="csr")
+        coefficients = sp.vstack([table[begin * width : (begin + size) * width] for table in tables], format="csr")
         products = rows @ coefficients.T
         products = products.toarray() if sp.issparse(products) else np.asarray(products)
+        of_point = np.arange(coefficients.shape[0]).reshape(-1, size, width)
         for at in range(size):
-            intercepts = np.array([path.intercepts[begin + at] for path in paths])
-            yield rows, coefficients[at::size], intercepts, products[:, at::size] + intercepts
+            intercepts = np.concatenate([np.atleast_1d(path.intercepts[begin + at]) for path in paths])
+            own = of_point[:, at].ravel()
+            yield rows, coefficients[own], intercepts, products[:, own] + intercepts
 
 
 def best_of(scores: np.ndarray, one_standard_error: bool) -> tuple[int, int]:
     """The line and the point of the best mean score, of shape (n_folds, n_lines, n_points), or on that line the first
-    point, with the strongest penalty, that is within one standard error of it. NaN is no score."""
+    point, with the strongest penalty, that is within one standard error of it. NaN scores are ignored."""
     means = scores.mean(axis=0)
     if np.isnan(means).all():
-        raise ValueError("No penalty could be judged: every score is NaN. Try another scoring, or other folds.")
+        raise ValueError("No penalty could be chosen: every score is NaN. Try another scoring, or other folds.")
     line, point = np.unravel_index(np.nanargmax(means), means.shape)
     if one_standard_error and len(scores) > 1:
-        with np.errstate(invalid="ignore"):  # of infinite scores
+        with np.errstate(invalid="ignore"):  # infinite scores
             error = scores[:, line, point].std(ddof=1) / np.sqrt(len(scores))
         if np.isfinite(error):
             point = np.flatnonzero(means[line] >= means[line, point] - error)[0]

@@ -26,7 +26,8 @@ def one_of(name: str, value, known) -> None:
 
 
 def l1_share(penalty: str | None, l1_ratio) -> float:
-    """The share of L1 that a penalty and an l1_ratio name together; an l1_ratio says more than "l2", the default."""
+    """The share of L1 given by ``penalty`` and ``l1_ratio``; a given l1_ratio takes precedence over the default
+    "l2"."""
     ratio = None if l1_ratio is None else share("l1_ratio", l1_ratio)
     if penalty == "elasticnet" and ratio is None:
         raise ValueError('penalty="elasticnet" needs l1_ratio, the share of L1 between 0 and 1.')
@@ -34,7 +35,7 @@ def l1_share(penalty: str | None, l1_ratio) -> float:
 
 
 def threads(n_jobs) -> int | None:
-    """How many threads are meant: None is the default, -1 all processors, -2 all but one."""
+    """The number of threads: None is the default, -1 all processors, -2 all but one."""
     if n_jobs is None:
         return None
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
@@ -45,7 +46,7 @@ def threads(n_jobs) -> int | None:
 
 
 def drawn_seed(random_state) -> int:
-    """A seed from whatever scikit-learn takes for a random state."""
+    """A seed from any random state that scikit-learn accepts."""
     try:
         state = check_random_state(random_state)
     except Exception:  # a ValueError, or whatever writing its message about a damaged object raises
@@ -70,7 +71,7 @@ def decreasing(name: str, given, zero: bool = False) -> np.ndarray:
 
 
 def falling(name: str, eps, number: int) -> np.ndarray:
-    """Parts of the whole, evenly on a log scale: from 1 down to ``eps``."""
+    """Numbers from 1 down to ``eps``, evenly spaced on a log scale."""
     eps = positive(name, eps)
     if eps >= 1:
         raise ValueError(f"{name} must be below 1, a part of where all is zero; got {eps}.")

@@ -8,11 +8,11 @@ from sklearn.utils.metaestimators import available_if
 
 
 class Probabilities:
-    """Mixed into classifiers whose loss is the logistic one."""
+    """A mixin for classifiers with the logistic loss."""
 
     def predict_proba(self, X) -> np.ndarray:
-        """The probability of each class; of several, those of one against the rest, scaled to sum to one, or, where
-        they were fitted together, their softmax. Of several labels, the probability of each."""
+        """The probability of each class. Several classes: one against the rest, scaled to sum to one, or the softmax if
+        they were fitted together. Several labels at once: the probability of each label."""
         margins = self.decision_function(X)
         if margins.ndim == 1:
             return np.column_stack([expit(-margins), expit(margins)])
@@ -25,7 +25,7 @@ class Probabilities:
         return np.where(totals > 0, likely / np.where(totals > 0, totals, 1.0), 1.0 / likely.shape[1])
 
     def _softmax(self) -> bool:
-        """Were several classes fitted together?"""
+        """Whether several classes were fitted together."""
         return getattr(self, "together_", False)
 
     def predict_log_proba(self, X) -> np.ndarray:
@@ -40,14 +40,14 @@ class Probabilities:
 
 
 def _of_the_logistic_loss(classifier) -> bool:
-    """Whether margins are logarithms of odds."""
+    """Whether margins are log-odds."""
     if classifier._loss().name != "logistic":
         raise AttributeError(f"Only the logistic loss knows probabilities; this one is {classifier._loss().name}.")
     return True
 
 
 class ProbabilitiesIfLogistic:
-    """The same for classifiers of any loss."""
+    """The same for classifiers with any loss; without the logistic loss the methods do not exist."""
 
     _softmax = Probabilities._softmax
     predict_proba = available_if(_of_the_logistic_loss)(Probabilities.predict_proba)

@@ -1,4 +1,4 @@
-"""A line of progress, where someone may be looking."""
+"""A progress line for terminals and notebooks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .._names import count
 
 
 class ProgressLine:
-    """One line that is written over; in terminals and notebooks, if asked for."""
+    """A line that is overwritten, shown in terminals and notebooks if ``verbose`` is set."""
 
     def __init__(self, name: str, verbose):
         if not isinstance(verbose, bool | np.bool_):

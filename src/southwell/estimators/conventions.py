@@ -1,12 +1,12 @@
-"""The units of other libraries in ours.
+"""Conversions from the units of scikit-learn to those of southwell.
 
 Every model here minimises ``sum_i s_i phi(a_i'x + c; b_i) + l1 ||x||_1 + (l2/2) ||x||^2`` with weights ``s`` that sum
 to one. scikit-learn states the same models in two ways:
 
-* **alpha**: a mean over samples plus ``alpha`` times the penalty, so l1 and l2 are shares of alpha. ``Ridge`` alone has
-  a sum of squares, without the half, beside alpha.
+* **alpha**: a mean over samples plus ``alpha`` times the penalty, so l1 and l2 are shares of alpha. Only
+  ``Ridge`` has a sum of squares, without the factor 1/2.
 * **C**: the penalty plus ``C`` times a sum over samples, so both are shares of ``1 / (C * total weight)``. Its squared
-  hinge has no half: another factor of two.
+  hinge has no factor 1/2, which gives another factor of two.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 
 class Strengths(NamedTuple):
-    """l1, l2 and the strength of groups, and by what our objective is multiplied to give the other library's."""
+    """l1, l2, the strength of groups, and the factor that turns our objective into that of scikit-learn."""
 
     l1: float
     l2: float
@@ -26,6 +26,16 @@ class Strengths(NamedTuple):
 def from_alpha(alpha: float, l1_ratio: float) -> Strengths:
     """Lasso, ElasticNet, QuantileRegressor, PoissonRegressor."""
     return Strengths(alpha * l1_ratio, alpha * (1.0 - l1_ratio))
+
+
+def over_rows(alpha: float, l1_ratio: float) -> Strengths:
+    """MultiTaskElasticNet: its L1 is of the norms of rows, the coefficients of a feature for all targets."""
+    return Strengths(0.0, alpha * (1.0 - l1_ratio), group=alpha * l1_ratio)
+
+
+def over_groups(alpha: float, l1_ratio: float, l2: float) -> Strengths:
+    """GroupLasso: alpha is shared by the norms of groups and a plain L1; an l2 is given by itself."""
+    return Strengths(alpha * l1_ratio, l2, group=alpha * (1.0 - l1_ratio))
 
 
 def from_ridge(alpha: float, total: float) -> Strengths:

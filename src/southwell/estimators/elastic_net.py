@@ -1,4 +1,4 @@
-"""Least squares with an L1 or an elastic penalty."""
+"""Least squares with an L1 or an elastic-net penalty."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .conventions import Strengths, from_alpha
 
 
 class ElasticNet(LinearRegressor):
-    """Least squares with a mixed L1 and L2 penalty, proven.
+    """Least squares with a mixed L1 and L2 penalty, with a certificate.
 
     Minimises ``1 / (2 n) ||y - X w - c||^2 + alpha l1_ratio ||w||_1 + (alpha / 2) (1 - l1_ratio) ||w||^2``, as
     scikit-learn's class of the same name does.
@@ -18,23 +18,23 @@ class ElasticNet(LinearRegressor):
     Parameters
     ----------
     alpha : float
-        Strength of the penalty; 0 asks for least squares.
+        Strength of the penalty; 0 gives ordinary least squares.
     l1_ratio : float
         The share of L1 in it, between 0 and 1.
     fit_intercept : bool
         Add c, which is never penalised.
     precompute, copy_X, selection
-        For code written for scikit-learn; the method decides, and X is never changed.
+        Ignored; for compatibility with scikit-learn. X is never changed.
     max_iter : int
-        Rounds of the method.
+        The largest number of rounds (epochs) of the method.
     tol : float
         The duality gap to reach, in units of the zero model's objective.
     warm_start : bool
-        Begin the next fit where this one ended.
+        Start the next fit at the solution of this one.
     positive : bool
-        Ask for coefficients >= 0.
+        Require coefficients >= 0.
     random_state : int, RandomState or None
-        For methods that choose at random; None is the seed 0.
+        For methods that use random numbers; None is the seed 0.
     method : str or Method
         Any of ``southwell.methods``.
     n_jobs : int, optional
@@ -48,13 +48,14 @@ class ElasticNet(LinearRegressor):
     intercept_ : float or array
     sparse_coef_ : sparse array
     gap_ : float
-        A proven bound on how far the objective is from its optimum, in units of the zero model's: what ``tol`` is.
+        A proven bound on the distance of the objective from its optimum, in units of the zero model's objective, as
+        ``tol`` is.
     dual_gap_ : float or array
         The same in the units of the objective above.
     status_ : Status
     n_iter_ : int
     dual_coef_ : array of shape (n_samples,) or (n_targets, n_samples)
-        The dual point that proves the answer.
+        The dual point of the certificate.
     support_ : array
         Samples whose dual coefficient is not zero.
     result_ : Result, or a list of them
@@ -96,7 +97,7 @@ class ElasticNet(LinearRegressor):
 
 
 class Lasso(ElasticNet):
-    """Least squares with an L1 penalty, proven.
+    """Least squares with an L1 penalty, with a certificate.
 
     Minimises ``1 / (2 n) ||y - X w - c||^2 + alpha ||w||_1``. Parameters and attributes are those of ``ElasticNet``.
 

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import numbers
-
-import numpy as np
-from sklearn.utils import Bunch
-
 from .. import losses
-from .._names import count
-from ..lambda_max import lambda_max
-from ._cross_validated import CrossValidated, Line
-from ._parameters import decreasing, falling, one_of, share
+from ._alphas import ChoosesAlpha
 from ._regressor import LinearRegressor
 from .conventions import Strengths, from_alpha
 
 
-class ElasticNetCV(CrossValidated, LinearRegressor):
+class ElasticNetCV(ChoosesAlpha, LinearRegressor):
     """``ElasticNet`` with alpha, and l1_ratio if several are given, chosen by cross-validation.
 
-    Each fold is a path from strong to weak penalties, on a thread of its own; the answer on all data is certified.
+    Each fold computes a path from strong to weak penalties; folds run on several threads. The final fit is certified.
 
     Parameters
     ----------
     l1_ratio : float or array
-        The share of L1, or those to choose from; above 0.
+        The share of L1, or several shares to choose from; > 0.
     eps : float
-        The smallest alpha, as a part of the largest.
+        The smallest alpha, relative to the largest.
     alphas : int or array
-        How many to try, or which.
+        The number of values to try, or the values.
     cv : int, splitter, iterable or None
         As in scikit-learn; None is five folds.
     scoring : str, callable or None
@@ -41,10 +33,10 @@ class ElasticNetCV(CrossValidated, LinearRegressor):
     Attributes
     ----------
     alpha_, l1_ratio_ : float
-        What was chosen.
+        The chosen values.
     alphas_ : array of shape (n_alphas,) or (n_l1_ratio, n_alphas)
     l1_ratios_ : array of shape (n_l1_ratio,)
-        What was tried.
+        The values tried.
     mse_path_ : array of shape (n_alphas, n_folds) or (n_l1_ratio, n_alphas, n_folds)
         The error on each fold; with ``scoring``, minus the score.
     coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
@@ -83,46 +75,11 @@ class ElasticNetCV(CrossValidated, LinearRegressor):
         self.scoring = scoring
         self.one_standard_error = one_standard_error
 
-    _setting_names = ("alpha_", "l1_ratio_")
-
     def _loss(self) -> losses.Loss:
         return losses.Squared()
 
     def _at(self, setting: tuple[float, float], total: float) -> Strengths:
         return from_alpha(*setting)
-
-    def _lines(self, data: Bunch) -> list[Line]:
-        one_of("selection", self.selection, ("cyclic", "random"))
-        ratios = [share("l1_ratio", ratio) for ratio in np.atleast_1d(self.l1_ratio)]
-        if not ratios:
-            raise ValueError("l1_ratio is empty: give at least one share.")
-        if min(ratios) == 0 and isinstance(self.alphas, numbers.Integral):
-            raise ValueError("With l1_ratio=0 no alpha gives the zero model: give alphas as an array, or use Ridge.")
-        if isinstance(self.alphas, numbers.Integral):
-            top = lambda_max(self._state(data.X, data.targets(0), data.weights)) or 1.0
-            parts = falling("eps", self.eps, count("alphas", self.alphas, 1))
-            return [[(top / ratio * part, ratio) for part in parts] for ratio in ratios]
-        alphas = decreasing("alphas", self.alphas, zero=True)
-        return [[(alpha, ratio) for alpha in alphas] for ratio in ratios]
-
-    def _score_of(self, y, margins, sample_weight=None) -> float:
-        return -float(np.average((margins[:, 0] - y) ** 2, weights=sample_weight))
-
-    def _chosen(self, lines: list[Line], scores: np.ndarray, line: int, point: int) -> dict:
-        alpha, ratio = lines[line][point]
-        alphas, errors = np.array(lines)[..., 0], -scores.transpose(1, 2, 0)
-        one = len(lines) == 1
-        return {
-            "alpha_": float(alpha), "l1_ratio_": float(ratio), "alphas_": alphas[0] if one else alphas,
-            "mse_path_": errors[0] if one else errors, "l1_ratios_": np.array(lines)[:, 0, 1],
-        }  # fmt: skip
-
-    def _tried(self) -> Bunch:
-        scores = -self.mse_path_.reshape(-1, *self.mse_path_.shape[-2:])
-        return Bunch(
-            label="alpha", strengths=np.atleast_2d(self.alphas_), scores=scores.transpose(0, 2, 1), chosen=self.alpha_,
-            other="l1_ratio", others=self.l1_ratios_, other_chosen=self.l1_ratio_,
-        )  # fmt: skip
 
 
 class LassoCV(ElasticNetCV):

@@ -1,4 +1,4 @@
-"""Any loss with any penalty, in the library's own units."""
+"""Any loss with any penalty, in the units of southwell."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .conventions import Strengths
 
 
 class InOwnUnits:
-    """l1 and l2 as ``southwell.solve`` has them."""
+    """A mixin for estimators with the l1 and l2 of ``southwell.solve``."""
 
     def _loss(self) -> losses.Loss:
         loss = losses.get(self.loss)
@@ -25,7 +25,7 @@ class InOwnUnits:
 
 
 class SparseLinearRegressor(InOwnUnits, LinearRegressor):
-    """A linear model of numbers, with any loss and penalty, proven.
+    """A linear model of numbers, with any loss and penalty, with a certificate.
 
     Minimises ``mean_i loss(x_i'w + c; y_i) + l1 ||w||_1 + (l2/2) ||w||^2``.
 
@@ -72,7 +72,8 @@ class SparseLinearRegressor(InOwnUnits, LinearRegressor):
 
 
 class SparseLinearClassifier(ProbabilitiesIfLogistic, InOwnUnits, LinearClassifier):
-    """A linear model of classes, with any loss and penalty, proven; several classes, or several labels at once.
+    """A linear model of classes, with any loss and penalty, for two or several classes or several labels at once, with
+    a certificate.
 
     Minimises ``mean_i loss(y_i (x_i'w + c)) + l1 ||w||_1 + (l2/2) ||w||^2`` for each class against the rest, or for
     each label.
@@ -83,7 +84,7 @@ class SparseLinearClassifier(ProbabilitiesIfLogistic, InOwnUnits, LinearClassifi
         logistic, hinge, squared_hinge (with a half), smooth_hinge, or one of ``southwell.losses`` with its parameter.
     l1, l2 : float
     class_weight : dict, "balanced" or None
-        Not for several labels at once.
+        Not possible with several labels at once.
     sparse_coef : bool
         Store ``coef_`` as a sparse matrix, and keep no dual points: for thousands of classes.
     fit_intercept, positive, max_iter, tol, warm_start, random_state, method, n_jobs, verbose

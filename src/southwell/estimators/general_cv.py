@@ -1,4 +1,4 @@
-"""A classifier of any loss with its penalty chosen by cross-validation."""
+"""A classifier with any loss and a penalty chosen by cross-validation."""
 
 from __future__ import annotations
 
@@ -21,23 +21,24 @@ from .general import InOwnUnits
 class SparseLinearClassifierCV(CrossValidated, ProbabilitiesIfLogistic, InOwnUnits, LinearClassifier):
     """``SparseLinearClassifier`` with l1, and l2 if several are given, chosen by cross-validation.
 
-    Each fold is a path from strong to weak penalties, for each class or label, on threads; the answer on all data is
-    certified. One penalty serves all classes.
+    Each fold computes a path from strong to weak penalties for each class or label, on several threads. The final fit
+    is certified. All classes have the same penalty.
 
     Parameters
     ----------
     loss : str or Loss
         As for ``SparseLinearClassifier``.
     l1s : int or array
-        How many to try, evenly on a log scale down from where all coefficients are zero; or which.
+        The number of values to try, evenly spaced on a log scale, the largest being the smallest l1 with all
+        coefficients zero; or the values.
     eps : float
-        The smallest l1, as a part of the largest.
+        The smallest l1, relative to the largest.
     l2s : float or array
-        One for all, or those to choose from.
+        One value, or several to choose from.
     cv : int, splitter, iterable or None
-        As in scikit-learn; None is five folds, stratified where there is one label a sample.
+        As in scikit-learn; None is five folds, stratified if each sample has one label.
     scoring : str, callable or None
-        Any scikit-learn scorer; None is accuracy, of several labels the share of samples with all of them right.
+        Any scikit-learn scorer; None is accuracy; for several labels, the share of samples with all labels right.
     one_standard_error : bool
         Choose the strongest penalty whose score is within one standard error of the best.
     fit_intercept, positive, class_weight, max_iter, tol, random_state, method, n_jobs, verbose, sparse_coef
@@ -46,9 +47,9 @@ class SparseLinearClassifierCV(CrossValidated, ProbabilitiesIfLogistic, InOwnUni
     Attributes
     ----------
     l1_, l2_ : float
-        What was chosen.
+        The chosen values.
     l1s_, l2s_ : array
-        What was tried.
+        The values tried.
     scores_ : array of shape (n_folds, n_l2s, n_l1s)
     classes_, coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
         As for ``LogisticRegression``.
@@ -102,14 +103,14 @@ class SparseLinearClassifierCV(CrossValidated, ProbabilitiesIfLogistic, InOwnUni
             l1s = (max(tops) or 1.0) * falling("eps", self.eps, count("l1s", self.l1s, 1))
         else:
             l1s = np.unique(decreasing("l1s", self.l1s, zero=True))[::-1]
-        if l1s.size == 1:  # then l2 alone is to be chosen
+        if l1s.size == 1:  # only l2 is chosen
             return [[(float(l1s[0]), float(l2)) for l2 in l2s]]
         return [[(float(l1), float(l2)) for l1 in l1s] for l2 in l2s]
 
     def _chosen(self, lines: list[Line], scores: np.ndarray, line: int, point: int) -> dict:
         l1, l2 = lines[line][point]
         tried = np.array(lines)
-        if len(lines) == 1 and tried[0, 0, 0] == tried[0, -1, 0]:  # one l1: they go along l2
+        if len(lines) == 1 and tried[0, 0, 0] == tried[0, -1, 0]:  # a single l1: the settings differ in l2
             tried, scores = tried.transpose(1, 0, 2), scores.transpose(0, 2, 1)
         return {"l1_": l1, "l2_": l2, "l1s_": tried[0, :, 0], "l2s_": tried[:, 0, 1], "scores_": scores}
 

@@ -1,8 +1,9 @@
-"""Least squares with whole groups of features in or out."""
+"""Least squares with a penalty on groups of features."""
 
 from __future__ import annotations
 
 import numbers
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,46 +15,61 @@ from ..problem import Problem
 from ._base import translated
 from ._parameters import share
 from ._regressor import LinearRegressor
-from .conventions import Strengths
+from .conventions import Strengths, over_groups
 
 
 class GroupRegressor(LinearRegressor):
-    """Base of least squares under a penalty of groups: ``_groups(strengths, features)`` says which."""
+    """Base of least squares under a penalty of groups: ``_groups(features)`` says which."""
 
     def _loss(self) -> losses.Loss:
         return losses.Squared()
 
-    def _groups(self, strengths: Strengths, features: int) -> Groups:
+    def _groups(self, features: int) -> Groups:
         raise NotImplementedError
 
     def _state(self, X, target: np.ndarray, weights: np.ndarray | None) -> Problem:
-        penalty = self._groups(self._strengths(float(X.shape[0])), X.shape[1])
+        # A problem of blocks needs a penalty. While its strengths are still to be chosen, any will do.
+        strengths = Strengths(0.0, 0.0, group=1.0) if self._chooses else self._strengths(float(X.shape[0]))
+        penalty = self._penalty(self._groups(X.shape[1]), strengths)
         intercept = flag("fit_intercept", self.fit_intercept)
         with translated():
             return BlockProblem(X, target, self._loss(), penalty, intercept=intercept, sample_weight=weights)
 
-    def _penalised(self, problem: Problem, strengths: Strengths) -> Problem:
-        return problem  # it is, from the beginning
+    def _penalty(self, own: Groups, strengths: Strengths) -> Groups:
+        return replace(own, strength=strengths.group, l1=strengths.l1, l2=strengths.l2)
+
+
+def grouped(groups, weights, features: int) -> Groups:
+    """The penalty over the groups that ``GroupLasso`` is given."""
+    if isinstance(groups, numbers.Integral) and not isinstance(groups, bool):
+        if groups < 1:
+            raise ValueError(
+                f"groups must be at least 1, features a group, or the groups themselves; got {shown(groups)}."
+            )
+        groups = np.arange(features) // int(min(groups, features))
+    elif groups is None or isinstance(groups, str | float | bool):
+        raise TypeError(f"groups must be an int, a label for each feature or lists of features; got {shown(groups)}.")
+    return Groups(groups=groups, weights=weights).settled(features)
 
 
 class GroupLasso(GroupRegressor):
-    """Least squares with a penalty on groups of features, which are zero or not as a whole, proven.
+    """Least squares with a penalty that makes whole groups of coefficients zero, with a certificate.
 
     Minimises ``1 / (2 n) ||y - X w - c||^2 + alpha (1 - l1_ratio) sum_g weight_g ||w_g|| + alpha l1_ratio ||w||_1 +
-    (l2 / 2) ||w||^2``: the group lasso; with an ``l1_ratio`` the sparse group lasso, with zeros inside groups too; with
-    an ``l2`` elastic.
+    (l2 / 2) ||w||^2``: the group lasso; with ``l1_ratio`` > 0 the sparse group lasso, which has zeros inside groups
+    too; ``l2`` adds a ridge penalty.
 
     Parameters
     ----------
     groups : int, array of shape (n_features,) or list of lists
-        So many consecutive features a group (the last may be smaller); a label for each feature; or the features of
-        each group, every feature in exactly one.
+        The number of consecutive features in a group (the last may be smaller); a label for each feature; or lists of
+        features, one for each group, with every feature in exactly one.
     alpha : float
         Strength of the penalty, > 0.
     l1_ratio : float
-        The share of the plain L1 in it, from 0 to 1.
+        The share of the L1 norm in the penalty, from 0 to 1.
     l2 : float
-        Strength of the elastic part.
+        Strength of the ridge penalty.
     weights : array of shape (n_groups,), "size" or None
         Factors of the groups, in order (of sorted labels); "size" takes the square root of their sizes. None: all 1.
     fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
@@ -68,6 +84,7 @@ class GroupLasso(GroupRegressor):
 
     See Also
     --------
+    GroupLassoCV : chooses alpha by cross-validation.
     southwell.penalties.Groups : the same penalty with any loss, through ``southwell.solve``.
 
     Examples
@@ -99,18 +116,7 @@ class GroupLasso(GroupRegressor):
 
     def _strengths(self, total: float, target: int = 0) -> Strengths:
         alpha, ratio = positive("alpha", self.alpha), share("l1_ratio", self.l1_ratio)
-        return Strengths(alpha * ratio, positive("l2", self.l2, zero=True), 1.0, alpha * (1.0 - ratio))
+        return over_groups(alpha, ratio, positive("l2", self.l2, zero=True))
 
-    def _groups(self, strengths: Strengths, features: int) -> Groups:
-        groups = self.groups
-        if isinstance(groups, numbers.Integral) and not isinstance(groups, bool):
-            if groups < 1:
-                raise ValueError(
-                    f"groups must be at least 1, features a group, or the groups themselves; got {shown(groups)}."
-                )
-            groups = np.arange(features) // int(min(groups, features))
-        elif groups is None or isinstance(groups, str | float | bool):
-            raise TypeError(
-                f"groups must be an int, a label for each feature or lists of features; got {shown(groups)}."
-            )
-        return Groups(strengths.group, strengths.l1, strengths.l2, groups, self.weights)
+    def _groups(self, features: int) -> Groups:
+        return grouped(self.groups, self.weights, features)

@@ -1,4 +1,4 @@
-"""Regression that outliers do not spoil."""
+"""Robust regression."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from ._regressor import LinearRegressor
 
 
 class HuberRegressor(LinearRegressor):
-    """Robust regression with an L2 penalty, its scale found with its coefficients, proven.
+    """Robust regression with an L2 penalty; scale and coefficients are estimated together, with a certificate.
 
     Minimises ``sum_i (s + H((y_i - x_i'w - c) / s) s) + alpha ||w||^2`` over w, c and the scale s, with ``H(z) = z^2``
     up to epsilon and ``2 epsilon |z| - epsilon^2`` beyond, as scikit-learn's class of the same name does. The scale is
-    at least 1e-5 of the median deviation from the median. The gap is of all of them together.
+    at least 1e-5 of the median deviation from the median. The gap is that of the joint problem in w, c and s.
 
     Parameters
     ----------
     epsilon : float
-        Where errors begin to count as outliers, in units of the scale; at least 1.
+        Errors beyond this count as outliers, in units of the scale; at least 1.
     max_iter : int
-        How often the scale is set anew.
+        The largest number of updates of the scale.
     alpha : float
     warm_start, fit_intercept, tol, random_state, method, n_jobs, verbose
-        As for ``ElasticNet``; the tolerance is in units of the objective.
+        As for ``ElasticNet``; the tolerance is relative to the objective.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class HuberRegressor(LinearRegressor):
                 best = min(best, gap)
                 if status is not Status.MAX_EPOCHS or stalled == 20:
                     break
-                if stalled:  # what is asked of the problem at one scale is in other units
+                if stalled:  # the tolerance of the problem at one scale is in other units
                     search.tighten()
         self._tell([replace(before, problem=None)], [1.0])
         self.gap_, self.dual_gap_, self.n_iter_, self.status_ = relative, gap, rounds, status
@@ -113,13 +113,13 @@ class HuberRegressor(LinearRegressor):
             if stalled == 20 or status is Status.DIVERGED:
                 advice = "loosen tol, or scale X and y to moderate size: rounding allows no more"
             warn(
-                f"The scale was set {rounds} times before the gap reached the tolerance. It is {relative:.3g} of the "
-                f"objective; tol is {tol:.3g}. To go on: {advice}."
+                f"The scale was updated {rounds} times, but the gap did not reach the tolerance. It is "
+                f"{relative:.3g} of the objective; tol is {tol:.3g}. To go on: {advice}."
             )
 
 
 class _Search:
-    """The best scale: at any one, the rest is a Huber problem in its units; given the rest, the scale is a formula."""
+    """The search for the scale. At a fixed scale the rest is a Huber problem; given that, the scale has a formula."""
 
     def __init__(self, model: HuberRegressor, data: Bunch, settings: Settings):
         self.model, self.settings, self.method = model, settings, methods.get(model.method)
@@ -132,13 +132,13 @@ class _Search:
         spread = _median(away, self.w) or float(self.w @ away) / self.total
         self.least = 1e-5 * spread or 1.0  # a perfect fit has no scale
         self.used = 0.0  # the scale of the last problem
-        self.tried: list[tuple[float, float]] = []  # log of a scale, and of the one it leads to
+        self.tried: list[tuple[float, float]] = []  # logarithms of a scale and of the best scale for its residuals
 
     def centre(self) -> float:
         return _median(self.y, self.w) if self.problem.intercept else 0.0
 
     def scale_of(self, errors: np.ndarray) -> float:
-        """Solves ``sum_i w_i min(r_i^2 / s^2, epsilon^2) = sum_i w_i``: of the errors in order the first are small."""
+        """Solves ``sum_i w_i min(r_i^2 / s^2, epsilon^2) = sum_i w_i`` for s; only small errors enter as squares."""
         sizes = np.abs(errors)
         order = np.argsort(sizes)
         sizes, w = sizes[order], self.w[order]
@@ -150,7 +150,7 @@ class _Search:
         return max(float(scales[fits][0]) if fits.any() else 0.0, self.least)
 
     def attributes(self, result: Result, data: Bunch) -> dict:
-        """What the model is, once this problem is its last."""
+        """The attributes of the model if this is the last problem."""
         coef, intercepts = self.used * result.x[None, :], self.used * np.array([result.intercept])
         return self.model._shaped(coef, intercepts, data) | {"scale_": self.used}
 
@@ -158,7 +158,7 @@ class _Search:
         self.tol = max(0.1 * self.tol, 1e-15)
 
     def step(self, scale: float, before: Result | None):
-        """Solve at a scale. Returns the next one, the answer, the gap of all together and the objective."""
+        """Solve at a scale. Returns the next scale, the result, the gap of the joint problem and the objective."""
         self.used = scale
         net = ElasticNet(0.0, self.alpha * scale / self.total)
         problem = self.problem.with_targets(self.y / scale).with_penalty(net)
@@ -168,14 +168,14 @@ class _Search:
             raise error
         errors = scale * (self.X @ result.x + result.intercept) - self.y
         leads = self.scale_of(errors)
-        with np.errstate(over="ignore", invalid="ignore"):  # a gap that is no number proves nothing
+        with np.errstate(over="ignore", invalid="ignore"):  # a NaN gap proves nothing
             gap, objective = self.certificate(scale, errors, scale * result.x, scale * result.intercept, result.y)
         self.tried.append((np.log(scale), np.log(leads)))
         return self.next_scale(leads), result, gap, objective
 
     def next_scale(self, leads: float) -> float:
-        """Where the last two scales and what they lead to say that one leads to itself: the secant method, in a
-        bracket, since scales below that one lead up, and those above it down."""
+        """The next guess for the fixed point of the map from a scale to the best scale for its residuals: the secant
+        method, safeguarded by an interval, since scales below the fixed point are mapped up, those above it down."""
         here, there = self.tried[-1]
         below = max((s for s, to in self.tried if to >= s), default=-np.inf)
         above = min((s for s, to in self.tried if to <= s), default=np.inf)
@@ -191,8 +191,9 @@ class _Search:
 
     def certificate(self, scale, errors, coef, intercept, y) -> tuple[float, float]:
         """The objective less a bound from below. With ``s (1 + H(r / s)) = max over |t| <= 2 epsilon of
-        t r + s (1 - t^2 / 4)`` the scale leaves ``sum_i w_i t_i^2 <= 4 sum_i w_i`` and what the least scale is worth,
-        and w and c leave a ridge's dual. What ought to be zero there but for rounding is a debt."""
+        t r + s (1 - t^2 / 4)`` minimising over the scale gives ``sum_i w_i t_i^2 <= 4 sum_i w_i``, up to a term for
+        the smallest scale, and minimising over w and c gives the dual of a ridge. What should be zero there, but is not
+        because of rounding, is subtracted from the bound."""
         z = np.abs(errors) / scale
         costs = np.where(z < self.epsilon, z**2, 2 * self.epsilon * z - self.epsilon**2)
         objective = float(scale * (self.w @ (1 + costs)) + self.alpha * (coef @ coef))
@@ -212,7 +213,7 @@ class _Search:
 
 
 def _median(values: np.ndarray, weights: np.ndarray) -> float:
-    """With weights: half of them are below, half above."""
+    """The weighted median: half of the weight is below, half above."""
     order = np.argsort(values)
     upto = np.cumsum(weights[order])
     return float(values[order][np.searchsorted(upto, upto[-1] / 2)])

@@ -19,12 +19,12 @@ from .conventions import Strengths, from_C
 
 
 class LogisticRegression(Probabilities, LinearClassifier):
-    """Logistic regression with an L1, L2 or elastic penalty, or none, proven.
+    """Logistic regression with an L1, L2 or elastic penalty, or none, with a certificate.
 
     Minimises ``penalty(w) + C sum_i log(1 + exp(-y_i (x_i'w + c)))``, with a penalty of ``||w||_1``, ``||w||^2 / 2`` or
     a mixture of both. Several classes are fitted one against the rest, or all together, as scikit-learn does: with
-    ``multi_class="multinomial"`` the loss is the softmax's. The intercept is never penalised; liblinear penalises it,
-    so there results differ.
+    ``multi_class="multinomial"`` the loss is the softmax loss. The intercept is never penalised; liblinear penalises
+    it, so its results differ.
 
     Parameters
     ----------
@@ -32,17 +32,17 @@ class LogisticRegression(Probabilities, LinearClassifier):
     C : float
         Inverse strength of the penalty.
     l1_ratio : float, optional
-        The share of L1; where it is given it says more than "l2", the default.
+        The share of L1; if given, it takes precedence over the default "l2" of ``penalty``.
     class_weight : dict, "balanced" or None
     multi_class : {"ovr", "multinomial", "auto"}
         How three or more classes are treated: each against the rest, or all together in one problem, which "auto"
-        takes. The latter needs a penalty, and memory for n_samples times n_classes numbers.
+        means. The latter needs a penalty, and memory for n_samples times n_classes numbers.
     sparse_coef : bool
         Store ``coef_`` as a sparse matrix, and keep no dual points: for thousands of classes.
     fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
         As for ``ElasticNet``.
     dual, intercept_scaling, solver
-        For code written for scikit-learn; ``method`` decides, and the intercept needs no scaling.
+        Ignored; for compatibility with scikit-learn.
 
     Attributes
     ----------

@@ -19,15 +19,15 @@ from .conventions import Strengths, from_C
 class LogisticRegressionCV(CrossValidated, Probabilities, LinearClassifier):
     """``LogisticRegression`` with C, and l1_ratio if several are given, chosen by cross-validation.
 
-    Each fold is a path from strong to weak penalties, for each class, on threads; the answer on all data is certified.
-    One C serves all classes.
+    Each fold computes a path from strong to weak penalties for each class, on several threads. The final fit is
+    certified. All classes have the same C.
 
     Parameters
     ----------
     Cs : int or array
-        How many to try, evenly on a log scale between 1e-4 and 1e4; or which.
+        The number of values to try, evenly spaced on a log scale between 1e-4 and 1e4; or the values.
     l1_ratios : array, optional
-        Shares of L1 to choose from; where they are given they say more than ``penalty``.
+        Shares of L1 to choose from; if given, they take precedence over ``penalty``.
     penalty : {"l2", "l1"}
     cv : int, splitter, iterable or None
         As in scikit-learn; None is five stratified folds.
@@ -36,8 +36,8 @@ class LogisticRegressionCV(CrossValidated, Probabilities, LinearClassifier):
     one_standard_error : bool
         Choose the smallest C whose score is within one standard error of the best.
     refit, use_legacy_attributes : bool
-        For code written for scikit-learn. The model is always fitted to all data, or it could not be certified, and
-        attributes are those of newer versions.
+        Ignored; for compatibility with scikit-learn. The model is always fitted to all data, and attributes are those
+        of newer versions.
     fit_intercept, class_weight, max_iter, tol, random_state, method, n_jobs, verbose, sparse_coef, multi_class, dual, \
 solver, intercept_scaling
         As for ``LogisticRegression``.
@@ -45,9 +45,9 @@ solver, intercept_scaling
     Attributes
     ----------
     C_, l1_ratio_ : float
-        What was chosen.
+        The chosen values.
     Cs_, l1_ratios_ : array
-        What was tried; C from small to large.
+        The values tried; C from small to large.
     scores_ : array of shape (n_folds, n_l1_ratios, n_Cs)
     classes_, coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
         As for ``LogisticRegression``.
@@ -107,7 +107,7 @@ solver, intercept_scaling
         else:
             ratios = [share("l1_ratios", ratio) for ratio in np.ravel(self.l1_ratios)]
         if not ratios:
-            raise ValueError("l1_ratios is empty: give at least one share.")
+            raise ValueError("l1_ratios is empty: give at least one number.")
         if isinstance(self.Cs, numbers.Integral):
             Cs = np.logspace(-4, 4, count("Cs", self.Cs, 1))
         else:

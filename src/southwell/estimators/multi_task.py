@@ -1,4 +1,4 @@
-"""Least squares for several targets that share their features."""
+"""Least squares for several targets that use the same features."""
 
 from __future__ import annotations
 
@@ -9,11 +9,38 @@ from .._names import positive
 from ..penalties import Groups
 from ..solve_many import Targets
 from ._parameters import one_of, share
-from .conventions import Strengths
+from .conventions import Strengths, over_rows
 from .group_lasso import GroupRegressor
 
 
-class MultiTaskElasticNet(GroupRegressor):
+class MultiTaskRegressor(GroupRegressor):
+    """Base of least squares for several targets under a penalty of the rows of their coefficients."""
+
+    def _groups(self, features: int) -> Groups:
+        return Groups()
+
+    def _data(self, X, y, sample_weight, params: dict | None = None) -> Bunch:
+        data = super()._data(X, y, sample_weight, params)
+        if data.y.ndim == 1:
+            others = "ElasticNetCV or LassoCV" if self._chooses else "ElasticNet or Lasso"
+            raise ValueError(
+                f"{type(self).__name__} takes y of shape (n_samples, n_targets); got shape {data.y.shape}. For one "
+                f"target use {others}."
+            )
+        table = data.y
+        data.targets = Targets(lambda k: table, 1)
+        return data
+
+    def _shaped(self, coef, intercepts, data: Bunch) -> dict:
+        return {"coef_": coef.astype(data.X.dtype), "intercept_": np.asarray(intercepts).astype(data.X.dtype)}
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.single_output = False
+        return tags
+
+
+class MultiTaskElasticNet(MultiTaskRegressor):
     """Least squares for several targets at once: a feature is used for all of them or for none, proven.
 
     Minimises ``1 / (2 n) ||Y - X W' - c||^2 + alpha l1_ratio sum_j ||W_j|| + (alpha / 2) (1 - l1_ratio) ||W||^2`` with
@@ -24,9 +51,9 @@ class MultiTaskElasticNet(GroupRegressor):
     alpha : float
         Strength of the penalty, > 0.
     l1_ratio : float
-        The share of the norms of features in it, from 0 to 1.
+        The share of the norms of features in the penalty, from 0 to 1.
     copy_X, selection
-        For code written for scikit-learn; the method decides, and X is never changed.
+        Ignored; for compatibility with scikit-learn. X is never changed.
     fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
         As for ``ElasticNet``.
 
@@ -66,34 +93,11 @@ class MultiTaskElasticNet(GroupRegressor):
 
     def _strengths(self, total: float, target: int = 0) -> Strengths:
         one_of("selection", self.selection, ("cyclic", "random"))
-        alpha, ratio = positive("alpha", self.alpha), share("l1_ratio", self.l1_ratio)
-        return Strengths(0.0, alpha * (1.0 - ratio), 1.0, alpha * ratio)
-
-    def _groups(self, strengths: Strengths, features: int) -> Groups:
-        return Groups(strengths.group, strengths.l1, strengths.l2)
-
-    def _data(self, X, y, sample_weight, params: dict | None = None) -> Bunch:
-        data = super()._data(X, y, sample_weight, params)
-        if data.y.ndim == 1:
-            raise ValueError(
-                f"{type(self).__name__} takes y of shape (n_samples, n_targets); got shape {data.y.shape}. For one "
-                "target use ElasticNet or Lasso."
-            )
-        table = data.y
-        data.targets = Targets(lambda k: table, 1)
-        return data
-
-    def _shaped(self, coef, intercepts, data: Bunch) -> dict:
-        return {"coef_": coef.astype(data.X.dtype), "intercept_": np.asarray(intercepts).astype(data.X.dtype)}
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.single_output = False
-        return tags
+        return over_rows(positive("alpha", self.alpha), share("l1_ratio", self.l1_ratio))
 
 
 class MultiTaskLasso(MultiTaskElasticNet):
-    """Least squares for several targets at once, with norms of whole features as the penalty, proven.
+    """Least squares for several targets at once, with a penalty on the norm of each feature's coefficients.
 
     Minimises ``1 / (2 n) ||Y - X W' - c||^2 + alpha sum_j ||W_j||``. Parameters and attributes are those of
     ``MultiTaskElasticNet``.

@@ -14,7 +14,7 @@ from .conventions import Strengths, from_alpha
 
 
 class PoissonRegressor(LinearRegressor):
-    """A model of counts, ``exp(x'w + c)``, with an L2 penalty (or an elastic one), proven.
+    """A model of counts, ``exp(x'w + c)``, with an L2 or elastic-net penalty, with a certificate.
 
     Minimises ``1 / (2 n) sum_i deviance(y_i, exp(x_i'w + c)) + (alpha / 2) ||w||^2``, as scikit-learn's class of the
     same name does; with ``l1_ratio``, a share of alpha is L1.
@@ -27,7 +27,7 @@ class PoissonRegressor(LinearRegressor):
     fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
         As for ``ElasticNet``.
     solver : str
-        For code written for scikit-learn; ``method`` decides.
+        Ignored; for compatibility with scikit-learn.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class PoissonRegressor(LinearRegressor):
     [12.0, 17.0, 22.0, 21.0]
     """
 
-    _multi_output = False  # counts of several kinds are seldom on one scale
+    _multi_output = False  # counts of different kinds rarely have the same scale
 
     def __init__(self, *, alpha=1.0, l1_ratio=0.0, fit_intercept=True, solver="auto", max_iter=10_000, tol=1e-6,
                  warm_start=False, random_state=None, method="auto", n_jobs=None, verbose=0):  # fmt: skip
@@ -68,7 +68,7 @@ class PoissonRegressor(LinearRegressor):
 
     def predict(self, X) -> np.ndarray:
         """The expected counts, exp(X w + c)."""
-        with np.errstate(over="ignore"):  # beyond the range of numbers, infinity
+        with np.errstate(over="ignore"):  # overflow gives infinity
             return np.exp(self._margins(X))
 
     def score(self, X, y, sample_weight=None) -> float:

@@ -9,7 +9,7 @@ from .conventions import Strengths, from_alpha
 
 
 class QuantileRegressor(LinearRegressor):
-    """A linear model of a quantile of y, with an L1 penalty, proven.
+    """A linear model of a quantile of y, with an L1 penalty, with a certificate.
 
     Minimises ``1 / n sum_i pinball(y_i - x_i'w - c) + alpha ||w||_1``, as scikit-learn's class of the same name does by
     linear programming.
@@ -22,7 +22,7 @@ class QuantileRegressor(LinearRegressor):
     fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
         As for ``ElasticNet``.
     solver, solver_options
-        For code written for scikit-learn; ``method`` decides.
+        Ignored; for compatibility with scikit-learn.
 
     Attributes
     ----------

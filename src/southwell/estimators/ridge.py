@@ -13,7 +13,7 @@ from .conventions import Strengths, from_ridge
 
 
 class Ridge(LinearRegressor):
-    """Least squares with an L2 penalty, proven.
+    """Least squares with an L2 penalty, with a certificate.
 
     Minimises ``||y - X w - c||^2 + alpha ||w||^2``, as scikit-learn's class of the same name does: a sum, where
     ``ElasticNet`` has a mean.
@@ -24,7 +24,7 @@ class Ridge(LinearRegressor):
     fit_intercept, copy_X, max_iter, tol, positive, random_state, warm_start, method, n_jobs, verbose
         As for ``ElasticNet``.
     solver : str
-        For code written for scikit-learn; ``method`` decides.
+        Ignored; for compatibility with scikit-learn.
 
     Attributes
     ----------

@@ -8,7 +8,7 @@ from ._classifier import LinearClassifier
 from ._parameters import l1_share, one_of
 from .conventions import Strengths, from_C
 
-# Their losses in ours: scikit-learn's squared hinge has no half.
+# scikit-learn's losses in terms of ours: its squared hinge has no factor 1/2.
 LOSSES = {
     "hinge": (losses.Hinge, 1.0),
     "squared_hinge": (losses.SquaredHinge, 2.0),
@@ -17,7 +17,7 @@ LOSSES = {
 
 
 class LinearSVC(LinearClassifier):
-    """Linear support vector machines with an L1, L2 or elastic penalty, proven.
+    """Linear support vector machines with an L1, L2 or elastic penalty, with a certificate.
 
     Minimises ``penalty(w) + C sum_i loss(y_i (x_i'w + c))``, with a penalty of ``||w||_1``, ``||w||^2 / 2`` or a
     mixture of both. Several classes are fitted one against the rest. The intercept is never penalised, unlike
@@ -26,19 +26,19 @@ class LinearSVC(LinearClassifier):
     Parameters
     ----------
     penalty : {"l2", "l1", "elasticnet"}
-        Any of them goes with any loss.
+        Any penalty can be combined with any loss.
     loss : {"squared_hinge", "hinge", "smooth_hinge"}
-        ``max(0, 1 - m)^2``, ``max(0, 1 - m)``, or the latter with its corner rounded off.
+        ``max(0, 1 - m)^2``, ``max(0, 1 - m)``, or the latter with a rounded corner.
     C : float
     l1_ratio : float, optional
-        The share of L1; where it is given it says more than "l2", the default.
+        The share of L1; if given, it takes precedence over the default "l2" of ``penalty``.
     class_weight : dict, "balanced" or None
     sparse_coef : bool
         Store ``coef_`` as a sparse matrix, and keep no dual points: for thousands of classes.
     fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
         As for ``ElasticNet``.
     dual, multi_class, intercept_scaling
-        For code written for scikit-learn; ``method`` decides, and the intercept needs no scaling.
+        Ignored; for compatibility with scikit-learn.
 
     Attributes
     ----------

@@ -11,7 +11,7 @@ from ._parameters import one_of
 from ._regressor import LinearRegressor
 from .conventions import Strengths, from_C
 
-# Their losses in ours: scikit-learn's square has no half.
+# scikit-learn's losses in terms of ours: its square has no factor 1/2.
 LOSSES = {
     "epsilon_insensitive": (losses.EpsilonInsensitive, 1.0),
     "squared_epsilon_insensitive": (losses.SquaredEpsilonInsensitive, 2.0),
@@ -19,10 +19,10 @@ LOSSES = {
 
 
 class LinearSVR(LinearRegressor):
-    """Linear support vector regression, proven.
+    """Linear support vector regression, with a certificate.
 
-    Minimises ``||w||^2 / 2 + C sum_i max(0, |y_i - x_i'w - c| - epsilon)``, or with the square of that. Unlike
-    liblinear's, the intercept is not penalised.
+    Minimises ``||w||^2 / 2 + C sum_i max(0, |y_i - x_i'w - c| - epsilon)``, or the same with squares. Unlike
+    in liblinear, the intercept is not penalised.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class LinearSVR(LinearRegressor):
     fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
         As for ``ElasticNet``.
     dual, intercept_scaling
-        For code written for scikit-learn; ``method`` decides, and the intercept needs no scaling.
+        Ignored; for compatibility with scikit-learn.
 
     Attributes
     ----------

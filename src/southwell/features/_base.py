@@ -1,4 +1,4 @@
-"""What the feature maps share: what they accept, and where their randomness and their width come from."""
+"""What the feature maps share: validation of X, the seed, and gamma."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return Matrix(X).rows if sp.issparse(X) else X
 
     def _checked_seed(self) -> int:
-        """The seed, once ``gamma`` is known to be a number > 0 or "scale"."""
+        """Checks ``gamma`` and returns the seed."""
         if isinstance(self.gamma, str):
             if self.gamma != "scale":
                 raise unknown("gamma", self.gamma, ("scale",))
@@ -41,7 +41,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return drawn_seed(self.random_state)
 
     def _gamma_for(self, X, power: int) -> float:
-        """The number given; for "scale", 1 / (n_features * spread**power), or 1 where all entries of X are equal."""
+        """gamma as given; for "scale", 1 / (n_features * spread**power), or 1 if all entries of X are equal."""
         if not isinstance(self.gamma, str):
             return float(self.gamma)
         width = spread(X)
@@ -62,7 +62,7 @@ def spread(X, step: int = 1 << 18) -> float:
     implied = {"initial": 0.0} if stored.size < size else {}
     low, high = float(stored.min(**implied)), float(stored.max(**implied))
     if low == high:
-        return 0.0  # and not rounding
+        return 0.0  # exactly zero, without rounding error
     top = max(-low, high)
 
     def slabs():

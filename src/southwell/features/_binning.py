@@ -16,22 +16,22 @@ class RandomBinning(FeatureMap):
     """Sparse features whose inner products approximate the Laplacian kernel ``exp(-gamma ||x - y||_1)``.
 
     Each of D random grids cuts the space into bins; two points share a bin of a grid with the kernel's probability. A
-    point becomes a row with the value ``1 / sqrt(D)`` in one column a grid, that of its bin. The inner product of two
-    rows is the share of grids in which they meet: the kernel in expectation, with a standard deviation of at most
-    ``1 / (2 sqrt(D))``.
+    point becomes a row with the value ``1 / sqrt(D)`` in one column of each grid, that of its bin. The inner product of
+    two rows is the share of grids in which they are in the same bin: the kernel in expectation, with a standard
+    deviation of at most ``1 / (2 sqrt(D))``.
 
     In a grid, feature j has a pitch ``delta ~ Gamma(2, 1 / gamma)`` and an offset ``u ~ U[0, delta]``, and a bin is a
-    vector of ``floor((x_j - u_j) / delta_j)``, known by a hash of 64 bits. Zeros cost nothing, be ``X`` dense or
-    sparse.
+    vector of ``floor((x_j - u_j) / delta_j)``, represented by a 64-bit hash. Zeros cost nothing, in dense and
+    sparse ``X``.
 
     Parameters
     ----------
     n_grids : int
         D, the number of grids.
     gamma : float or "scale"
-        "scale" is ``1 / (n_features * X.std())``, or 1 where all entries of ``X`` are equal.
+        "scale" is ``1 / (n_features * X.std())``, or 1 if all entries of ``X`` are equal.
     random_state : int, RandomState or None
-        Same integer, same numbers.
+        The same integer gives the same features.
     n_jobs : int, optional
         Threads; -1 for all processors. The numbers do not depend on it.
 
@@ -45,8 +45,8 @@ class RandomBinning(FeatureMap):
 
     Notes
     -----
-    ``transform`` knows the bins of ``fit`` alone: where a new point falls into another, its row has no entry in that
-    grid. Inner products with rows of the fit are what they would have been; those among new points may be smaller.
+    ``transform`` has columns for the bins of ``fit`` only: a new point in another bin has no entry in that grid. Inner
+    products with rows of the fit are not affected; those between new points may be smaller.
 
     References
     ----------
@@ -133,7 +133,7 @@ class RandomBinning(FeatureMap):
         return ranks, X.dtype
 
     def _features(self, ranks: np.ndarray, dtype) -> sp.csr_array:
-        """Rows from the rank of each row's bin among its grid's, -1 for none; ``ranks`` is used up."""
+        """The feature matrix, from the rank of each row's bin in each grid (-1: unknown bin). Overwrites ``ranks``."""
         n, grids = ranks.shape
         index = np.int32 if max(self.starts_[-1], ranks.size) < 2**31 else np.int64
         known = ranks >= 0
@@ -147,7 +147,7 @@ class RandomBinning(FeatureMap):
             indices = indices[known]
         values = np.full(indices.size, 1.0 / np.sqrt(grids), dtype)
         Z = sp.csr_array((values, indices, indptr), shape=(n, self._n_features_out))
-        Z.has_canonical_format = True  # grids follow one another, with one column of each
+        Z.has_canonical_format = True  # columns increase from grid to grid, and each grid has one entry
         return Z
 
     def _threads(self) -> int:

@@ -10,7 +10,7 @@ from .. import _core
 from .._names import count
 from ._base import FeatureMap
 
-SLAB_BYTES = 1 << 22  # of output: in cache from the product to the cosine
+SLAB_BYTES = 1 << 22  # a slab of the output stays in the cache from the product to the cosine
 
 
 class RandomFourier(FeatureMap):
@@ -25,9 +25,9 @@ class RandomFourier(FeatureMap):
     n_components : int
         D, the number of features.
     gamma : float or "scale"
-        "scale" is ``1 / (n_features * X.var())``, or 1 where all entries of ``X`` are equal.
+        "scale" is ``1 / (n_features * X.var())``, or 1 if all entries of ``X`` are equal.
     random_state : int, RandomState or None
-        Same integer, same numbers.
+        The same integer gives the same features.
 
     Attributes
     ----------
@@ -59,7 +59,8 @@ class RandomFourier(FeatureMap):
         self.random_state = random_state
 
     def fit(self, X, y=None):
-        """Draw frequencies and phases; ``X`` matters for its width, its precision and gamma="scale" only.
+        """Draw frequencies and phases; only the number of features, the dtype and (for gamma="scale") the variance of
+        ``X`` are used.
 
         Parameters
         ----------

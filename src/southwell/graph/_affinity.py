@@ -1,4 +1,4 @@
-"""Graphs from what users bring: weights or points."""
+"""Graphs from weights or from points."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 
 
 def precomputed(given) -> sp.csr_array:
-    """The graph of a symmetric affinity; what rounding made asymmetric is averaged."""
+    """The graph of a symmetric affinity; differences of the size of rounding errors are averaged."""
     if given.shape[0] != given.shape[1]:
         raise ValueError(
             f"A precomputed affinity must be square, nodes by nodes; got shape {given.shape}. "
@@ -29,7 +29,7 @@ def precomputed(given) -> sp.csr_array:
 
 
 def refuse_negative(weights) -> None:
-    """Harmonic functions obey the maximum principle, and so the box and the error bound, for weights >= 0 alone."""
+    """Raise for negative weights: the maximum principle, and so the error bound, need weights >= 0."""
     least = weights.min() if min(weights.shape) else 0.0
     if least < 0:
         raise ValueError(
@@ -39,15 +39,15 @@ def refuse_negative(weights) -> None:
 
 
 def nearest(neighbours: NearestNeighbors, gamma: float | None) -> sp.csr_array:
-    """Two points are joined where either is among the nearest of the other."""
+    """An edge joins two points if either is among the nearest neighbours of the other."""
     W = neighbours.kneighbors_graph(mode="connectivity" if gamma is None else "distance")
     W.data = closeness(W.data, gamma)
     return _scaled(_tidy(W.maximum(W.T)))
 
 
 def closeness(distances: np.ndarray, gamma: float | None) -> np.ndarray:
-    """1, or exp(-gamma d^2): what an edge of this length weighs."""
-    with np.errstate(over="ignore"):  # far apart: nothing
+    """The weight of an edge of length d: 1, or exp(-gamma d^2)."""
+    with np.errstate(over="ignore"):  # far apart: weight 0
         return np.ones_like(distances) if gamma is None else np.exp(-float(gamma) * distances**2)
 
 
@@ -62,7 +62,7 @@ def _tidy(given) -> sp.csr_array:
 
 
 def _scaled(W: sp.csr_array) -> sp.csr_array:
-    """The largest weight between 1/2 and 1, so that no sum overflows. Only ratios matter: a power of two keeps them."""
+    """Scaled by a power of two so that the largest weight is between 1/2 and 1; ratios stay, and no sum overflows."""
     if W.nnz:
         W.data = np.ldexp(W.data, -np.frexp(W.data.max())[1])
     return W

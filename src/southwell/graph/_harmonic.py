@@ -1,4 +1,4 @@
-"""The Dirichlet problem on a graph: labelled nodes are held, every other is the weighted mean of its neighbours.
+"""The Dirichlet problem on a graph: labelled nodes are fixed, every other is the weighted mean of its neighbours.
 
     minimise over f:   1/2 sum_{i<j} w_ij (f_i - f_j)^2            f given on the labelled nodes
 
@@ -6,9 +6,10 @@
 of that class and 0 on the other labelled ones; its harmonic extension at i is the probability that a random walk from i
 meets that class first.
 
-It is least squares. Columns are the free nodes, rows the edges that touch one: +1 and -1 with target 0 between two free
-nodes, 1 with target f_l towards a label. By the maximum principle 0 <= f <= 1 at the optimum, so the box [0, 1] changes
-nothing but the certificate: its conjugate is finite everywhere, every residual is a feasible dual point, and
+This is a least-squares problem. Columns are the free (unlabelled) nodes, rows the edges at a free node: +1 and -1 with
+target 0 between two free nodes, 1 with target f_l towards a label. By the maximum principle 0 <= f <= 1 at the optimum,
+so the bounds [0, 1] change only the certificate: its conjugate is finite everywhere, every residual is a feasible dual
+point, and
 
     gap = sum_j max(z_j f_j, -z_j (1 - f_j))                       z = the gradient
 
@@ -28,10 +29,10 @@ UNIT_BOX = penalties.ElasticNet(lower=0.0, upper=1.0)
 
 
 def classes_met(W: sp.csr_array, free: np.ndarray, held: sp.csr_array) -> tuple[np.ndarray, sp.csr_array]:
-    """Which classes walks from a free node can meet: its component, and for each component the classes.
+    """The component of each free node, and for each component the classes that random walks from it can meet.
 
-    Labelled nodes end a walk, so components are those of the free nodes alone. Where a component meets no class nothing
-    can be said; where it meets one, all of it belongs there; only where it meets several is there something to solve.
+    Labelled nodes end a walk, so components are those of the free nodes alone. If a component meets no class, it stays
+    unlabelled; if it meets one, all its nodes belong to that class; if it meets several, a problem must be solved.
     """
     around = W[free]
     count, component = connected_components(_narrow(around[:, free]), directed=False) if free.size else (0, free)
@@ -40,7 +41,7 @@ def classes_met(W: sp.csr_array, free: np.ndarray, held: sp.csr_array) -> tuple[
 
 
 def _narrow(graph: sp.csr_array) -> sp.csr_array:
-    """Positions in 32 bits, if they fit. Old versions of SciPy's csgraph take no others, and return nonsense."""
+    """The graph with 32-bit indices, if they fit: old versions of SciPy's csgraph return wrong results for others."""
     if graph.indices.dtype == np.int32 or graph.nnz >= 2**31:
         return graph
     positions = graph.indices.astype(np.int32), graph.indptr.astype(np.int32)
@@ -48,7 +49,7 @@ def _narrow(graph: sp.csr_array) -> sp.csr_array:
 
 
 class Harmonic:
-    """A graph whose nodes are free or hold a class; every free node must be joined to a class by a path.
+    """A graph whose nodes are free or have a class; every free node must be connected to a class.
 
     Parameters
     ----------
@@ -57,13 +58,13 @@ class Harmonic:
     free : array of int
         The free nodes.
     held : csr_array of shape (n_nodes, n_classes)
-        1 where a labelled node holds a class.
+        1 for the class of a labelled node.
     """
 
     def __init__(self, W: sp.csr_array, free: np.ndarray, held: sp.csr_array):
         around = W[free]
         inner = sp.coo_array(sp.triu(around[:, free], k=1))
-        outer = sp.coo_array(around @ held)  # edges from a node to one class share entry and target: they are one row
+        outer = sp.coo_array(around @ held)  # edges from a node to the same class have equal rows, and are merged
         rows = np.arange(inner.nnz + outer.nnz)
         entries = np.repeat([1.0, -1.0, 1.0], [inner.nnz, inner.nnz, outer.nnz])
         places = (
@@ -81,22 +82,22 @@ class Harmonic:
         return Problem(self.incidence, self.target(label), penalty=UNIT_BOX, sample_weight=self.weights)
 
     def target(self, label: int) -> np.ndarray:
-        """What lies at the far end of each edge: 1 if that class, else 0."""
+        """The value at the far end of each edge: 1 if it has that class, else 0."""
         return (self.towards == label).astype(float)
 
     def error_bounds(self, F: np.ndarray, patience: int) -> np.ndarray:
         """For each free node a bound on |F - F*| over all classes, rounding included; F in [0, 1].
 
         The Laplacian L of the free nodes is an M-matrix: its inverse is >= 0. So if L v > 0, and r = L f - c is the
-        residual of f, then |f - f*| = |inv(L) r| <= inv(L) |r| <= v max_k |r_k| / (L v)_k. Here v solves L v = degree
-        roughly: the steps a random walk needs, on average, to meet a label. Nothing but the sign of L v is asked of it,
-        and if ``patience`` steps do not bring that, 1 stands: both f and f* are in [0, 1]."""
+        residual of f, then |f - f*| = |inv(L) r| <= inv(L) |r| <= v max_k |r_k| / (L v)_k. Here v is an
+        approximate solution of L v = degree: the expected number of steps of a random walk to a label. Only the sign of
+        L v matters. If it is not positive after ``patience`` steps, the bound is 1, since f and f* are in [0, 1]."""
         magnitude = abs(self.incidence)
-        # A sum of m terms carries m roundings, each term a few more, and weights may be sums of up to m themselves.
+        # A sum of m terms has m rounding errors, each term a few more, and weights may be sums of up to m terms.
         rounding = (2 * self.neighbours + 8) * np.finfo(float).eps
 
         def net(flow):
-            """What flows out of each node, and how far off rounding can have put it."""
+            """The net flow out of each node, and a bound of its rounding error."""
             return self.incidence.T @ flow, rounding * (magnitude.T @ abs(flow))
 
         v = self._steps_to_a_label(magnitude.T @ self.weights, patience)
@@ -112,7 +113,7 @@ class Harmonic:
     def _steps_to_a_label(self, degree: np.ndarray, patience: int) -> np.ndarray:
         """v with L v within a tenth of the degrees, by conjugate gradients on the Laplacian scaled to a unit diagonal.
 
-        Written out because of the stopping test, which is on the largest entry: that is the one that counts."""
+        Written here because its stopping test is on the largest entry of the residual, which the bound depends on."""
         root = np.sqrt(degree)
         u, residual = np.zeros_like(root), root.copy()
         direction, size = residual, residual @ residual
@@ -122,7 +123,7 @@ class Harmonic:
             difference = self.incidence @ (direction / root)
             flow = self.weights * difference
             curvature = flow @ difference
-            if not curvature > 1e-200 * size:  # only rounding is left
+            if not curvature > 1e-200 * size:  # only rounding errors are left
                 break
             step = size / curvature
             u, residual = u + step * direction, residual - step * (self.incidence.T @ flow) / root

@@ -1,4 +1,4 @@
-"""Label propagation as scikit-learn users know it."""
+"""Label propagation as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -26,33 +26,34 @@ from ._harmonic import Harmonic, classes_met
 
 
 class LabelPropagation(ClassifierMixin, BaseEstimator):
-    """Labels spread over a graph, from the nodes that have one to those that have none, with a proof.
+    """Spreads labels over a graph, from labelled to unlabelled nodes, with a certificate.
 
     Labelled nodes keep their label. For each class the rest minimise ``1/2 sum_{i<j} w_ij (f_i - f_j)^2``, so that each
     is the weighted mean of its neighbours: ``f_i`` is the probability that a random walk from i meets that class first.
-    Each class is a least-squares problem in the box [0, 1], solved until its duality gap is within ``tol``.
+    Each class is a least-squares problem with bounds [0, 1], solved until its duality gap is within ``tol``.
 
     Parameters
     ----------
     affinity : {"knn", "precomputed"}
-        "knn" joins two points where either is among the ``n_neighbors`` nearest of the other. "precomputed" takes ``X``
+        "knn" joins two points if either is among the ``n_neighbors`` nearest of the other. "precomputed" takes ``X``
         as the symmetric matrix of weights ``w_ij >= 0``, dense or sparse; self loops change nothing.
     n_neighbors : int
     gamma : float, optional
         Edges of "knn" weigh ``exp(-gamma * distance**2)``. Default: all weigh 1.
     unlabelled : int, float, str or None
-        What marks an unlabelled node in ``y``. Among strings its string form does: NumPy makes '-1' of -1 there.
+        The mark of unlabelled nodes in ``y``. If labels are strings, its string form, because NumPy converts -1 to
+        '-1'.
     rule : str or Rule
         Which node moves next: a name known to ``southwell.rules`` or a rule.
     method : str or Method, optional
-        Any method of ``southwell.methods``; it takes the place of coordinate descent with ``rule``.
+        Any method of ``southwell.methods``, used instead of coordinate descent with ``rule``.
     tol : float
-        Duality gap to reach, relative to the objective where every free node is 0.
+        Duality gap to reach, relative to the objective at zero for every unlabelled node.
     max_epochs, max_seconds : int, float
-        Limits: epochs for each class, seconds for all of them. The graph and the error bound are not
-        counted; the bound may take 1000 steps more than the solves took epochs.
+        Limits: epochs for each class, seconds for all classes. The time for the graph and for the error bound is not
+        counted; the bound takes at most 1000 steps more than the solves took epochs.
     random_state : int, RandomState or None
-        For rules that draw. Same integer, same numbers.
+        For rules that use random numbers.
     n_jobs : int, optional
         For the search for neighbours.
 
@@ -60,31 +61,30 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : array of shape (n_classes,)
     label_distributions_ : array of shape (n_nodes, n_classes)
-        The probabilities above. Rows sum to one, but for nodes no label reaches: a walk from there meets no class, and
-        their rows are zero.
+        The probabilities above. Rows sum to one; they are zero for nodes that are not connected to a label.
     transduction_ : array of shape (n_nodes,)
-        The likeliest class of each node; ``unlabelled`` where no label reaches.
+        The likeliest class of each node; ``unlabelled`` for nodes that are not connected to a label.
     error_bound_ : float
-        No entry of ``label_distributions_`` is further from the exact one; proven, rounding included.
+        A proven bound on the error of every entry of ``label_distributions_``, rounding included.
     node_error_bound_ : array of shape (n_nodes,)
-        The same for each node, over its classes; 0 where there was nothing to solve. A label is proven where the
-        likeliest class leads by more than twice this bound.
+        The same for each node, over its classes; 0 if there was nothing to solve. A label is proven if the likeliest
+        class leads by more than twice this bound.
     gap_ : float
         The largest relative duality gap of the solves.
     n_iter_ : int
-        The most epochs any of them took.
+        The largest number of epochs of a solve.
     results_ : list of Result
-        One for each class; for two classes one alone, of ``classes_[1]``. Only nodes from which walks can meet several
-        classes are solved for; the others are known, and where that is all, the list is empty.
+        One for each class; for two classes a single one, of ``classes_[1]``. Only nodes that are connected to several
+        classes are solved for; if there are none, the list is empty.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
     Warns
     -----
     UserWarning
-        Where unlabelled nodes are not joined to any label: it says which.
+        If unlabelled nodes are not connected to any label; lists them.
     ConvergenceWarning
-        Where epochs or seconds ran out: it says how far the answer can be off.
+        If epochs or seconds ran out; gives the error bound.
 
     References
     ----------
@@ -175,7 +175,7 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
         Returns
         -------
         array of shape (n_points, n_classes)
-            Rows sum to one; a row is zero where no neighbour is decided.
+            Rows sum to one; a row is zero if no neighbour has a class.
         """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
@@ -192,7 +192,7 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
         return np.divide(mass, total, out=np.zeros_like(mass), where=total > 0)
 
     def predict(self, X):
-        """The likeliest class of each new point; ``unlabelled`` where no neighbour is decided.
+        """The likeliest class of each new point; ``unlabelled`` if no neighbour has a class.
 
         Parameters
         ----------
@@ -211,7 +211,7 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
         return tags
 
     def _checked_method(self) -> methods.Method:
-        """The method, once all that can be refused before looking at the data has been."""
+        """Checks the parameters that do not depend on the data, and returns the method."""
         one_name("affinity", self.affinity, ("knn", "precomputed"))
         if self.gamma is not None:
             positive("gamma", self.gamma)
@@ -263,7 +263,7 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
         if several:
             raise TypeError(f"unlabelled must be one label; got {shown(mark)}.")
         with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of labels and marks that do not compare, none is marked
+            warnings.simplefilter("ignore")  # labels that cannot be compared with the mark are not marked
             marked = np.asarray(y == (str(mark) if y.dtype.kind == "U" else mark))
         return marked if marked.shape == y.shape else np.zeros(y.shape, bool)
 
@@ -279,13 +279,13 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
         return _affinity.nearest(self._neighbours, self.gamma)
 
     def _solve(self, harmonic: Harmonic, method: methods.Method) -> list[Result]:
-        """One solve for each class, but that the second of two is the complement of the first."""
+        """One solve for each class; for two classes a single one, as the other is its complement."""
         given = self.random_state
         seed = given if isinstance(given, Integral) else drawn_seed(given)
         limit = None if self.max_seconds is None else positive("max_seconds", self.max_seconds)
         begun, results = time.perf_counter(), []
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # said once for all classes, in terms of the graph
+            warnings.simplefilter("ignore", ConvergenceWarning)  # a single warning for all classes follows
             for label in [1] if harmonic.n_classes == 2 else range(harmonic.n_classes):
                 left = None if limit is None else max(limit - (time.perf_counter() - begun), 1e-9)
                 results.append(
@@ -304,7 +304,7 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
         marker, kind = self.unlabelled, self.classes_.dtype
         if kind.kind in "iu" and isinstance(marker, int | float | np.number) and int(marker) == marker:
             limits = np.iinfo(kind)
-            if limits.min <= int(marker) <= limits.max:  # the labels' own type holds it: large ones stay exact
+            if limits.min <= int(marker) <= limits.max:  # the dtype of the labels can hold it: large labels stay exact
                 return np.where(nowhere, kind.type(int(marker)), self.classes_[best])
         return np.append(self.classes_, marker)[np.where(nowhere, -1, best)]
 
@@ -331,9 +331,9 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
 
 
 def _distributions(values: list[np.ndarray]) -> np.ndarray:
-    """Rows that sum to one, from one function for each class, or one for the second of two."""
+    """Rows that sum to one, from one function for each class, or from that of the second of two classes."""
     if len(values) == 1:
         return np.column_stack([1.0 - values[0], values[0]])
     F = np.column_stack(values)
     total = F.sum(axis=1, keepdims=True)
-    return np.divide(F, total, out=np.full_like(F, 1.0 / len(values)), where=total > 0)  # nothing known yet: all alike
+    return np.divide(F, total, out=np.full_like(F, 1.0 / len(values)), where=total > 0)  # unknown: equal probabilities

@@ -1,11 +1,11 @@
-"""Methods: how the answer is found."""
+"""Methods: the algorithms that solve a problem."""
 
 from __future__ import annotations
 
 from .._names import resolve
 from .accelerated import AcceleratedCD
 from .accelerated_sdca import AcceleratedSDCA
-from .auto import Auto
+from .auto import Auto, default_policy
 from .base import Method, Prepared, Start
 from .coordinate_descent import CoordinateDescent
 from .dgpd import DGPD
@@ -28,5 +28,5 @@ __all__ = [
 
 
 def get(given: str | Method) -> Method:
-    """A method from its name or itself."""
+    """The method with this name; a Method is returned as it is."""
     return resolve("method", given, ALL, Method)

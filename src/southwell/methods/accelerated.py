@@ -18,7 +18,7 @@ from .side import firmness, weights_positive
 
 @dataclass(frozen=True)
 class AcceleratedCD(Descent):
-    """Coordinate descent with Nesterov's momentum, without any work of length n or d in a step.
+    """Coordinate descent with Nesterov's momentum; a step does no work of order n or d.
 
     Parameters
     ----------
@@ -27,15 +27,15 @@ class AcceleratedCD(Descent):
     rule : str or Rule
         "uniform" (accelerated randomised, proximal: Fercoq and Richtarik 2015), ``Hybrid(...)`` or ``Greedy(...)``
         (Fang, Fang, Yu and Li 2021, algorithm 3; Lu, Freund and Mirrokni 2018). With several candidates the theory
-        covers smooth objectives alone: l1 = 0 and no bounds on the primal side, the squared loss on the dual.
+        covers smooth objectives only: l1 = 0 and no bounds on the primal side, the squared loss on the dual.
         Candidates are compared by ``|gradient| / sqrt(curvature)``, whatever ``score`` the rule has.
     coupling : {"auto", "mirror", "gram"}
-        As for ``CoordinateDescent``. A greedy step looks at all gradients, since momentum changes them all: one number
+        As for ``CoordinateDescent``. A greedy step needs all gradients, since momentum changes them all: one number
         each with a Gram matrix, a pass over the data without.
     restart : bool
-        Look after each epoch whether to restart the momentum: where the objective has risen; where the sequence that
-        carries the momentum is lower than the answer, which clings to coordinates that reached a bound long ago; and,
-        with l2 > 0 (or a strongly convex phi* on the dual side), as often as the strong convexity warrants.
+        Consider after each epoch whether to restart the momentum: if the objective has risen; if it is lower at the
+        sequence z that carries the momentum than at x, an average of past z that is slow to reach bounds; and, with
+        l2 > 0 (or a strongly convex phi* on the dual side), at intervals that depend on the strong convexity.
     """
 
     rule: str | Rule = "uniform"
@@ -52,7 +52,9 @@ class AcceleratedCD(Descent):
         if not isinstance(rule, Uniform | Hybrid | Greedy):
             raise ValueError(f"AcceleratedCD takes the rules uniform, hybrid and greedy; got {rule.name}.")
         if isinstance(rule, Greedy) and rule.refresh_every is not None:
-            raise ValueError("AcceleratedCD has no use for refresh_every: momentum changes every gradient.")
+            raise ValueError(
+                "AcceleratedCD cannot use refresh_every, because momentum changes every gradient. Leave it out."
+            )
         return rule
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:

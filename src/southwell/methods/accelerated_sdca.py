@@ -19,20 +19,20 @@ RULES = {"shuffled": Shuffled, "uniform": Uniform}
 
 @dataclass(frozen=True)
 class AcceleratedSDCA(Method):
-    """Accelerated proximal SDCA: dual coordinate ascent on P(x) + (kappa/2) ||x - c||^2, with centres c that run ahead.
+    """Accelerated proximal SDCA: dual coordinate ascent on P(x) + (kappa/2) ||x - c||^2, with extrapolated centres c.
 
     Parameters
     ----------
     inner_epochs : int
-        Epochs between two centres. With the authors' kappa = R^2 / (gamma n) - l2 the inner problem's condition number
-        is n, so an epoch takes off a constant part of its error; their theory asks for a number that grows like the
-        logarithm of the conditioning.
+        Epochs between two centres. With the authors' kappa = R^2 / (gamma n) - l2 the condition number of the inner
+        problem is n, so an epoch reduces its error by a constant factor; the theory requires a number of epochs that
+        grows like the logarithm of the condition number.
     rule : {"shuffled", "uniform"}
         The order of the samples.
 
     Notes
     -----
-    Where l2 >= R^2 / (gamma n) there is nothing to accelerate, and this is SDCA. It needs a smooth loss, l2 > 0 on
+    If l2 >= R^2 / (gamma n), there is nothing to accelerate, and this is SDCA. It needs a smooth loss, l2 > 0 on
     every coefficient, and no intercept.
 
     References

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -15,13 +16,10 @@ from .base import Method, Prepared, Start
 from .full_gradient import FISTA, soft_fista
 from .side import anchors_needed, anchors_pay, dual_start, firmness
 
-# Entries of a product A = U V up to which it is formed: 8 MB.
-_FORMED = 1_000_000
-
 
 @dataclass(frozen=True)
 class Auto(Method):
-    """Whoever brings the gap down fastest moves: features, samples, or Newton on the support.
+    """Newton's method on working sets and dual coordinate descent; the one that lowers the gap fastest goes on.
 
     Parameters
     ----------
@@ -33,11 +31,15 @@ class Auto(Method):
     softness : float
         How far kinks of the loss are rounded off at first, in units of the zero model's objective; it makes no
         difference to the answer.
+    policy : mapping
+        Other values for some of the numbers this method decides by, to study them; ``southwell.methods.default_policy()``
+        lists them with their reasons. They change the way to the answer, not the answer.
     """
 
     schedule: str = "fixed"
     movers: str = "auto"
     softness: float = 1.0
+    policy: Mapping[str, float] = field(default_factory=dict, hash=False)
     name: ClassVar[str] = "auto"
     takes_factors: ClassVar[bool] = True
     takes_blocks: ClassVar[bool] = True
@@ -46,28 +48,37 @@ class Auto(Method):
         for field, known in (("schedule", ("fixed", "timed")), ("movers", ("auto", "primal", "dual"))):
             one_name(field, getattr(self, field), known)
         positive("softness", self.softness)
+        if not isinstance(self.policy, Mapping):
+            raise TypeError(f"policy must be a mapping from names to numbers; got {type(self.policy).__name__}.")
+        for key, number in self.policy.items():
+            one_name("policy", key, tuple(_core.policy()))
+            positive(f"policy[{key!r}]", number)
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
         if problem.blocks:
-            return blocks.newton(problem, start, self.softness)
-        if problem.factorised:
+            blocks.refuse_factors(problem)
+        elif problem.factorised:
             return self._prepare_factorised(problem, start, seed)
         movers = self._movers(problem)
 
         def dual() -> _core.DualMover:  # when its turn comes: the rows may have to be built
-            return _core.DualMover(
-                problem.layout(False), *firmness(problem, anchors_needed(problem) or anchors_pay(problem))
-            )
+            held = (0.0, 0.0)
+            if not problem.blocks:
+                held = firmness(problem, anchors_needed(problem) or anchors_pay(problem))
+            return _core.DualMover(problem.layout(False), *held)
 
-        y = np.zeros(problem.n_samples) if start.y is None and movers == ["primal"] else dual_start(problem, start)
+        if start.y is None and movers == ["primal"]:
+            y = np.zeros(problem.dual_size)
+        else:
+            y = (blocks.dual_start if problem.blocks else dual_start)(problem, start)
         algorithm = _core.relay(
             problem.core(), movers, dual if "dual" in movers else None, start.x, y, softness=self.softness,
-            expected=_primal_price(problem), by_square=_dual_price(problem), seed=seed, timed=self.schedule == "timed",
+            seed=seed, timed=self.schedule == "timed", policy=dict(self.policy),
         )  # fmt: skip
         return Prepared(algorithm, "auto")
 
     def _prepare_factorised(self, problem: Problem, start: Start, seed: int) -> Prepared:
-        formed = problem.formed(_FORMED)
+        formed = problem.formed(int(self.number("formed")))
         if formed is not None:  # a product of this size is dense enough, and small enough, to be worked on itself
             inner = self.prepare(formed, start, seed)
             return Prepared(_core.restated(problem.core(), inner.algorithm), "auto, product formed", inner.setup)
@@ -76,34 +87,21 @@ class Auto(Method):
         return soft_fista(problem, start, self.softness)
 
     def _movers(self, problem: Problem) -> list[str]:
+        refusal = blocks.dual_refusal(problem) if problem.blocks else None
+        if self.movers == "dual" and refusal is not None:
+            raise ValueError(f"{refusal} Use movers='primal' or 'auto'.")
         if self.movers != "auto":
             return [self.movers]
-        hopeless = problem.penalty.l2 == 0  # nothing holds x on the dual side but proximal terms
+        hopeless = refusal is not None or problem.penalty.l2 == 0  # proximal terms alone would hold x there
         slow = problem.shifts is not None and not problem.data.shifts_are_free  # every row would touch every feature
-        # Of little data, Newton steps cost nothing, and give all digits.
-        little = problem.loss.smooth and problem.data.stored <= 20_000
+        little = problem.loss.smooth and problem.data.stored <= self.number("little")
         return ["primal"] if hopeless or slow or little else ["primal", "dual"]
 
-
-def _primal_price(problem: Problem) -> float:
-    """Passes over the data, about, for a solution without zeros: few where the Hessian is cheap to form, by features
-    (all pairs that meet in a row, those of dense data at the speed of vectors) or by samples, and fewer where once is
-    enough; some hundreds through conjugate gradients, more where pieces meet; and several times as many round kinks,
-    which have to be softened step by step."""
-    once = problem.loss.name == "squared"
-    passes = 250.0 if problem.loss.name in ("logistic", "poisson") else 700.0
-    if problem.penalty.l2 > 0 and 4 * problem.n_samples**2 <= problem.data.stored:
-        passes = 10.0 if once else 60.0
-    elif problem.n_features <= 1000 and problem.n_features**2 <= problem.data.stored:
-        forming = problem.data.stored / problem.n_samples / (2.0 if problem.data.sparse else 16.0)
-        passes = 4.0 + forming if once else 24.0 + 6.0 * forming
-    return passes * (1.0 if problem.loss.smooth else 5.0)
+    def number(self, name: str) -> float:
+        """One of the numbers this method decides by."""
+        return float(self.policy.get(name, _core.policy()[name][0]))
 
 
-def _dual_price(problem: Problem) -> float:
-    """What SDCA costs beyond 60 such passes, for each unit of mean ||a_i||^2: its epochs grow with kappa =
-    mean ||a_i||^2 / (l2 gamma n). Found by trial."""
-    if problem.penalty.l2 == 0:
-        return np.inf
-    smoothness = problem.loss.smoothness if np.isfinite(problem.loss.smoothness) else 1.0
-    return 10.0 * smoothness / (problem.penalty.l2 * problem.n_samples)
+def default_policy() -> dict[str, tuple[float, str]]:
+    """Every number that the default method decides by, and the reason for it."""
+    return _core.policy()

@@ -1,4 +1,4 @@
-"""What every method is."""
+"""The base class of methods."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..problem import Problem
 
 @dataclass(frozen=True)
 class Start:
-    """Where to begin: coefficients as the core holds them, and a dual point if there is one."""
+    """A starting point: coefficients in the coordinates of the core, and a dual point if there is one."""
 
     x: np.ndarray
     y: np.ndarray | None = None
@@ -23,9 +23,9 @@ class Start:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A compiled algorithm at its start, a description of what was chosen, and the seconds that went into parts.
+    """A compiled algorithm at its start, a description of the choices made, and the seconds spent on set-up by part.
 
-    ``close`` is called when the work is over, however it ended."""
+    ``close`` is called when the solve has ended, also after an error."""
 
     algorithm: _core.Algorithm
     description: str
@@ -37,8 +37,8 @@ class Method(ABC):
     """Base of all methods."""
 
     name: ClassVar[str]
-    takes_factors: ClassVar[bool] = False  # can it do without rows and columns of A?
-    takes_blocks: ClassVar[bool] = False  # can its coordinates be blocks?
+    takes_factors: ClassVar[bool] = False  # whether it works without rows and columns of A
+    takes_blocks: ClassVar[bool] = False  # whether it supports problems of blocks
 
     @abstractmethod
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:

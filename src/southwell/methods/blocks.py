@@ -26,11 +26,12 @@ def smooth_or_refused(problem: BlockProblem) -> None:
         )
 
 
-def newton(problem: BlockProblem, start: Start, softness: float) -> Prepared:
-    """Working sets of blocks, the default; ``softness`` is that of kinks at first."""
-    refuse_factors(problem)
-    y = np.zeros(problem.dual_size) if problem.loss.smooth else dual_start(problem, start)
-    return Prepared(_core.block_newton(problem.core(), start.x, y, softness), "auto, Newton on blocks")
+def dual_refusal(problem: BlockProblem) -> str | None:
+    """Why the dual side cannot move, if it cannot."""
+    if not problem.intercept and problem.penalty.least_l2 > 0:
+        return None
+    given = "an intercept" if problem.intercept else "l2 = 0"
+    return f"Block coordinate descent on the dual side needs l2 > 0 and no intercept; this problem has {given}."
 
 
 def descent(method, problem: BlockProblem, start: Start, seed: int) -> Prepared:
@@ -46,12 +47,8 @@ def descent(method, problem: BlockProblem, start: Start, seed: int) -> Prepared:
                 f"Block coordinate descent needs a bound on the loss's curvature; {problem.loss.name} has none. Use "
                 "method='auto'."
             )
-    elif problem.intercept or problem.penalty.least_l2 == 0:
-        given = "an intercept" if problem.intercept else "l2 = 0"
-        raise ValueError(
-            f"Block coordinate descent on the dual side needs l2 > 0 and no intercept; this problem has {given}. Use "
-            "side='primal', DSPDC, or method='auto'."
-        )
+    elif (refusal := dual_refusal(problem)) is not None:
+        raise ValueError(f"{refusal} Use side='primal', DSPDC, or method='auto'.")
     automatic = isinstance(method.rule, str) and method.rule == "auto"
     rule = rules.get({"primal": "cyclic", "dual": "shuffled"}[side] if automatic else method.rule)
     if rule.name not in IN_TURN:

@@ -1,4 +1,4 @@
-"""How well conditioned a saddle problem is, and what stands in where it is not strongly convex."""
+"""The conditioning of a saddle problem, and the perturbations that replace missing strong convexity."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .base import Method
 
 @dataclass(frozen=True)
 class Conditioning:
-    """What step sizes are made of.
+    """The constants from which step sizes are computed.
 
     With sample weights the problem is the papers' with rows sqrt(w_i) a_i, w = n s: ``norms`` are those of such rows.
     ``l2`` and ``gamma`` are the strong convexity of g and of each phi*, perturbations included; ``dx`` and ``dy`` are
@@ -29,7 +29,7 @@ class Conditioning:
 
     @property
     def largest(self) -> float:
-        """R, never zero: data without entries would have no step."""
+        """R, never zero, so that step sizes are finite for data without entries."""
         return max(float(self.norms.max()), np.finfo(float).tiny ** 0.25)
 
     @property
@@ -38,7 +38,7 @@ class Conditioning:
 
 
 def row_norms(problem: Problem) -> np.ndarray:
-    """sqrt(n s_i) ||a_i||, the intercept's one included; a pass over the data, so it is kept."""
+    """sqrt(n s_i) ||a_i||, with the 1 of an intercept; kept, because it takes a pass over the data."""
 
     def measure() -> np.ndarray:
         squares = problem.ready_layout().row_squared_norms()
@@ -50,25 +50,26 @@ def row_norms(problem: Problem) -> np.ndarray:
 
 
 def strong_convexity(problem: Problem) -> float:
-    """Of the whole penalty: 0 with an intercept or an unpenalised coefficient."""
+    """The strong convexity of the whole penalty: 0 with an intercept or an unpenalised coefficient."""
     return 0.0 if problem.intercept else problem.penalty.least_l2
 
 
 @dataclass(frozen=True, kw_only=True)
 class Perturbed(Method):
-    """A method that needs strong convexity on both sides, and adds it where it is missing.
+    """A method that needs strong convexity of g and of each phi*, and adds it where it is missing.
 
     Parameters
     ----------
     perturb : "auto", float or (float, float)
-        What is added: (dx/2) ||x - c||^2 to the penalty and (dy/2) (y_i - e_i)^2 to each phi_i*. One number adds it to
-        both. "auto" adds only where there is no strong convexity: dx for l2 = 0, an unpenalised coefficient or an
+        Adds (dx/2) ||x - c||^2 to the penalty and (dy/2) (y_i - e_i)^2 to each phi_i*. A single number is dx and dy.
+        "auto" adds them only if strong convexity is missing: dx for l2 = 0, an unpenalised coefficient or an
         intercept; dy for losses of unbounded curvature, and there dx for a small l2 too. Methods without acceleration
-        (DGPD) also add dx where l2 is so small that they would need thousands of epochs. 0 adds nothing.
+        (DGPD) also add dx if l2 is so small that they would need thousands of epochs. 0 adds nothing.
     recentre : bool
-        Let the centres c and e follow the iterate, which leads to the optimum of the problem itself. False leaves them
-        at 0, as in Zhang and Xiao (2015, section 3.1): then the answer is that of the perturbed problem, and the gap,
-        always that of the problem itself, ends near ``perturb`` times half the squared norm of the solution.
+        Move the centres c and e to the iterate from time to time, so that the method converges to the optimum of the
+        original problem. False leaves them at 0, as in Zhang and Xiao (2015, section 3.1): the solution is then that of
+        the perturbed problem, and the gap, which is always that of the original problem, does not fall below about
+        ``perturb`` times half the squared norm of the solution.
     """
 
     perturb: str | float | tuple[float, float] = "auto"
@@ -79,7 +80,7 @@ class Perturbed(Method):
         self._given_perturbation()
 
     def _bearable(self) -> float:
-        """R^2 / (n l2 gamma) up to which the method is left to itself."""
+        """The largest R^2 / (n l2 gamma) without a perturbation."""
         return np.inf
 
     def _given_perturbation(self) -> tuple[float, float] | None:
@@ -101,27 +102,27 @@ class Perturbed(Method):
         dx, dy = _needed(problem, norms, l2, gamma, self._bearable()) if given is None else given
         if l2 + dx == 0:
             raise ValueError(
-                f"{type(self).__name__} needs strong convexity: l2 > 0 on every coefficient and no intercept. Let "
-                "perturb='auto' stand in for it, or use CoordinateDescent."
+                f"{type(self).__name__} needs strong convexity: l2 > 0 on every coefficient and no intercept. Use "
+                "perturb='auto', which adds it, or CoordinateDescent."
             )
         if gamma + dy == 0:
             raise ValueError(
-                f"{type(self).__name__} needs a smooth loss; {problem.loss.name} is not. Let perturb='auto' stand in, "
-                "or use CoordinateDescent(side='dual')."
+                f"{type(self).__name__} needs a smooth loss; {problem.loss.name} is not. Use perturb='auto', which "
+                "smooths it, or CoordinateDescent(side='dual')."
             )
         return Conditioning(problem.n_samples, norms, l2 + dx, gamma + dy, dx, dy)
 
     def _recentring(self, conditioning: Conditioning, epochs: float) -> dict[str, float]:
         """The options of the core: centres move once the perturbed problem is solved well enough, after twice the
-        epochs in which its theory takes off a factor of e."""
+        number of epochs in which, by theory, its error falls by a factor of e."""
         moving = self.recentre and (conditioning.dx > 0 or conditioning.dy > 0)
         every = int(np.clip(np.ceil(2 * epochs), 1, 10**6)) if moving else 0
         return {"dx": conditioning.dx, "dy": conditioning.dy, "recentre_every": every}
 
 
 EFFORT = 3.0
-"""What a perturbation brings R / sqrt(n l2 gamma) down to: the epochs in which an accelerated method takes off a factor
-of e."""
+"""The value of R / sqrt(n l2 gamma) after a perturbation: the number of epochs in which the error of an accelerated
+method falls by a factor of e."""
 
 
 def _needed(problem: Problem, norms: np.ndarray, l2: float, gamma: float, bearable: float) -> tuple[float, float]:
@@ -132,13 +133,13 @@ def _needed(problem: Problem, norms: np.ndarray, l2: float, gamma: float, bearab
             return wanted / gamma, 0.0
         return (max(size / (gamma * bearable) - l2, 0.0) if size > 10 * bearable * l2 * gamma else 0.0), 0.0
     dy = _natural_smoothing(problem)
-    if 0 < wanted < 10 * dy * l2:  # a little more smoothing spares a perturbation of x
+    if 0 < wanted < 10 * dy * l2:  # a little more smoothing avoids a perturbation of x
         dy = max(dy, wanted / l2)
     return max(wanted / dy - l2, 0.0), dy
 
 
 def _natural_smoothing(problem: Problem) -> float:
-    """How far a margin must move for phi' to change by one, on the scale of the targets."""
+    """The change of a margin, on the scale of the targets, for which phi' of the smoothed loss changes by one."""
     if problem.loss.targets == "signs":
         return 0.3
     spread = float(np.mean(problem.weights @ np.abs(problem.targets - problem.weights @ problem.targets)))

@@ -24,12 +24,12 @@ from .side import (
 )  # fmt: skip
 
 COLUMN_ROOM = 2**25
-"""Numbers kept, at most, as columns of inner products by rules that follow every move: 256 MiB."""
+"""The cache for columns of inner products, in numbers (256 MiB), for rules that update all scores at every move."""
 
 
 @dataclass(frozen=True)
 class Descent(Method):
-    """What plain and accelerated coordinate descent share: a side, a rule, a coupling."""
+    """The options of plain and accelerated coordinate descent: a side, a rule, a coupling."""
 
     side: str = "auto"
     rule: str | Rule = "auto"
@@ -74,7 +74,7 @@ def begin(
 
 @dataclass(frozen=True)
 class CoordinateDescent(Descent):
-    """One coordinate at a time, on the primal side (features) or the dual side (samples, also known as SDCA).
+    """Coordinate descent on the primal side (features) or the dual side (samples; also known as SDCA).
 
     Parameters
     ----------
@@ -83,26 +83,26 @@ class CoordinateDescent(Descent):
     rule : str or Rule
         Which coordinate moves next; see ``southwell.rules``. "auto" is cyclic on the primal side, shuffled on the dual.
     coupling : {"auto", "mirror", "gram"}
-        What is kept while coordinates move. "mirror" keeps the residual (primal) or the coefficients (dual); "gram" the
-        inner products between all pairs of coordinates, which pays when coordinates are few and vectors long: the
-        squared loss on the primal side, l1 = 0 without bounds on the dual. "auto" chooses by cost.
+        What is updated when a coordinate moves. "mirror": the residual (primal) or the coefficients (dual). "gram": all
+        slopes (primal) or margins (dual), through the inner products between all pairs of coordinates; faster if
+        coordinates are few and vectors long. It needs the squared loss on the primal side, l1 = 0 without bounds on the
+        dual. "auto" chooses by cost.
     shrinking : bool
-        Let coordinates that do not move sit out up to seven visits. False visits all, as the textbook does. It concerns
-        "cyclic", "shuffled" and "uniform"; other rules visit whom they choose.
+        Skip up to seven visits of coordinates that do not move. False visits all coordinates. It applies to the rules
+        "cyclic", "shuffled" and "uniform".
     proximal : bool
-        On the dual side with a small l2, add a proximal term that follows the iterate, where that helps (l1, bounds,
-        losses of regression): the same answer in far fewer epochs. False leaves it out wherever l2 > 0: plain SDCA.
-        Where l2 = 0 (pure L1, an unpenalised coefficient, the intercept) the dual side cannot do without.
+        On the dual side with a small l2, add a proximal term that follows the iterate, if that helps (l1, bounds,
+        regression losses): the same solution in far fewer epochs. False omits it if l2 > 0: plain SDCA. If l2 = 0 (pure
+        L1, an unpenalised coefficient, the intercept) the dual side always needs it.
 
     Notes
     -----
-    Rules that follow every move (``SupportSet``, ``Adaptive``, ``AdaUniform``, ``AdaGap``, ``Greedy``) read sparse data
-    along both axes. Where the coupling is linear (the squared loss on the primal side, l1 = 0 without bounds on the
-    dual) they keep the columns of inner products of coordinates that moved, in at most 256 MiB (or one column, if that
-    is more).
+    Rules that update all scores at every move (``SupportSet``, ``Adaptive``, ``AdaUniform``, ``AdaGap``, ``Greedy``)
+    read sparse data along both axes. For the squared loss on the primal side, and l1 = 0 without bounds on the dual,
+    they cache columns of inner products, in at most 256 MiB (or one column, if that is more).
 
-    Blocks move in turn ("cyclic", "shuffled" or "uniform"): groups by proximal steps, or, with l2 > 0 and no intercept,
-    the dual blocks of samples.
+    On problems of blocks the rules are "cyclic", "shuffled" and "uniform". The primal side moves groups by proximal
+    steps; the dual side, which needs l2 > 0 and no intercept, the dual blocks of samples.
     """
 
     shrinking: bool = True
@@ -136,15 +136,15 @@ class CoordinateDescent(Descent):
         return Prepared(algorithm, description, setup)
 
     def _anchored(self, problem: Problem, rule: Rule) -> bool:
-        """Do coefficients get a proximal term on the dual side? A search hits satisfied coordinates so often that the
-        anchors would run ahead of it."""
+        """Whether coefficients get a proximal term on the dual side. Not with MaxInnerProduct, which visits coordinates
+        at their optimum so often that the centres would move too early."""
         wanted = self.proximal and anchors_pay(problem) and not isinstance(rule, rules.MaxInnerProduct)
         return anchors_needed(problem) or wanted
 
     def _keeps_mirror(self, problem: Problem, side: str, rule: Rule) -> bool:
-        """Searches look at the image, and proximal terms on the dual side change it."""
+        """Whether the coupling must be "mirror": for a search, and for proximal terms on the dual side."""
         if isinstance(rule, rules.MaxInnerProduct):
             if self.coupling == "gram":
-                raise ValueError("MaxInnerProduct looks at what the mirror keeps; use coupling='mirror'.")
+                raise ValueError("MaxInnerProduct needs the vector that 'mirror' keeps; use coupling='mirror'.")
             return True
         return self.coupling == "auto" and side == "dual" and self._anchored(problem, rule)

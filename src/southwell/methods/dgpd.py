@@ -17,30 +17,31 @@ from .side import dual_start, with_null_intercept
 
 @dataclass(frozen=True, kw_only=True)
 class DGPD(Perturbed):
-    """Doubly greedy primal-dual coordinate descent: for solutions that are sparse in features and in samples.
+    """Doubly greedy primal-dual coordinate descent, for solutions that are sparse in features and in samples.
 
     Parameters
     ----------
     active_sets : bool
-        True is algorithm 2 of the paper, the practical method: work on the compact matrix of active rows and columns,
-        and search for more between passes. False is algorithm 1: the best column and the best row (or a few) at a time.
+        True is algorithm 2 of the paper, the practical method: it works on the compact matrix of active rows and
+        columns, and searches for more between passes. False is algorithm 1: the best column and the best row (or a few)
+        move at a time.
     enter : int
-        Active sets: how many columns, and rows, may enter at a search. A set that is larger may double.
+        Active sets: how many columns, and rows, may enter at a search. A set larger than this may double.
     passes : int
         Active sets: passes over the compact matrix between searches.
     order : {"in turn", "together"}
-        Active sets: "together" moves all active x, then all active y, as the paper has it, with a common step that is
-        safe at first and then adapted by the gap; "in turn" moves one y at a time, each by the longest safe step, and x
-        with it.
+        Active sets: "together" moves all active x, then all active y, as in the paper, with a common step size that is
+        safe at first and then adapted by the gap. "in turn" moves one y at a time, with the longest safe step, and
+        updates x after each.
     columns, rows : int
         Without active sets: how many primal and dual coordinates move in an iteration.
     step : float, optional
-        Without active sets: the dual step eta by hand, in the paper's units. Default: the safe step of theorem 4.2
+        Without active sets: the dual step size eta, in the paper's units. Default: the safe step of theorem 4.2
         (with the constant its proof needs), then adapted.
     adapt : bool
         Without active sets: lengthen the step while the gap falls, shorten it when it rises. False keeps the safe one.
     perturb, recentre
-        As for ``Perturbed``. The hinge is smoothed so; the gap reported is that of the hinge itself.
+        As for ``Perturbed``. This smooths the hinge; the reported gap is that of the hinge itself.
 
     References
     ----------
@@ -69,7 +70,8 @@ class DGPD(Perturbed):
             positive("step", self.step)
 
     def _bearable(self) -> float:
-        """Without acceleration that many epochs take off a factor of e, if each y takes its longest safe step."""
+        """Without acceleration that many epochs reduce the error by a factor of e, if each y takes its longest safe
+        step."""
         return 1e3 if self.active_sets and self.order == "in turn" else 10.0
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
@@ -106,6 +108,6 @@ def _refuse_excluded_zero(problem: Problem) -> None:
     lower, upper = (0.0 if bound is None else bound for bound in (problem.penalty.lower, problem.penalty.upper))
     if np.any(np.asarray(lower) > 0) or np.any(np.asarray(upper) < 0):
         raise ValueError(
-            "DGPD's active sets leave coefficients at 0, which the bounds exclude. Use active_sets=False, or "
-            "CoordinateDescent."
+            "DGPD with active sets keeps inactive coefficients at 0, which the bounds exclude. Use "
+            "active_sets=False, or CoordinateDescent."
         )

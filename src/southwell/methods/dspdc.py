@@ -20,23 +20,23 @@ from .spdc import by_hand, given_steps
 class DSPDC(Perturbed):
     """The doubly stochastic primal-dual coordinate method: a few dual and a few primal coordinates at a time.
 
-    Made for factorised data, ``southwell.Factorised(U, V)``, where an iteration costs O(k (rows + columns)). On stored
-    data it keeps A'y or A x, whichever is cheaper; with ``columns`` all of them it is SPDC.
+    For factorised data, ``southwell.Factorised(U, V)``, where an iteration costs O(k (rows + columns)). On stored
+    data it keeps A'y or A x, whichever is cheaper; with all columns in an iteration it is SPDC.
 
     Parameters
     ----------
     rows, columns : int or "auto"
         How many dual and primal coordinates, or blocks of them, an iteration moves: m and q of the paper. "auto" takes
-        32 of each on factorised data: theory asks for as many of one as of the other, and a few at a time keep the
-        overhead small. On stored data it takes one row and as many columns as cost little beside it.
+        32 of each on factorised data: theory recommends equal numbers, and several at a time keep the overhead small.
+        On stored data it takes one row, and as many columns as cost little compared with it.
     aim : {"gap", "point"}
-        Whose theorem sets theta: theorem 2 promises a falling gap, theorem 1 a falling distance to the solution.
+        The theorem that sets theta: theorem 2 bounds the gap ("gap"), theorem 1 the distance to the solution ("point").
     scale : {"auto", "safe", "usual"} or float
-        Lambda, which bounds ||A[I, J]||^2. "safe" is a bound; "usual" is (m q / d) max ||a_i||^2, which the paper
-        found good in practice and which a few large entries can make too small. "auto" is safe on stored data, usual on
-        factorised, where a bound would cost more than the data.
+        Lambda, which bounds ||A[I, J]||^2. "safe" is an upper bound; "usual" is (m q / d) max ||a_i||^2, which the
+        paper found good in practice, and which can be too small if there are a few large entries. "auto" is "safe" on
+        stored data and "usual" on factorised data, where a bound would be expensive.
     tau, sigma, theta : float, optional
-        Steps by hand, in the paper's units.
+        Step sizes, in the paper's units. Default: those of the theorem.
     perturb, recentre
         As for ``Perturbed``.
 
@@ -131,7 +131,7 @@ def safe_scale(problem: Problem, rows: int, columns: int) -> float:
 
 
 def dspdc_steps(at: Conditioning, d: int, rows: int, columns: int, scale: float, gap: bool) -> tuple[dict, float]:
-    """tau, sigma and theta of theorem 1, or of theorem 2 for the gap; and the epochs of one e-fold."""
+    """tau, sigma and theta of theorem 1, or of theorem 2 for the gap; and the epochs in which the error falls by e."""
     a, b, scale = at.n / rows, d / columns, float(scale)
     root = a * b * np.sqrt(scale / (at.n * at.l2 * at.gamma))
     iterations = (2 if gap else 1) * (max(a, b) + root)

@@ -28,16 +28,16 @@ _LEAST = np.finfo(float).tiny ** 0.5
 
 
 def _curvature(problem: Problem) -> float:
-    """That of (1/2) sum_i s_i (a_i'x)^2 in one direction. Any bounds L from below; the line search does the rest."""
+    """The curvature of (1/2) sum_i s_i (a_i'x)^2 in one direction: a lower bound of L, which the line search raises."""
     layout = problem.ready_layout()
     along = layout.adjoint(problem.weights)
     along = along if along.any() else np.ones_like(along)
-    with np.errstate(over="ignore", invalid="ignore"):  # of huge factors it is NaN, and the core takes another
+    with np.errstate(over="ignore", invalid="ignore"):  # NaN for huge factors; the core then uses another
         return float(problem.weights @ layout.apply(along / np.linalg.norm(along)) ** 2)
 
 
 def soft_fista(problem: Problem, start: Start, softness: float) -> Prepared:
-    """FISTA on a loss whose kinks are softened, less and less, around centres that follow: by products alone."""
+    """FISTA on a loss with kinks that are smoothed, less and less, around moving centres. Needs products only."""
     start = with_null_intercept(problem, start)
     guess = max(_curvature(problem), _LEAST)
     algorithm = _core.soft_fista(problem.core(), start.x, dual_start(problem, start), guess, softness)
@@ -67,7 +67,7 @@ class FISTA(Method):
         return Prepared(_core.fista(problem.core(), start.x, guess), "accelerated proximal gradient, line search")
 
 
-MOST_PAIRS = 10_000  # SciPy keeps no more, whatever it is asked for
+MOST_PAIRS = 10_000  # the largest number that SciPy supports
 
 
 @dataclass(frozen=True)
@@ -77,12 +77,12 @@ class LBFGS(Method):
     Parameters
     ----------
     memory : int
-        Pairs of steps and gradients kept.
+        The number of pairs of steps and gradients that are kept.
 
     Notes
     -----
-    An epoch is one iteration. SciPy runs in a thread of its own and waits while certificates are computed, so that its
-    memory outlives them. Where its line search ends, it is begun again from where it stands.
+    An epoch is one iteration. SciPy runs in a separate thread and waits while certificates are computed, so that it
+    keeps its memory. If its line search fails, it is restarted at the current point.
     """
 
     memory: int = 30
@@ -102,7 +102,7 @@ class LBFGS(Method):
 
 
 class _Quasi:
-    """Minimises step by step: ``advance`` lets SciPy go on until its next iterate."""
+    """Runs SciPy's minimiser step by step: ``advance`` continues until its next iterate."""
 
     def __init__(self, problem: Problem, core: _core.Problem, x: np.ndarray, memory: int):
         self.core, self.memory = core, memory
@@ -111,7 +111,7 @@ class _Quasi:
         self.split = problem.penalty.l1 > 0
         self.form = ", coefficients split" if self.split else ""
         x = np.clip(x, lo, hi)
-        if self.split:  # x = p - q; what is not penalised stays whole, in p
+        if self.split:  # x = p - q; coefficients without l1 are not split, and are in p
             whole = self.l1 == 0
             self.at = np.concatenate(
                 (np.where(whole, x, np.maximum(x, 0.0)), np.where(whole, 0.0, np.maximum(-x, 0.0)))
@@ -130,7 +130,7 @@ class _Quasi:
 
     def advance(self) -> tuple[np.ndarray, int]:
         if self.thread is None:
-            # The thread must not hold this object, or it would never be let go of.
+            # The thread must not refer to this object, or the object would never be freed.
             job = _Job(self)
             self.job, self.thread = job, threading.Thread(target=job.run, daemon=True)
             self.thread.start()
@@ -158,7 +158,7 @@ class _Quasi:
             self.thread = None
 
     def __del__(self):
-        if self.thread is not None:  # it was not closed: it ends by itself
+        if self.thread is not None:  # not closed: tell the thread to end
             self.job.stop = True
             self.job.go.release()
 

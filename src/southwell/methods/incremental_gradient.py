@@ -1,4 +1,4 @@
-"""Incremental gradient methods with small variance: SAG, SAGA and SVRG, the baselines of the primal-dual methods."""
+"""Variance-reduced incremental gradient methods: SAG, SAGA and SVRG, baselines of the primal-dual methods."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from .side import refuse_shifted_rows, with_null_intercept
 
 @dataclass(frozen=True)
 class IncrementalGradient(Method):
-    """What they share: one row at a time, a step, the closed form for coordinates that no row has met for a while.
+    """The base of these methods: one row at a time; postponed updates of the other coordinates have a closed form.
 
     Parameters
     ----------
     step : float, optional
-        The step tau by hand.
+        The step size tau.
     """
 
     step: float | None = None
-    part_of_smoothness: ClassVar[float]  # the default step is so much of 1/L, L = max w_i ||a_i||^2 / gamma
+    part_of_smoothness: ClassVar[float]  # the default step is this times 1/L, L = max w_i ||a_i||^2 / gamma
 
     def __post_init__(self):
         if self.step is not None:
@@ -108,7 +108,7 @@ class SVRG(IncrementalGradient):
     step : float, optional
         Default: 1/(4L).
     snapshot_every : int
-        Epochs between full gradients. A certificate computes one anyway, and it is used.
+        Epochs between full gradients. The full gradients of certificates are used too.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The two sides of a problem: which to take, and what each needs."""
+"""The primal and the dual side of a problem: which to choose, and what each needs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def weights_positive(problem: Problem) -> bool:
 
 
 def _mean_squared_row(problem: Problem) -> float:
-    """sum_i s_i ||a_i||^2 over the features, the intercept apart; a pass over the data, so it is kept."""
+    """sum_i s_i ||a_i||^2, without the intercept; kept, because it takes a pass over the data."""
 
     def measure() -> float:
         return float(problem.ready_layout().column_squared_norms(problem.weights)[: problem.n_features].sum())
@@ -28,8 +28,8 @@ def _mean_squared_row(problem: Problem) -> float:
 
 
 def choose_side(problem: Problem) -> str:
-    """Dual if it must be, or if l2 makes it well conditioned: an epoch of SDCA takes off about 1/(1 + kappa) of the
-    gap, with kappa = mean ||a_i||^2 / (l2 gamma n)."""
+    """The dual side if it is needed, or if l2 makes it well conditioned: an epoch of SDCA reduces the gap by about
+    1/(1 + kappa) of it, with kappa = mean ||a_i||^2 / (l2 gamma n)."""
     if not problem.loss.smooth:
         return "dual"
     if problem.penalty.l2 == 0 or not np.isfinite(problem.loss.smoothness):
@@ -62,24 +62,24 @@ def refuse_shifted_rows(problem: Problem, method: object) -> None:
 
 
 def anchors_needed(problem: Problem) -> bool:
-    """Is there a coefficient that nothing holds on the dual side but a proximal term?"""
+    """Whether a coefficient needs a proximal term on the dual side, because its l2 is zero."""
     return problem.penalty.l2 == 0 or not weights_positive(problem)
 
 
 def anchors_pay(problem: Problem) -> bool:
-    """They do where grad g* bends and where the loss pulls both ways; they cost epochs for margin losses under a plain
-    square."""
+    """Whether proximal terms speed up the dual side: with l1 or bounds, and for regression losses. For classification
+    losses with l2 alone they cost epochs."""
     return not quadratic(problem) or problem.loss.targets == "real"
 
 
 def firmness(problem: Problem, anchored: bool) -> tuple[float, float]:
-    """What l2 + mu should be at least on the dual side, for features and for the intercept.
+    """The least l2 + mu on the dual side, for features and for the intercept; mu is the weight of the proximal term.
 
-    The first is mean ||a_i||^2 / (2 sqrt(n d)), found by trial on dense and sparse data of all shapes: within a
-    factor of 3 of the best constant in most cases. The second treats the intercept as a column of typical size,
-    within reason when l2 is huge."""
+    The first is mean ||a_i||^2 / (2 sqrt(n d)), tuned on dense and sparse data of many shapes: within a
+    factor of 3 of the best constant in most cases. The second treats the intercept like a column of typical size,
+    with a limit if l2 is huge."""
     row = _mean_squared_row(problem)
-    row = row if row > np.finfo(float).tiny else 1.0  # no data to speak of: any firmness will do
+    row = row if row > np.finfo(float).tiny else 1.0  # data are zero: any value works
     shape = np.clip(np.sqrt(problem.n_samples / problem.n_features), 0.1, 10.0)
     natural = float(0.5 * shape * row / problem.n_samples)
     feature = natural if anchored else 0.0
@@ -87,7 +87,7 @@ def firmness(problem: Problem, anchored: bool) -> tuple[float, float]:
 
 
 def with_null_intercept(problem: Problem, start: Start) -> Start:
-    """A start at zero, moved to the best intercept: methods that take small steps would be long on their way there."""
+    """A start at zero with the best intercept, which methods with small steps would take long to reach."""
     if not problem.intercept or start.x.any() or start.y is not None:
         return start
     return Start(np.append(start.x[:-1], _core.null_intercept(problem.core())))
@@ -103,7 +103,7 @@ def dual_start(problem: Problem, start: Start) -> np.ndarray:
 
 def gram(problem: Problem, side: str, intercept_firmness: float) -> np.ndarray:
     """The inner products of the coordinates: A'SA on the primal side, -A L^-1 A' on the dual, for A with its frame."""
-    dense = None if problem.data.sparse else problem.shifts  # added as the slabs are read
+    dense = None if problem.data.sparse else problem.shifts  # added while the data are read
     shifts = np.zeros(problem.n_features) if problem.shifts is None or dense is not None else problem.shifts
     if side == "primal":
         products = problem.data.weighted_gram(problem.weights, True, dense)
@@ -124,13 +124,14 @@ def gram(problem: Problem, side: str, intercept_firmness: float) -> np.ndarray:
 
 
 def may_use_gram(problem: Problem, side: str) -> bool:
-    """Is what coordinates do to each other's readings a fixed matrix?"""
+    """Whether a move changes the slopes (or margins) of other coordinates by a fixed matrix times the move."""
     return problem.loss.name == "squared" if side == "primal" else quadratic(problem)
 
 
 def gram_pays(problem: Problem, side: str) -> bool:
-    """An epoch costs few^2 against the stored entries; the matrix itself costs as much as few (dense, by BLAS) or as
-    stored/many (sparse) entries for every stored one, repaid over tens of epochs."""
+    """Whether a Gram matrix saves time. With k coordinates on vectors of length m, an epoch costs k^2 instead of the
+    stored entries. The matrix itself costs k (dense, by BLAS) or stored/m (sparse) operations for each stored entry,
+    which tens of epochs repay."""
     few, many = problem.n_features, problem.n_samples
     if side == "dual":
         few, many = many, few
@@ -140,7 +141,7 @@ def gram_pays(problem: Problem, side: str) -> bool:
 
 
 def kept_gram(problem: Problem, side: str, intercept_firmness: float) -> np.ndarray:
-    """The matrix; on the primal side it does not depend on the penalty, so it is kept."""
+    """The Gram matrix, kept for later solves; on the primal side it does not depend on the penalty."""
     if side == "primal":
         return problem.keep("gram", lambda: gram(problem, side, 0.0))
     key = problem.penalty, intercept_firmness  # the same for many targets
@@ -148,6 +149,6 @@ def kept_gram(problem: Problem, side: str, intercept_firmness: float) -> np.ndar
     found = last.get(key)
     if found is None:
         found = gram(problem, side, intercept_firmness)
-        last.clear()  # one is enough: along a path each penalty has its own
+        last.clear()  # only the last is kept, since along a path each penalty has its own
         last[key] = found
     return found

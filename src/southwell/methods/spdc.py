@@ -17,14 +17,14 @@ from .side import dual_start, refuse_shifted_rows, with_null_intercept
 
 
 def given_steps(method, names: tuple[str, ...]) -> None:
-    """Checks step sizes that may have been given by hand."""
+    """Checks the step sizes that the user may have set."""
     for name in names:
         if getattr(method, name) is not None:
             positive(name, getattr(method, name), zero=name == "theta")
 
 
 def by_hand(method, computed: dict[str, float]) -> dict[str, float]:
-    """The computed steps, but for those given by hand."""
+    """The computed step sizes, replaced by those that the user has set."""
     return {k: float(v if getattr(method, k) is None else getattr(method, k)) for k, v in computed.items()}
 
 
@@ -35,22 +35,22 @@ class SPDC(Perturbed):
     Parameters
     ----------
     batch : int
-        Rows in an iteration. Fewer rows need fewer passes over the data; more can be shared among threads.
+        Rows in an iteration. A smaller batch needs fewer passes over the data; a larger one suits threads.
     sampling : {"uniform", "norms"}
         "norms" draws long rows more often (algorithm 2 of the paper; batch = 1): its rate depends on the mean norm of
         the rows, not on the largest.
     n_threads : int
-        Threads that share a batch. The numbers do not depend on it.
+        Threads that share a batch. The result does not depend on it.
     tau, sigma, theta : float, optional
-        Steps by hand, in the paper's units. Default: those of theorems 1 and 2.
+        Step sizes, in the paper's units. Default: those of theorems 1 and 2.
     perturb, recentre
         As for ``Perturbed``.
 
     Notes
     -----
-    An iteration costs the stored entries of its rows, whatever the number of features: the others drift under a
-    constant slope, and catch up in closed form when a row next meets them (section 4 of the paper; here with bounds
-    and weights too). On blocks it moves all of them in every iteration.
+    An iteration costs the stored entries of its rows, independently of the number of features: updates of the other
+    features have a constant slope and are applied in closed form when they are next needed (section 4 of the paper;
+    here with bounds and weights too). On blocks every iteration updates all of them.
 
     References
     ----------
@@ -94,7 +94,7 @@ class SPDC(Perturbed):
         return Prepared(algorithm, f"SPDC, batches of {self.batch}, {self.sampling} sampling{perturbed}")
 
     def _prepare_blocks(self, problem: Problem, start: Start, seed: int) -> Prepared:
-        """All blocks of x at a time: DSPDC with every block, by the steps of SPDC."""
+        """DSPDC with all blocks of x in every iteration and the step sizes of SPDC."""
         if self.sampling != "uniform":
             raise ValueError(f"On blocks rows are drawn uniformly; got sampling={shown(self.sampling)}.")
         at_most("batch", self.batch, problem.n_samples, "samples")
@@ -102,7 +102,7 @@ class SPDC(Perturbed):
         conditioning = self._conditioning(problem)
         steps, epochs = spdc_steps(conditioning, self.batch, False)
         steps = by_hand(self, steps)
-        steps["sigma"] *= problem.n_samples  # the paper of DSPDC counts it by the sample
+        steps["sigma"] *= problem.n_samples  # sigma of the DSPDC paper is n times that of SPDC
         spec = _core.Dspdc(**steps, rows=self.batch, columns=problem.n_blocks, **self._recentring(conditioning, epochs))
         perturbed = ", perturbed" if conditioning.dx or conditioning.dy else ""
         algorithm = blocks.saddle(problem, spec, False, start, seed)
@@ -110,20 +110,21 @@ class SPDC(Perturbed):
 
 
 def spdc_steps(at: Conditioning, batch: int, weighted: bool) -> tuple[dict[str, float], float]:
-    """tau, sigma and theta of theorem 1, or of theorem 2 for weighted sampling; and the epochs of one e-fold."""
+    """tau, sigma and theta of theorem 1, or of theorem 2 for weighted sampling; and the epochs in which the error falls
+    by e."""
     if weighted:
         scale, iterations = 4 * at.mean, 2 * at.n + 2 * at.mean * np.sqrt(at.n / (at.l2 * at.gamma))
     else:
         rounds = at.n / batch
         scale, iterations = 2 * at.largest, rounds + at.largest * np.sqrt(rounds / (at.l2 * at.gamma))
     balance = np.sqrt(batch * at.gamma / (at.n * at.l2))
-    with np.errstate(divide="ignore", over="ignore"):  # a perturbation near the largest number: no step, or any
+    with np.errstate(divide="ignore", over="ignore"):  # overflow for huge perturbations
         steps = {"tau": balance / scale, "sigma": 1 / (balance * scale), "theta": 1 - 1 / iterations}
     return steps, iterations * batch / at.n
 
 
 def spdc_probabilities(at: Conditioning) -> np.ndarray:
-    """Half uniform, half by norm."""
+    """Sampling probabilities: half uniform, half proportional to the norms."""
     total = at.norms.sum()
     shares = at.norms / total if total > 0 else np.full(at.n, 1.0 / at.n)
     return 0.5 / at.n + 0.5 * shares

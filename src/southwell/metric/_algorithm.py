@@ -1,13 +1,13 @@
-"""What the algorithms over matrices share: where they stand, and the proof of it.
+"""The base of the algorithms over matrices: the current point and its certificate.
 
-The certificate of the full problem, in float64 from fresh products, whatever an algorithm keeps:
+The certificate is that of the full problem, in float64, from newly computed products:
 
     P(X) = sum_i s_i phi(m_i; b_i) + sum_j g_j(X_j),          m_i = sum_j <D_i^j, X_j>
     D(y) = - sum_i s_i phi*(y_i; b_i) - sum_j g_j*(-W_j),     W_j = sum_i s_i y_i D_i^j
 
-Where an algorithm stands is not the best that can be said from there. X = grad g*(-W) comes free with D(y), and
-y = phi'(m) costs a product and eigenvalues: the better of the matrices and the better of the duals make the proof. In
-the first passes over many samples y is still on its way, and phi'(m) is a hundred times nearer.
+Two more candidates are tried: X = grad g*(-W), which comes free with D(y), and y = phi'(m), which costs a product and
+eigenvalues. The certificate takes the better X and the better y. In the first passes over many samples phi'(m) is a
+hundred times nearer to the optimum than the y of the algorithm.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BEYOND_NUMBERS = (np.linalg.LinAlgError, FloatingPointError, OverflowError, Zero
 
 
 class MatrixAlgorithm(ABC):
-    """Held and driven by ``southwell._core.outside``: ``unit``, ``stored``, ``epoch``, ``locate`` and ``resync``."""
+    """``southwell._core.outside`` calls ``unit``, ``stored``, ``epoch``, ``locate`` and ``resync``."""
 
     description: str
 
@@ -31,25 +31,25 @@ class MatrixAlgorithm(ABC):
         self.data, self.loss, self.penalty = risk.data, risk.loss, risk.penalty
         self.s, self.b, self.n, self.p = risk.weights, risk.targets, risk.n_samples, risk.n_blocks
         self.x, self.y = x, y
-        self.lost = False  # beyond what floating point numbers can say
-        self.eigendecompositions = 0  # of moves, not of certificates
+        self.lost = False  # whether numbers have overflowed
+        self.eigendecompositions = 0  # those of moves, without certificates
 
     def unit(self) -> tuple[float, float]:
-        """P(0) - D(0), and what rounding makes of it."""
+        """P(0) - D(0), and its rounding error."""
         with np.errstate(all="ignore"):
             return self.risk.unit(self.workers)
 
     def stored(self) -> int:
-        """Half of what a certificate costs at least, in entries."""
+        """Half of the least cost of a certificate, in entries."""
         return self._entries(1.0, self.p) // 2
 
     def _entries(self, share: float, blocks: int) -> int:
-        """Of products both ways with a share of the data, and of eigendecompositions, each worth d^3 / 2."""
+        """The cost, in entries, of products with a share of the data, both ways, and of eigendecompositions."""
         return int(2 * share * self.data.stored) + blocks * self.x.shape[-1] ** 3 // 2
 
     def _rounds(self, rows: int, blocks: int) -> int:
-        """Iterations of an epoch: every sample's turn and every block's, but no more than ten of every block, or
-        proofs would be far apart."""
+        """The iterations of an epoch: enough for every sample and every block to move, but at most ten for every block,
+        so that certificates are not too rare."""
         return int(np.ceil(min(max(self.n / rows, self.p / blocks), 10 * self.p / blocks)))
 
     def epoch(self, beat) -> None:
@@ -71,14 +71,14 @@ class MatrixAlgorithm(ABC):
 
     @abstractmethod
     def standing(self) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """x and y, or None for what follows from the other; not to be changed later."""
+        """The current x and y; None for one that follows from the other. The caller must not change them."""
 
     @abstractmethod
     def resync(self) -> None:
-        """Take over ``fresh``, A x and A'(s o y) of the last certificate."""
+        """Adopt ``fresh``, the A x and A'(s o y) of the last certificate."""
 
     def locate(self):
-        """NaN where numbers end: the loop stops there, as for all that grows without end."""
+        """The point and its certificate; NaN after an overflow, which the loop treats as divergence."""
         with np.errstate(all="ignore"):
             if not self.lost:
                 try:

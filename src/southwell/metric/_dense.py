@@ -1,4 +1,4 @@
-"""Measurement matrices that are stored: D of shape (n, p, d, d)."""
+"""Dense measurement matrices: D of shape (n, p, d, d)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ._workers import ALONE, Workers, slabs
 
 
 class Dense:
-    """Inner products with stored symmetric matrices, a block at a time.
+    """Inner products with dense symmetric matrices, a block at a time.
 
-    A block of all samples is a strided matrix that BLAS reads as it is; a batch of samples is gathered block by block,
-    small enough for the cache. ``exact`` computes in float64 whatever is stored.
+    A block of all samples is a strided matrix that BLAS reads in place; a batch of samples is gathered block by block,
+    in pieces that fit in the cache. ``exact`` computes in float64 whatever the dtype.
     """
 
     def __init__(self, given):
@@ -50,10 +50,10 @@ class Dense:
 
         stack = workers.map(product, _indices(blocks, self.n_blocks))
         stack = np.array(stack, dtype=np.float64).reshape(-1, self.size, self.size)
-        return (stack + stack.swapaxes(1, 2)) / 2  # apply sees the symmetric part of D alone
+        return (stack + stack.swapaxes(1, 2)) / 2  # only the symmetric part of D matters
 
     def _parts(self, block: int, rows, exact: bool):
-        """Slabs of rows of one block; one slab where nothing has to be converted."""
+        """The rows of one block in slabs; a single slab if nothing has to be converted."""
         column = self.flat[:, block] if rows is None else self.flat[rows, block]
         if not exact or column.dtype == np.float64:
             return [(slice(None), column)]

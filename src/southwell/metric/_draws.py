@@ -1,4 +1,4 @@
-"""Which samples and blocks take part."""
+"""Random choice of the samples and blocks of an iteration."""
 
 from __future__ import annotations
 

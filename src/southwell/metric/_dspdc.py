@@ -8,7 +8,7 @@ Symbols    (I, J) the samples and blocks of an iteration; x, y and xe = x + thet
            y_old) differs from y on I alone.
 
 Kept       Either W = A'(s o y): an iteration costs the m samples, all blocks. Or A x: it costs the q blocks, all
-           samples. Whichever is cheaper. And q eigendecompositions.
+           samples. The cheaper one is chosen. Both need q eigendecompositions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ._draws import drawn
 
 
 class DSPDC(MatrixAlgorithm):
-    """``tau`` is in units of 1 / l2_j; ``weight`` is that of the dual proximal term."""
+    """``tau`` is in units of 1 / l2_j; ``weight`` is the weight of the dual proximal term."""
 
     def __init__(self, risk, workers, x, y, seed: int, rows: int, blocks: int, tau: float, weight: float, theta: float):
         super().__init__(risk, workers, x, y)

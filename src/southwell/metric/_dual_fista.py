@@ -1,11 +1,11 @@
-"""FISTA on the dual: all samples ascend together, with momentum.
+"""FISTA on the dual: all samples move together, with momentum.
 
     v   = y + momentum (y - y_old)
     y^+ = argmax over y of  y m_i - phi*(y) - (weight_i / 2) (y - v_i)^2,       m = A X,  X = grad g*(-A'(s o v))
 
-The weights are those of SDCA with all samples in a batch, beta ||a_i||^2 s_i. Where rows are nearly at right angles, as
-random matrices are, beta is near one and a few iterations do; hinges are welcome too. Momentum starts anew when it
-points downhill (O'Donoghue and Candes 2015).
+The weights are those of SDCA with all samples in a batch, beta ||a_i||^2 s_i. If rows are nearly orthogonal, as
+random matrices are, beta is near one and a few iterations are enough. Losses with kinks are allowed. Momentum restarts
+when it is a descent direction of the dual (O'Donoghue and Candes 2015).
 
 Kept: A'(s o y) and A'(s o y_old), so that A'(s o v) is free. An iteration costs one product each way and an
 eigendecomposition of every block.
@@ -27,7 +27,7 @@ class DualFISTA(MatrixAlgorithm):
         self.work = self._entries(1.0, self.p)
         self.W = self.data.adjoint(self.s * y, workers=workers)
         self.old, self.W_old = self.y, self.W
-        root = np.sqrt(1 / (1 + self.loss.smoothness * weights.max()))  # of the strong convexity the loss gives
+        root = np.sqrt(1 / (1 + self.loss.smoothness * weights.max()))  # from the strong convexity of phi*
         self.most = (1 - root) / (1 + root)
 
     def step(self) -> None:

@@ -1,4 +1,4 @@
-"""What the metric learners share: how data come in, how a fit is run, how neighbours vote."""
+"""The base of the metric learners: validation, running a fit, and prediction by nearest neighbours."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from ._risk import COPIES, MatrixRisk
 
 
 class LargeMargin(ClassifierMixin, TransformerMixin, BaseEstimator):
-    """Learns a metric for each task from the neighbours and impostors of its points, and lets neighbours vote."""
+    """Learns a metric for each task from the neighbours and impostors of its points; predicts by nearest neighbours."""
 
     def _fit(self, learn) -> LargeMargin:
-        """What every ``fit`` does: one that fails leaves what the last one found."""
+        """What every ``fit`` does. A fit that fails leaves the attributes of the last one unchanged."""
         before = dict(vars(self))
         try:
             learn()
@@ -54,7 +54,7 @@ class LargeMargin(ClassifierMixin, TransformerMixin, BaseEstimator):
         return Settings.checked(self.tol, self.max_iter, self.max_seconds, None, seed, True, threads(self.n_jobs))
 
     def _read(self, X, y) -> tuple[np.ndarray, np.ndarray]:
-        """Points in the precision asked for, and the place of each label in ``classes_``."""
+        """Points in the chosen precision, and the position of each label in ``classes_``."""
         X, y = validate_data(self, readable(X, "X"), readable(y, "y"), dtype=self._dtypes(), ensure_min_samples=2)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -69,7 +69,7 @@ class LargeMargin(ClassifierMixin, TransformerMixin, BaseEstimator):
         seen = np.flatnonzero(sizes)
         if seen.size < 2:
             raise ValueError(
-                f"{place} has one class only, {told(self.classes_, seen[0])}: no example is to be kept away. Give at "
+                f"{place} has one class only, {told(self.classes_, seen[0])}: there are no impostors. Give at "
                 "least two classes."
             )
         least = seen[sizes[seen].argmin()]
@@ -128,10 +128,10 @@ class LargeMargin(ClassifierMixin, TransformerMixin, BaseEstimator):
             )
 
     def _unit(self, data, exponent: int) -> float:
-        """``scale``, in the units of X; points come divided by 2^exponent."""
+        """``scale``, in the units of X; the points are divided by 2^exponent."""
         top = float(np.ldexp(float(np.abs(data.points).max()), exponent))
         if self.scale == "auto":
-            scale = float(np.ldexp(data.unit(), exponent)) or top or 1.0  # neighbours may coincide, or all points
+            scale = float(np.ldexp(data.unit(), exponent)) or top or 1.0  # neighbours, or all points, may coincide
             what = f"neighbours are {scale:.3g} apart"
         else:
             scale = float(self.scale)
@@ -180,23 +180,23 @@ def factor(M: np.ndarray) -> np.ndarray:
     """L of shape (rank, d) with L'L = M, the largest directions first."""
     values, vectors = np.linalg.eigh(M)
     kept = values > 1e-12 * max(values[-1], 0.0)
-    kept[-1] = True  # a metric of zero has one direction too: of length zero
+    kept[-1] = True  # a zero metric keeps one direction, of length zero
     return (np.sqrt(np.maximum(values[kept], 0.0))[:, None] * vectors[:, kept].T)[::-1]
 
 
 def told(names: np.ndarray, place: int) -> str:
-    """A label as its user wrote it."""
+    """A label as the user wrote it."""
     return repr(names[place : place + 1].tolist()[0])
 
 
 def _near_one(points: np.ndarray) -> tuple[np.ndarray, int]:
-    """Points and k: those given are 2^k times these, whose squares are far from the ends of the range."""
+    """Points divided by 2^k, so that their squares do not overflow or underflow; and k."""
     exponent = int(np.frexp(float(np.abs(points).max()))[1])
     return np.ldexp(points, -exponent), exponent
 
 
 def _map(M: np.ndarray):
-    """To where Euclidean distances are those of M."""
+    """The map after which Euclidean distances are the distances of M."""
     if np.array_equal(M, np.eye(len(M))):
         return lambda Z: Z
     return lambda Z: Z @ factor(M).T.astype(Z.dtype)

@@ -1,11 +1,12 @@
-"""FISTA: full gradients, momentum, and the step that the data allow (Beck and Teboulle 2009).
+"""FISTA: full gradients, momentum, and a line search (Beck and Teboulle 2009).
 
     v   = x + momentum (x - x_old)
     x^+ = argmin over Q of <A'(s o phi'(A v)), Q> + g(Q) + sum_j (l2_j / (2 t)) ||Q - v||^2
 
 The step t grows a little every time and is halved until the loss lies below its model: at v and x^+ the excess
 sum_i s_i [phi(m^+) - phi(m) - phi'(m)(m^+ - m)] must be at most ||x^+ - v||^2 / (2 t). Momentum is that of a strongly
-convex problem with the constant the step shows, and starts anew when it points uphill (O'Donoghue and Candes 2015).
+convex problem with the condition number that the step implies, and restarts when it is an ascent direction (O'Donoghue
+and Candes 2015).
 
 Kept: A x and A x_old, so that A v is free. An iteration costs one product each way and an eigendecomposition of every
 block; a halved step one eigendecomposition and one product more.
@@ -46,7 +47,7 @@ class FISTA(MatrixAlgorithm):
                 break
             if self.t < self.FLOOR:
                 raise FloatingPointError("No step is small enough.")
-            if allowed <= self._noise(m, y):  # rounding decides: the step is as good as can be told
+            if allowed <= self._noise(m, y):  # within rounding errors: accept the step
                 self.t /= self.GROWTH
                 break
             self.t /= 2
@@ -55,7 +56,7 @@ class FISTA(MatrixAlgorithm):
         self.old, self.x, self.m_old, self.m = self.x, new, self.m, m_new
 
     def _ahead(self) -> tuple[np.ndarray, np.ndarray]:
-        """v and A v. In these units the problem is 1-strongly convex, so sqrt(t) plays the part of sqrt(mu / L)."""
+        """v and A v. In these units the problem is 1-strongly convex, so sqrt(t) replaces sqrt(mu / L)."""
         before, self.age = self.age, (1 + np.sqrt(1 + 4 * self.age**2)) / 2
         root = np.sqrt(self.t / (1 + self.t)) if self.t is not None else 1.0
         beta = min((before - 1) / self.age, (1 - root) / (1 + root))
@@ -63,7 +64,7 @@ class FISTA(MatrixAlgorithm):
 
     def _first_step(self, W: np.ndarray) -> float:
         """The inverse of the curvature along the gradient."""
-        W = W / (np.abs(W).max() or 1.0)  # the step is the same, and squares do not overflow
+        W = W / (np.abs(W).max() or 1.0)  # does not change the step, and avoids overflow
         along = self.data.apply(W / self.penalty.l2[:, None, None], workers=self.workers)
         bend = self.s @ along**2 * (self.loss.smoothness if np.isfinite(self.loss.smoothness) else 1.0)
         size = np.sum(W**2 / self.penalty.l2[:, None, None])
@@ -79,7 +80,7 @@ class FISTA(MatrixAlgorithm):
         return float(total) if np.isfinite(total) else np.inf
 
     def _noise(self, m: np.ndarray, y: np.ndarray) -> float:
-        """What rounding makes of the excess."""
+        """The rounding error of the excess."""
         return 4 * self.data.precision * float(self.s @ (np.abs(y * m) + np.abs(self.loss.value(m, self.b))))
 
     def standing(self):

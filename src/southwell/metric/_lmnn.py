@@ -1,4 +1,4 @@
-"""Large margin nearest neighbours (Weinberger and Saul 2009), proven."""
+"""Large margin nearest neighbours (Weinberger and Saul 2009), with a certificate."""
 
 from __future__ import annotations
 
@@ -10,35 +10,34 @@ from ._estimator import LargeMargin, factor
 
 
 class LargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, LargeMargin):
-    """A metric in which neighbours of the same class are near and impostors are kept away, with a proof.
+    """A metric in which neighbours of the same class are near and points of other classes (impostors) are far away.
 
     Minimises over positive semi-definite M::
 
         (l2/2) ||M - I||^2 + (1/n) sum over (u, v) of d2(u, v) + (1/n) sum over (u, v, w) of phi(d2(u, w) - d2(u, v))
 
     where d2 is the squared distance under M, v runs over the ``n_neighbors`` nearest points of u's class, w over the
-    ``n_impostors`` nearest of other classes, n is the number of triplets (u, v, w) and phi the smooth hinge. That is
-    convex; triplets are those of the Euclidean metric unless ``refresh`` is given. Points are measured in units of
-    ``scale``, so that l2 and the margin of 1 mean the same whatever the units of X. Bring features to similar size
-    first, as for any method that counts distances.
+    ``n_impostors`` nearest of other classes, n is the number of triplets (u, v, w) and phi the smooth hinge. This is
+    convex, so the solution has a certificate. Triplets are those of the Euclidean metric unless ``refresh`` is given.
+    Points are measured in units of ``scale``, so that l2 and the margin of 1 do not depend on the units of X. Scale
+    features to similar size first, as for any method based on distances.
 
     Parameters
     ----------
     n_neighbors : int
-        Neighbours that should be near, and that vote. Each class must have more points.
+        Neighbours that should be near, also used for prediction. Each class must have more points.
     n_impostors : int
-        Points of other classes that are kept away, for each point. Where there are not so many, as many as the largest
-        class leaves, for all points of the task.
+        Impostors of each point. If the largest class of a task leaves fewer points, this number is used for all
+        points of the task.
     l2 : float
-        How strongly the metric is held near the Euclidean one.
+        Strength of the penalty on the distance from the Euclidean metric.
     corner : float
         The width over which the corner of the hinge is rounded.
     scale : "auto" or float
-        The unit of length: M above is scale^2 times ``metric_``. "auto" is the root mean squared distance of the
-        neighbours; 1.0 takes X as it is.
+        The unit of length: M above is scale^2 times ``metric_``. "auto" is the root mean square distance of the
+        neighbours; 1.0 does not scale X.
     refresh : int
-        How many times triplets are found again under the metric learned so far, which is then learned anew, warm
-        started.
+        How many times new triplets are computed with the learned metric, followed by a warm-started fit.
     method : {"auto", "fista", "dual_fista", "dspdc", "spdc", "sdca"}
     rows, blocks, stretch
         As for ``MatrixRisk.solve``.
@@ -47,13 +46,13 @@ class LargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, LargeMargin):
     max_iter, max_seconds : int, float
         Limits: epochs for each solve, seconds for all of them and the searches between.
     random_state : int, RandomState or None
-        For methods that draw.
+        For methods that use random numbers.
     n_jobs : int, optional
         Threads; the metric does not depend on it.
     dtype : {None, "float32", "float64"}
         Precision of points and products; None keeps that of X. The proof is in float64.
     memory_limit : float, optional
-        Bytes that may be needed; default: three quarters of what is free.
+        The largest memory use in bytes; default: three quarters of the free memory.
     verbose : bool
         Show progress in terminals and notebooks.
 
@@ -142,7 +141,7 @@ class LargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, LargeMargin):
         self._neighbours = self._voters(self._transformed(X), codes)
 
     def transform(self, X):
-        """Points where Euclidean distances are those of the metric.
+        """Transformed points, whose Euclidean distances are those of the metric.
 
         Parameters
         ----------
@@ -159,7 +158,7 @@ class LargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, LargeMargin):
         return X @ self.components_.T.astype(X.dtype)
 
     def predict_proba(self, X):
-        """Shares of the votes of the nearest training points, under the metric.
+        """The share of each class among the nearest training points, under the metric.
 
         Parameters
         ----------
@@ -173,7 +172,7 @@ class LargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, LargeMargin):
         return self._votes(self._neighbours, points)
 
     def predict(self, X):
-        """The class with the most votes.
+        """The most frequent class among the nearest training points.
 
         Parameters
         ----------
@@ -187,7 +186,7 @@ class LargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, LargeMargin):
         return self.classes_[shares.argmax(axis=1)]
 
     def get_metric(self):
-        """A function of two points: their distance. scikit-learn's neighbours take it as ``metric``."""
+        """A function of two points that returns their distance, for the ``metric`` of scikit-learn's neighbours."""
         check_is_fitted(self)
         return Distance(self.components_)
 

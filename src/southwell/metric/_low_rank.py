@@ -1,4 +1,4 @@
-"""Measurement matrices of low rank, known by their vectors."""
+"""Measurement matrices of low rank, given by vectors."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class LowRank:
     coefficients : array of shape (n_terms,), optional
         c_r, of either sign; default: ones. u v' + v u' is two terms: (u + v) with 1/2 and (u - v) with -1/2.
     samples, blocks : arrays of int of shape (n_terms,), optional
-        Whose term it is. Defaults: term r belongs to sample r, and all to block 0.
+        The sample and the block of each term. Defaults: term r belongs to sample r, and all to block 0.
     n_samples, n_blocks : int, optional
-        Where the last ones have no term.
+        Needed if the last samples or blocks have no term.
 
     Examples
     --------
@@ -107,8 +107,8 @@ class LowRank:
         return self.vectors[terms].astype(np.float64 if exact else self.vectors.dtype, copy=False)
 
     def _groups(self, rows, blocks):
-        """Terms by block, in slabs, with the block's place in ``blocks``; and the place of a term's sample in
-        ``rows``, which are sorted."""
+        """Terms by block, in slabs, with the position of the block in ``blocks``; and the position of each term's
+        sample in the sorted ``rows``."""
         order, starts = self._by_block
         if rows is not None:
             sizes = self._starts[rows + 1] - self._starts[rows]

@@ -1,4 +1,4 @@
-"""Refuse what does not fit before working on it."""
+"""Refuse problems that do not fit in memory, before any work."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .._names import positive
 
 
 def available() -> float:
-    """Bytes that may still be used; infinity where the system does not tell."""
+    """The free memory in bytes; infinity if unknown."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
         return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
@@ -22,7 +22,7 @@ def available() -> float:
 
 
 def refuse_beyond(limit: float | None, needed: float, what: str, advice: str) -> None:
-    """``limit`` in bytes; None: three quarters of what is available."""
+    """Raise if ``needed`` exceeds ``limit``, in bytes; None: three quarters of the free memory."""
     allowed = 0.75 * available() if limit is None else positive("memory_limit", limit)
     if needed > allowed:
         raise MemoryError(

@@ -1,4 +1,4 @@
-"""The methods over matrices by name: what they can do, and with which steps."""
+"""The methods over matrices by name: their requirements and step sizes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMES = ("auto", "dspdc", "dual_fista", "fista", "sdca", "spdc")
 
 @dataclass(frozen=True)
 class Choice:
-    """What a user may say about the method."""
+    """The method and its options, as given by the user."""
 
     method: str = "auto"
     rows: int | None = None
@@ -30,7 +30,7 @@ class Choice:
 
     @property
     def stretches(self) -> tuple[float, float]:
-        """Of primal and of dual steps."""
+        """The factors of primal and of dual steps."""
         several = isinstance(self.stretch, tuple | list) or np.ndim(self.stretch) == 1
         each = tuple(self.stretch) if several else (self.stretch,) * 2
         if len(each) != 2 or any(isinstance(one, bool | np.bool_) for one in each):
@@ -39,9 +39,9 @@ class Choice:
         return primal, dual
 
     def named(self, risk) -> str:
-        """Full gradients, which took the fewest eigendecompositions wherever measured. On the dual where samples are so
-        few that their matrices may be nearly at right angles: there the primal is flat, and phi' is slow to become a
-        proof."""
+        """The name of the method. "auto": FISTA, which took the fewest eigendecompositions in all measurements; on the
+        dual if samples are so few that their matrices may be nearly orthogonal, because then the primal is flat, and
+        phi'(m) gives a good dual point only late."""
         if one_name("method", self.method, NAMES) != "auto":
             return self.method
         if self.rows is not None or self.blocks is not None or self.stretches != (1, 1):
@@ -53,7 +53,7 @@ class Choice:
 
 
 def made(risk, choice: Choice, workers, x, y, seed: int):
-    """The algorithm at its start; refuses by name what cannot work."""
+    """The algorithm at its start. Raises for combinations that cannot work."""
     name, stretches = choice.named(risk), choice.stretches
     m = _size("rows", choice.rows, risk.n_samples, "samples", name, ("dspdc", "spdc", "sdca"))
     q = _size("blocks", choice.blocks, risk.n_blocks, "blocks", name, ("dspdc",))
@@ -86,10 +86,10 @@ def made(risk, choice: Choice, workers, x, y, seed: int):
 
 
 def steps(risk, name: str, m: int, q: int, stretches=(1.0, 1.0), workers: Workers = ALONE) -> dict[str, float]:
-    """In the units of _norms.py, where every block has l2 = 1."""
+    """Step sizes in the units of _norms.py, where every block has l2 = 1."""
     at = Conditioning(risk.n_samples, risk.norms.rows, 1.0, 1.0 / risk.loss.smoothness)
     scale = risk.norms.coupling(m, q, workers)
-    if name == "spdc":  # its R^2 stands for a bound on a batch, m R^2; a sharper one takes its place
+    if name == "spdc":  # m R^2 bounds the norm of a batch; a sharper bound replaces it
         at = replace(at, norms=np.array([np.sqrt(scale / m)]))
         found = spdc_steps(at, m, False)[0]
         weight = 1 / found["sigma"]
@@ -101,13 +101,13 @@ def steps(risk, name: str, m: int, q: int, stretches=(1.0, 1.0), workers: Worker
 
 
 def _ascent_weights(risk, m: int, workers: Workers) -> np.ndarray:
-    """Of the proximal terms of m samples that ascend the dual together."""
+    """The weights of the proximal terms when m samples move on the dual together."""
     overlap = risk.norms.overlap(m, workers)
     return np.maximum(overlap * risk.norms.rows**2 / risk.n_samples, np.finfo(float).tiny)
 
 
 def _rows(risk, q) -> int:
-    """As large a part of the samples as of the blocks; but eigendecompositions are dear, so at least a fifth."""
+    """The same share of the samples as of the blocks, but at least a fifth: eigendecompositions are costly."""
     part = 0.2 if q is None else max(q / risk.n_blocks, 0.2)
     return max(1, round(part * risk.n_samples))
 

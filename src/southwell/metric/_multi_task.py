@@ -1,4 +1,4 @@
-"""Large margin nearest neighbours for many tasks (Parameswaran and Weinberger 2010), proven."""
+"""Large margin nearest neighbours for many tasks (Parameswaran and Weinberger 2010), with a certificate."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ._lmnn import Distance
 
 
 class MultiTaskLargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, LargeMargin):
-    """Metrics of several tasks that share a part, with a proof.
+    """Metrics of several tasks that share a part, with a certificate.
 
-    Task t measures with ``X_0 + X_t``. Minimises over positive semi-definite X_0, ..., X_T::
+    The metric of task t is ``X_0 + X_t``. Minimises over positive semi-definite X_0, ..., X_T::
 
         (l2/2) ||X_0 - I||^2 + sum_t (task_l2/2) ||X_t||^2
             + (1/n) sum over (u, v) of d2(u, v) + (1/n) sum over (u, v, w) of phi(d2(u, w) - d2(u, v))
@@ -32,9 +32,9 @@ class MultiTaskLargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, Large
     n_neighbors, n_impostors, corner, scale, refresh
         As for ``LargeMarginNearestNeighbor``.
     l2 : float
-        How strongly the shared part is held near the Euclidean metric.
+        Strength of the penalty on the distance of the shared part from the Euclidean metric.
     task_l2 : float
-        How strongly the parts of single tasks are held near zero.
+        Strength of the penalty on the parts of single tasks.
     method, rows, blocks, stretch, tol, max_iter, max_seconds, random_state, n_jobs, dtype, memory_limit, verbose
         As for ``LargeMarginNearestNeighbor``.
 
@@ -105,7 +105,7 @@ class MultiTaskLargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, Large
         y : array of shape (n_samples,)
             Class labels; tasks may share classes or not.
         tasks : array of shape (n_samples,), optional
-            Whose point it is. Default: all are of one task.
+            The task of each point. Default: all belong to one task.
 
         Returns
         -------
@@ -144,7 +144,7 @@ class MultiTaskLargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, Large
         return points @ self.components_[t].T.astype(points.dtype)
 
     def _by_task(self, X, tasks):
-        """Checked points, and for each task met where its points are."""
+        """Checked points, and the rows of each task that occurs."""
         check_is_fitted(self)
         X = self._points(X)
         if tasks is None:
@@ -160,7 +160,7 @@ class MultiTaskLargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, Large
         return X, [(t, np.flatnonzero(tasks == name)) for t, name in enumerate(self.tasks_)]
 
     def transform(self, X, tasks=None):
-        """Points where Euclidean distances are those of their task's metric.
+        """Transformed points, whose Euclidean distances are those of their task's metric.
 
         Parameters
         ----------
@@ -193,7 +193,7 @@ class MultiTaskLargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, Large
         return self.fit(X, y, tasks).transform(X, tasks)
 
     def predict_proba(self, X, tasks=None):
-        """Shares of the votes of the nearest training points of the task, under its metric.
+        """The share of each class among the nearest training points of the task, under its metric.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ class MultiTaskLargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, Large
         return shares
 
     def predict(self, X, tasks=None):
-        """The class with the most votes.
+        """The most frequent class among the nearest training points of the task.
 
         Parameters
         ----------
@@ -227,7 +227,7 @@ class MultiTaskLargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, Large
         return self.classes_[shares.argmax(axis=1)]
 
     def score(self, X, y, sample_weight=None, tasks=None):
-        """The share of points whose class is predicted.
+        """The share of points whose class is predicted correctly.
 
         Parameters
         ----------
@@ -243,7 +243,7 @@ class MultiTaskLargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, Large
         return float(accuracy_score(y, self.predict(X, tasks), sample_weight=sample_weight))
 
     def get_metric(self, task=None):
-        """A function of two points: their distance in a task, which has to be named if there are several."""
+        """A function of two points that returns their distance in a task; ``task`` is required if there are several."""
         check_is_fitted(self)
         if task is None and self.tasks_.size > 1:
             raise ValueError(f"There are {self.tasks_.size} tasks: name one of tasks_.")
@@ -254,7 +254,7 @@ class MultiTaskLargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, Large
 
 
 def task_names(given, size: int) -> np.ndarray:
-    """One for each row of X: all of them text or all of them numbers, and none missing."""
+    """The task of each row of X: all strings or all numbers, and none missing."""
     try:
         each = np.array(given, dtype=object)
     except ValueError:
@@ -275,7 +275,7 @@ def task_names(given, size: int) -> np.ndarray:
 
 
 def _stacked(factors: list[np.ndarray]) -> np.ndarray:
-    """With rows of zeros for those of lower rank."""
+    """The factors as one array; those of lower rank get rows of zeros."""
     stack = np.zeros((len(factors), max(map(len, factors)), factors[0].shape[1]))
     for own, L in zip(stack, factors, strict=True):
         own[: len(L)] = L

@@ -1,4 +1,4 @@
-"""Who should be near and who should not: neighbours of the same class, impostors of others, within a task."""
+"""The triplets of each point: neighbours of its class and impostors of other classes, within a task."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ._workers import Workers
 def triplets(points, labels, starts, maps, n_neighbors: int, n_impostors: int, n_jobs) -> Triplets:
     """For each point u its neighbours v and impostors w in the current metric, and all (u, v, w) of them.
 
-    ``points`` are in the order of tasks, which begin at ``starts``; ``maps[t]`` takes those of task t to where
-    Euclidean distances are those of the metric."""
+    ``points`` are in the order of tasks, which begin at ``starts``; ``maps[t]`` transforms those of task t so
+    that Euclidean distances are those of the metric."""
     pairs, near, far, count = [], [], [], 0
-    # Among points at the same distance the search takes those its threads come across first: let it have one.
+    # Which of several points at the same distance are found depends on the threads of the search, so it gets one.
     with Workers(), threadpool_limits(1, user_api="openmp"):
         found = [
             _found(maps[t](points[first:last]), labels[first:last], n_neighbors, n_impostors, n_jobs)
@@ -39,7 +39,7 @@ def triplets(points, labels, starts, maps, n_neighbors: int, n_impostors: int, n
 
 
 def _found(points, labels, n_neighbors: int, n_impostors: int, n_jobs) -> tuple[np.ndarray, np.ndarray]:
-    """Places of the neighbours and of the impostors of each point."""
+    """The indices of the neighbours and of the impostors of each point."""
     largest = np.bincount(labels).max()
     close = np.empty((len(points), n_neighbors), dtype=np.int64)
     apart = np.empty((len(points), min(n_impostors, len(points) - largest)), dtype=np.int64)

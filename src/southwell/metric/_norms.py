@@ -1,4 +1,4 @@
-"""How long the rows of a matrix problem are, and how much they overlap: what step sizes are made of.
+"""Norms of the rows of a matrix problem, and how much they overlap. Step sizes are computed from them.
 
 Row i is sqrt(n s_i) (D_i^1 / sqrt(l2_1), ..., D_i^p / sqrt(l2_p)): weights go to the rows, and blocks of different l2
 become blocks of l2 = 1 (the variables are sqrt(l2_j) X_j).
@@ -18,7 +18,7 @@ TINY = np.finfo(float).tiny ** 0.5
 
 
 class Norms:
-    """Of rows, of parts, and of the whole; each measured when first asked for, and kept."""
+    """Norms of rows, of parts and of the whole; each is computed when first needed, and kept."""
 
     DRAWS, MARGIN = 4, 1.5
 
@@ -50,7 +50,7 @@ class Norms:
         return scaled
 
     def refuse_overflow(self) -> None:
-        """Steps are made of squares: they must be numbers."""
+        """Raise if the squares overflow, because step sizes are computed from them."""
         self._squares  # noqa: B018
 
     @cached_property
@@ -67,7 +67,7 @@ class Norms:
             norms = self.rows if rows is None else self.rows[rows]
             roots = np.divide(roots, norms, out=np.zeros_like(roots), where=norms > 0)
 
-        # A power of two, so that no digit changes: the squares of squares stay numbers.
+        # Scaled by a power of two, which is exact, so that fourth powers do not overflow.
         top = 2.0 ** np.frexp(float(self.rows.max()))[1]
         if not normalised:
             roots = roots / top
@@ -80,7 +80,7 @@ class Norms:
         return found if normalised else found * top**2
 
     def _kept(self, key, measure) -> float:
-        with self._lock:  # solves of one problem in several threads measure once
+        with self._lock:  # computed once, also if several threads solve the problem
             if key not in self._known:
                 self._known[key] = measure()
             return self._known[key]
@@ -88,8 +88,9 @@ class Norms:
     def coupling(self, m: int, q: int, workers: Workers = ALONE) -> float:
         """||A[I, J]||^2 for m samples and q blocks, Lambda of (27).
 
-        A bound over all of them is a hundred times too large on real data. So a few random I are measured, with the q
-        blocks that weigh most: the largest, with a margin, and the longest row beside it; at most m of those."""
+        A rigorous bound is a hundred times too large on real data. So the norms of a few random I, with the q blocks of
+        the largest norms, are computed; the result is the largest of them with a margin, at least the squared norm of
+        the longest row, and at most m times that."""
         return self._kept((m, q), lambda: self._coupling(m, q, workers))
 
     def _coupling(self, m: int, q: int, workers: Workers) -> float:
@@ -101,8 +102,8 @@ class Norms:
         return max(min(m * longest, longest + self.MARGIN * max(found)), TINY)
 
     def overlap(self, m: int, workers: Workers = ALONE) -> float:
-        """beta of a mini-batch of m samples that ascends the dual together: between 1, for rows at right angles, and m,
-        for rows that agree (Takac, Bijral, Richtarik and Srebro 2013, with sigma^2 = ||A||^2 / n of rows of length
+        """beta of a mini-batch of m samples that ascends the dual together: between 1, for orthogonal rows, and m,
+        for parallel rows (Takac, Bijral, Richtarik and Srebro 2013, with sigma^2 = ||A||^2 / n of rows of length
         one)."""
         n = self.roots.size
         if m == 1 or n == 1:
@@ -113,15 +114,15 @@ class Norms:
 
 
 def top_eigenvalue(product, n: int, steps: int = 16) -> float:
-    """The largest eigenvalue of a positive semi-definite operator, by Lanczos, with its residual added: near it, and in
-    practice not below."""
+    """The largest eigenvalue of a positive semi-definite operator, by Lanczos, with its residual added, so that in
+    practice it is not too small."""
     v = np.random.default_rng(0).normal(size=n)
     v /= np.linalg.norm(v)
     basis, diagonal, beside = [v], [], []
     for _ in range(min(steps, n)):
         w = product(basis[-1])
         diagonal.append(float(w @ basis[-1]))
-        for _ in range(2):  # twice is enough
+        for _ in range(2):  # two orthogonalisations are enough
             for u in basis:
                 w = w - (w @ u) * u
         rest = float(np.linalg.norm(w))

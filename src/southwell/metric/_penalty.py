@@ -1,9 +1,9 @@
-"""The penalty of a stack of matrices: how far each is from its centre, a linear part, and the cone.
+"""The penalty of a stack of matrices: the squared distance from a centre, a linear term, and the cone.
 
 g_j(X) = (l2_j / 2) ||X - centre_j||^2 + <linear_j, X>   for positive semi-definite X, else infinity.
 
 With T = centre + (V - linear) / l2, the supremum of <V, X> - g(X) is at the projection of T, and is
-(l2 / 2) (||project(T)||^2 - ||centre||^2): conjugates need eigenvalues alone.
+(l2 / 2) (||project(T)||^2 - ||centre||^2): conjugates need eigenvalues only.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ConePenalty:
     linear: np.ndarray
 
     def value(self, X: np.ndarray) -> float:
-        """At matrices in the cone."""
+        """g at matrices in the cone."""
         apart = np.sum((X - self.centre) ** 2, axis=(1, 2))
         return float(self.l2 @ apart / 2 + np.vdot(self.linear, X))
 
@@ -40,7 +40,7 @@ class ConePenalty:
         return float(self.l2 @ (_cone.positive_squares(self.target(V), workers) - self._centred_at) / 2)
 
     def conjugate_at(self, peak: np.ndarray) -> float:
-        """g*(V), if its ``peak`` is at hand."""
+        """g*(V), given ``peak(V)``."""
         return float(self.l2 @ (np.sum(peak**2, axis=(1, 2)) - self._centred_at) / 2)
 
     def peak(self, V: np.ndarray, blocks=ALL, workers: Workers = ALONE) -> np.ndarray:
@@ -50,8 +50,8 @@ class ConePenalty:
     def prox(self, X: np.ndarray, V: np.ndarray, step: float, blocks=ALL, workers: Workers = ALONE) -> np.ndarray:
         """argmin over Q of <V, Q> + g(Q) + (l2 / (2 step)) ||Q - X||^2.
 
-        The step is in units of 1 / l2: where blocks have different l2, sqrt(l2_j) X_j are the variables for which one
-        step suits all."""
+        The step is in units of 1 / l2: if blocks have different l2, the same step is used for the variables
+        sqrt(l2_j) X_j."""
         return _cone.project((step * self.target(-V, blocks) + X) / (1 + step), workers)
 
     @property

@@ -30,7 +30,7 @@ from ._workers import ALONE, Workers
 
 
 class MatrixRisk:
-    """Positive semi-definite matrices with the least risk, with a proof.
+    """Risk minimisation over positive semi-definite matrices, with a certificate.
 
     Minimises ``sum_i s_i phi(sum_j <D_i^j, X_j>; b_i) + sum_j (l2_j/2) ||X_j - centre_j||^2 + <linear_j, X_j>`` over
     positive semi-definite ``X_1, ..., X_p``, with sample weights ``s`` that sum to one.
@@ -38,8 +38,8 @@ class MatrixRisk:
     Parameters
     ----------
     D : array of shape (n_samples, n_blocks, d, d) or (n_samples, d, d), or LowRank
-        Symmetric matrices, float32 or float64; or terms ``c u u'``, whose outer products are never stored. Not copied:
-        do not change it while the problem or its results are in use.
+        Symmetric matrices, float32 or float64; or terms ``c u u'``, whose outer products are never stored. D is not
+        copied: do not change it while the problem or its results are in use.
     b : array of shape (n_samples,)
         Targets: -1 and +1 for logistic and hinge losses, >= 0 for Poisson.
     loss : str or Loss
@@ -51,7 +51,7 @@ class MatrixRisk:
     sample_weight : array of shape (n_samples,), optional
         Only ratios matter.
     memory_limit : float, optional
-        Bytes that a solve may need beside D; default: three quarters of what is free.
+        The largest memory use of a solve beside D, in bytes; default: three quarters of the free memory.
 
     Examples
     --------
@@ -117,10 +117,10 @@ class MatrixRisk:
         record_history: bool = True,
         n_threads: int | None = None,
     ) -> Result:
-        """Find the matrices, and prove how good they are: ``gap <= tol * scale``, scale = P(0) - D(0).
+        """Solve the problem until ``gap <= tol * scale``, scale = P(0) - D(0).
 
-        P(0) is the objective where all matrices are zero and D(0) the bound that needs no work; for losses that are
-        zero at best, and without centre and linear, D(0) = 0.
+        P(0) is the objective at zero matrices, and D(0) is the dual value at y = 0; for losses with minimum zero, and
+        without centre and linear, D(0) = 0.
 
         Parameters
         ----------
@@ -128,19 +128,19 @@ class MatrixRisk:
             "auto" is FISTA: on the primal if the loss is smooth, unless there are fifty times more unknowns than
             samples; else on the dual.
         rows, blocks : int, optional
-            Samples and blocks in an iteration, m and q of the paper. Blocks are for "dspdc" alone; "spdc" and "sdca"
-            take all. Default: a fifth of each.
+            Samples and blocks in an iteration, m and q of the paper. ``blocks`` applies to "dspdc" only; "spdc" and
+            "sdca" use all blocks. Default: a fifth of each.
         stretch : float or pair of floats
-            Steps of "dspdc", "spdc" and "sdca" are this many times as long as those that theory gives for the norms
-            measured; a pair is for primal and dual steps, of which "sdca" has the latter alone. Tuned ones are often
-            far faster; too long ones never end, or end as ``Status.DIVERGED``.
+            A factor of the step sizes of "dspdc", "spdc" and "sdca", relative to those of theory for the measured
+            norms; a pair is for primal and dual steps ("sdca" has dual steps only). Tuned steps are often far faster;
+            steps that are too long do not converge, or end with ``Status.DIVERGED``.
         tol, max_epochs, max_seconds, check_every, seed, callback, record_history
             As for ``southwell.solve``. An epoch is as many moves as there are samples (for "dspdc": or blocks, if that
             takes longer), but no more than ten eigendecompositions of every block; for "fista" and "dual_fista", one
             full gradient.
         warm_start : Result or array of shape (n_blocks, d, d), optional
         n_threads : int, optional
-            For eigendecompositions and products. The numbers do not depend on it.
+            For eigendecompositions and products. The result does not depend on it.
 
         Returns
         -------
@@ -171,7 +171,7 @@ class MatrixRisk:
         return result
 
     def run(self, settings: Settings, choice: Choice, callback=None, warm_start=None) -> Result:
-        """``solve`` with settings that were checked, and without warnings."""
+        """``solve`` with checked settings, and without warnings."""
         begun = time.perf_counter()
         with Workers(settings.n_threads) as workers:
             try:
@@ -191,7 +191,7 @@ class MatrixRisk:
         return result
 
     def certify(self, x, y=None) -> Certificate:
-        """P(x), D(y) and their gap for any matrices in the cone and any y; default y: the slopes of the loss at x.
+        """P(x), D(y) and their gap for any matrices in the cone and any y; default y: the derivatives of the loss at x.
 
         Examples
         --------
@@ -217,7 +217,7 @@ class MatrixRisk:
         primal, dual = self.primal(x, m), self.dual(y, self.penalty.conjugate(-W))
         return Certificate(primal, dual, primal - dual)
 
-    # What the loop and the algorithms ask
+    # Used by the loop and the algorithms
 
     def primal(self, x: np.ndarray, m: np.ndarray) -> float:
         """P(x), given its margins."""
@@ -232,7 +232,7 @@ class MatrixRisk:
         return float(self.weights @ (np.abs(y) * (np.abs(m) + np.abs(self.targets))) + 2 * self.penalty.at_zero)
 
     def unit(self, workers: Workers = ALONE) -> tuple[float, float]:
-        """P(0) - D(0), and below which gap rounding decides."""
+        """P(0) - D(0), and the rounding error of gaps."""
         zero = np.zeros(self.n_samples)
         primal = float(self.weights @ self.loss.value(zero, self.targets)) + self.penalty.at_zero
         nothing = np.broadcast_to(0.0, self.penalty.centre.shape)
@@ -250,7 +250,7 @@ class MatrixRisk:
 
     @property
     def _moving(self) -> bool:
-        """Does the domain of phi* depend on the target?"""
+        """Whether the domain of phi* depends on the target."""
         return self.loss.targets != "real"
 
     def from_inner(self, x: np.ndarray) -> tuple[np.ndarray, float]:
@@ -260,7 +260,7 @@ class MatrixRisk:
         return y
 
     def _start(self, given, workers: Workers) -> tuple[np.ndarray, np.ndarray]:
-        """Where the penalty is least, or where a warm start says; and a feasible y."""
+        """The starting point: the minimiser of the penalty, or the warm start; and a feasible y."""
         if given is None:
             zero = np.zeros(self.penalty.centre.shape)
             return self.penalty.peak(zero, workers=workers), self.feasible(np.zeros(self.n_samples))
@@ -273,7 +273,7 @@ class MatrixRisk:
 
 
 COPIES = 12
-"""Stacks of matrices that a solve holds at a time, at most."""
+"""The largest number of stacks of matrices that a solve holds at a time."""
 
 ADVICE = {
     Status.MAX_EPOCHS: "raise max_epochs, loosen tol, or try method='fista'",

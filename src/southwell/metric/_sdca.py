@@ -4,7 +4,7 @@ An iteration forms X = grad g*(-W), one eigendecomposition for every block, and 
 
     y m_i - phi*(y) - (beta ||a_i||^2 s_i / 2) (y - y_i)^2,         m_i = <a_i, X>, a_i scaled as in _norms.py.
 
-beta makes moving together safe. Kept: y and W = A'(s o y). No smoothness is needed, so hinges are welcome.
+beta makes simultaneous moves safe. Kept: y and W = A'(s o y). The loss need not be smooth.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ._draws import drawn
 
 
 class SDCA(MatrixAlgorithm):
-    """``weights`` of the proximal term, one for each sample."""
+    """``weights`` are the weights of the proximal terms, one for each sample."""
 
     def __init__(self, risk, workers, x, y, seed: int, rows: int, weights: np.ndarray):
         super().__init__(risk, workers, x, y)

@@ -1,4 +1,4 @@
-"""What a matrix problem is made of, checked: what was given, what is allowed, what to do."""
+"""Validation of the parts of a matrix problem."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def loss_of_one_margin(given) -> Loss:
 
 
 def targets(given, loss: Loss, size: int) -> np.ndarray:
-    """Unlike those of linear models, signs may all agree: triplets all say the same."""
+    """Checked targets. Unlike for linear models, all signs may be equal, as they are for triplets."""
     values = _data.vector(given, "b", size).copy()
     if loss.targets == "signs" and not np.isin(values, (-1.0, 1.0)).all():
         strange = values[~np.isin(values, (-1.0, 1.0))][0]
@@ -41,7 +41,7 @@ def strengths(given, n_blocks: int) -> np.ndarray:
 
 
 def stack(given, name: str, n_blocks: int, d: int) -> np.ndarray:
-    """Symmetric matrices, one for each block; one alone is meant for all of them."""
+    """Symmetric matrices, one for each block; a single one is used for all."""
     shape = n_blocks, d, d
     if given is None:
         return np.broadcast_to(0.0, shape)

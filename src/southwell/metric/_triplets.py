@@ -1,11 +1,11 @@
-"""Measurement matrices of triplets: how much further an impostor is than a neighbour, in the metric of the task.
+"""Measurement matrices of triplets: the squared distance of an impostor minus that of a neighbour, under the metric.
 
-Triplet i of task t says (u, v, w): Z_i = (z_u - z_w)(z_u - z_w)' - (z_u - z_v)(z_u - z_v)' meets X_0 + X_t, or X_0
-alone where there is one task: nothing is shared then. No outer product is ever formed. Squared distances belong to
-pairs of points, of which there are far fewer than triplets:
+Triplet i of task t is (u, v, w): Z_i = (z_u - z_w)(z_u - z_w)' - (z_u - z_v)(z_u - z_v)' is multiplied with X_0 + X_t,
+or with X_0 alone if there is one task. No outer product is ever formed. Squared distances belong to pairs of points, of
+which there are far fewer than triplets:
 
     margins   transform every point once, G = Z M; the distance of a pair is z_u'g_u + z_v'g_v - 2 z_u'g_v, and for
-              certificates (z_u - z_v)'(g_u - g_v), which takes thrice as long and loses no digits
+              certificates (z_u - z_v)'(g_u - g_v), which takes three times as long but does not cancel
     adjoint   sum over pairs of c (z_u - z_v)(z_u - z_v)' = Z' L Z, with L the Laplacian of the graph of pairs
 
 A batch with few pairs multiplies their differences instead.
@@ -94,7 +94,7 @@ class Triplets:
         return stack if blocks is None else stack[blocks]
 
     def _metrics(self, X: np.ndarray, blocks) -> list[np.ndarray | None]:
-        """The matrix of each task; None where it is not moved."""
+        """The matrix of each task; None for tasks that none of the blocks concerns."""
         if self.n_tasks == 1:
             return [X[0]]
         own = dict(enumerate(X)) if blocks is None else dict(zip(map(int, blocks), X, strict=True))
@@ -104,12 +104,12 @@ class Triplets:
         return [shared + own[t + 1] if t + 1 in own else shared for t in range(self.n_tasks)]
 
     def _met(self, blocks) -> set[int]:
-        """The tasks whose triplets meet one of the blocks: all, if the shared one is among them."""
+        """The tasks that depend on one of the blocks: all, if the shared block is among them."""
         every = blocks is None or self.n_tasks == 1 or 0 in blocks
         return set(range(self.n_tasks)) if every else {int(j) - 1 for j in blocks}
 
     def _many(self, rows: np.ndarray) -> bool:
-        """Is it cheaper to transform the points than the differences of so many pairs?"""
+        """Whether it is cheaper to transform all points than the differences of so many pairs."""
         return 4 * rows.size > len(self.points)
 
     def _points(self, exact: bool) -> np.ndarray:
@@ -158,7 +158,7 @@ class Triplets:
 
     @cached_property
     def _graph(self) -> sp.csr_array:
-        """The graph of pairs, both ways; its values are places of pairs."""
+        """The symmetric graph of pairs; its values are the numbers of the pairs."""
         u, v = self.pairs.T
         at = np.arange(len(self.pairs), dtype=np.int32)
         order = np.lexsort((np.concatenate([v, u]), np.concatenate([u, v])))
@@ -189,7 +189,7 @@ class Triplets:
             stack[t] += part
         return stack
 
-    # What steps are made of
+    # Used for step sizes
 
     @cached_property
     def squares(self) -> sp.csr_array:
@@ -207,7 +207,7 @@ class Triplets:
         return sp.csr_array((np.repeat(total, 2), columns, ends), shape=(self.n_samples, self.n_blocks))
 
     def unit(self) -> float:
-        """The root mean squared distance of neighbours; zero where all coincide."""
+        """The root mean square distance of neighbours; zero if all coincide."""
         total = 0.0
         near = np.unique(self.near)
         for where in slabs(near.size, self.size):
@@ -215,7 +215,7 @@ class Triplets:
         return float(np.sqrt(total / near.size))
 
     def measured_in(self, unit: float) -> None:
-        """Divide all points."""
+        """Divide all points by ``unit``."""
         self.points /= np.asarray(unit, self.points.dtype)
 
     def pull(self) -> np.ndarray:
@@ -228,7 +228,7 @@ class Triplets:
 
 
 def _centred(points: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Around the mean of each task: distances stay, rounding shrinks."""
+    """Points minus the mean of their task: distances do not change, rounding errors become smaller."""
     centred = np.empty_like(points)
     for first, last in pairwise(starts):
         own = points[first:last]

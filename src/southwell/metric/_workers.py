@@ -11,11 +11,11 @@ from threadpoolctl import threadpool_limits
 
 
 class _OneBlasThread:
-    """A limit of the process: on with the first solve, off with the last.
+    """Limits the BLAS threads of the process to one, from the begin of the first solve to the end of the last.
 
-    OpenBLAS obeys only the thread that set its limit first, so one thread of our own sets and lifts it:
-    the solve that ends last need not be the one that began first. Where BLAS counts threads of OpenMP the limit is that
-    of a thread, and everyone sets his own beside it."""
+    OpenBLAS can be reset only by the thread that set the limit first, and the solve that ends last need not be the one
+    that began first; so a separate thread sets and lifts it. If BLAS uses OpenMP, the limit applies to one thread only,
+    and every thread sets its own too."""
 
     def __init__(self):
         self._lock, self._solves = threading.Lock(), 0
@@ -46,10 +46,10 @@ PROCESS = _OneBlasThread()
 
 
 class Workers:
-    """``map`` over pieces that do not depend on the number of threads, so that the numbers do not either.
+    """``map`` over pieces that do not depend on the number of threads, so that the results do not either.
 
-    While they work BLAS has one thread: how it splits a product would change the last digits, and its threads would
-    fight with ours.
+    Meanwhile BLAS has one thread: the way it divides a product would change the last digits, and its threads would
+    compete with these.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Workers:
         PROCESS.end()
 
     def map(self, function: Callable, pieces: Iterable) -> list:
-        """In the order of the pieces."""
+        """The results, in the order of the pieces."""
         pieces = list(pieces)
         if self._pool is None or len(pieces) < 2:
             return [function(piece) for piece in pieces]
@@ -85,13 +85,13 @@ class Workers:
 
 
 def _prepare() -> None:
-    """A thread of a pool: what overflows is told by the certificate, as it is in the thread of the solve."""
+    """Set-up of a thread of the pool: no warnings for overflow, which the certificate reports."""
     np.seterr(all="ignore")
     _one_blas_thread().__enter__()
 
 
 ALONE = Workers()
-"""One thread, always ready."""
+"""Runs everything on the calling thread."""
 
 
 def slabs(size: int, width: int, entries: int = 1 << 20) -> list[slice]:

@@ -1,7 +1,7 @@
-"""Fitted models on disk: one file each, that runs no code when it is read.
+"""Fitted models on disk: one file each. Reading a file runs no code from it.
 
-A file says which class it is of, its parameters and what the fit found: bit for bit what was saved. Its version is that
-of the format; later versions of southwell read all earlier ones, and refuse those from the future.
+A file holds the class, the parameters and the fitted attributes; a loaded model is identical to the saved one, bit for
+bit. It also holds the version of the format: southwell reads its own and all earlier versions, and refuses later ones.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from .values import Reader, Writer
 FORMAT, VERSION = "southwell model", 1
 KEYS = {"format", "version", "written_by", "class", "parameters", "attributes"}
 CLASSES = {name: getattr(estimators, name) for name in estimators.__all__ if name != "ConvergenceWarning"}
-HIDDEN = "_results"  # what result_, dual_coef_ and warm starts are made of
+HIDDEN = "_results"  # the data of result_, dual_coef_ and warm starts
 
 
 def save(model, path: str | os.PathLike) -> None:
-    """Store a fitted model. The file appears when it is complete; until then an old one of that name stays."""
+    """Store a fitted model. An existing file of that name is replaced when the new one is complete."""
     kind = type(model)
     if CLASSES.get(kind.__name__) is not kind:
         raise TypeError(f"Only estimators of southwell can be saved; got {kind.__name__}.")
@@ -45,7 +45,7 @@ def save(model, path: str | os.PathLike) -> None:
 
 
 def load(path: str | os.PathLike):
-    """Read a model that was saved.
+    """Read a saved model.
 
     Parameters
     ----------
@@ -54,13 +54,13 @@ def load(path: str | os.PathLike):
     Returns
     -------
     estimator
-        As it was saved, bit for bit.
+        Identical to the saved one, bit for bit.
 
     Raises
     ------
     ValueError
-        If the file is not one of ours, is damaged, comes from a later version, or claims what cannot be. No code in it
-        is run, whatever it holds.
+        If the file is not a model file, is damaged or inconsistent, or comes from a later version. No code in the file
+        is run.
 
     Examples
     --------
@@ -79,8 +79,8 @@ def load(path: str | os.PathLike):
             return _model(text, arrays)
         except Refused:
             raise
-        except Exception as error:  # claims that no check foresaw
-            raise Refused(f"it does not hold together ({type(error).__name__}: {error})") from None
+        except Exception as error:  # inconsistencies that the checks do not cover
+            raise Refused(f"its parts are inconsistent ({type(error).__name__}: {error})") from None
     except Refused as error:
         raise ValueError(f"{os.fspath(path)!r} cannot be loaded: {error}.") from None
 
@@ -105,7 +105,7 @@ def _model(stored: dict, arrays: list[np.ndarray]):
     model = kind(**{name: reader(value) for name, value in stored["parameters"].items()})
     for name, value in stored["attributes"].items():
         if name != HIDDEN and (not re.fullmatch(r"[A-Za-z]\w*_", name) or hasattr(kind, name)):
-            raise Refused(f"{name!r} is not something a fit finds")
+            raise Refused(f"{name!r} is not an attribute of a fitted model")
         setattr(model, name, reader(value))
     _check(model)
     model.result_ = model._results[0] if len(model._results) == 1 else model._results
@@ -113,7 +113,7 @@ def _model(stored: dict, arrays: list[np.ndarray]):
 
 
 def _check(model) -> None:
-    """Do its parts fit each other? Else it would fail later, far from here."""
+    """Check that the parts of the model are consistent, so that it does not fail later."""
     results, coef = getattr(model, HIDDEN, None), getattr(model, "coef_", None)
     features, intercept = getattr(model, "n_features_in_", None), getattr(model, "intercept_", None)
     if type(results) is not list or not results or not all(type(result) is Result for result in results):

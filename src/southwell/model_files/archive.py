@@ -1,7 +1,7 @@
-"""A file of one JSON text and some arrays, that runs no code when read.
+"""A file of one JSON text and some arrays. Reading it runs no code from it.
 
 It is an uncompressed ZIP archive: ``model.json`` and arrays in NumPy's own format, ``0.npy``, ``1.npy``, ... Nothing
-that is read can be larger than the file, whatever the file says.
+that is read can be larger than the file, whatever sizes it states.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import numpy as np
 from .files import Refused, open_regular, replacing
 
 TEXT = "model.json"
-KINDS = "biufcUS"  # of numbers, truth values and strings
+KINDS = "biufcUS"  # dtype kinds of numbers, booleans and strings
 
 
 def write(path: Path, text: dict, arrays: list[np.ndarray], *, text_name: str = TEXT) -> None:
-    """All or nothing: the file appears, or takes the place of the old one, when it is complete and on disk."""
+    """Write atomically: the file appears, or replaces the old one, when it is complete and on disk."""
     path = Path(os.path.realpath(path))
     if not path.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {str(path.parent)!r} to write {path.name!r} to.")
@@ -40,7 +40,7 @@ def _fill(file, text: dict, arrays: list[np.ndarray], text_name: str) -> None:
 
 
 def read(path: Path) -> tuple[dict, list[np.ndarray]]:
-    """The text and the arrays, or ``Refused``."""
+    """The text and the arrays. Raises ``Refused`` if the file is invalid."""
     with open_regular(path) as file:
         try:
             with zipfile.ZipFile(file) as archive:
@@ -48,11 +48,11 @@ def read(path: Path) -> tuple[dict, list[np.ndarray]]:
                 _check(members, os.fstat(file.fileno()).st_size)
                 text = json.loads(archive.read(TEXT))
                 arrays = [_array(archive.read(f"{k}.npy"), k) for k in range(len(members) - 1)]
-        except (Refused, MemoryError):  # the second is no fault of the file
+        except (Refused, MemoryError):  # a MemoryError is not an error of the file
             raise
         except zipfile.BadZipFile as error:
             raise Refused(f"it is not a whole archive ({error})") from None
-        except Exception as error:  # damage has many faces
+        except Exception as error:  # any other damage
             raise Refused(f"its parts cannot be read ({type(error).__name__}: {error})") from None
     if not isinstance(text, dict):
         raise Refused(f"{TEXT} does not hold an object")

@@ -1,9 +1,9 @@
-"""Files on disk: only regular ones are read, and one that is written appears when it is complete.
+"""Files on disk: only regular files are read, and files are written atomically.
 
-A file is written under a name of its own in the same folder, ``.southwell-<host>-<random>.part``, and then renamed. A
-process that is killed meanwhile leaves that part behind; the next save into the folder removes it. A part is removed
-only if its name says that it was written on a machine of the same name as this one and if no process holds its lock,
-which the system gives up when a process ends. Where a file system or a platform has no such locks, parts stay.
+A file is written under a temporary name in the same folder, ``.southwell-<host>-<random>.part``, and then renamed. A
+process that is killed meanwhile leaves this part file behind; the next save into the folder removes it. A part file is
+removed only if its name contains the name of this machine and if no process holds its lock, which the system releases
+when a process ends. If a file system or a platform has no such locks, part files are not removed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import BinaryIO
 
 try:
     import fcntl
-except ImportError:  # not a Unix
+except ImportError:  # not on Unix
     fcntl = None
 
 KINDS = {
@@ -32,20 +32,20 @@ KINDS = {
 
 
 class Refused(ValueError):
-    """A file that is not understood; the message says why."""
+    """A file that cannot be read; the message says why."""
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """The file, if it is a regular one: a pipe would block, a device may have no end."""
+    """Open a regular file. Others are refused: a pipe would block, a device may be endless."""
     try:
         mode = os.stat(path).st_mode
-    except ValueError as error:  # a NUL, or characters that names of files do not have
+    except ValueError as error:  # a NUL, or characters that file names cannot have
         raise Refused(f"it must be the name of a file ({error})") from None
-    refuse_kind(mode)  # before it is opened, which some devices notice
+    refuse_kind(mode)  # before opening, which can have side effects on devices
     flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
     descriptor = os.open(path, flags)
     try:
-        refuse_kind(os.fstat(descriptor).st_mode)  # another file may have taken the name
+        refuse_kind(os.fstat(descriptor).st_mode)  # again, as another file may have replaced it
         return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)
@@ -59,7 +59,7 @@ def refuse_kind(mode: int) -> None:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file to write, which takes the place of ``path`` at the end, if all went well, and is then on disk."""
+    """A file to write, which replaces ``path`` at the end, if there was no error, and is then on disk."""
     name = file = None
     try:
         while file is None:
@@ -73,8 +73,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             if path.exists():
                 os.chmod(name, stat.S_IMODE(path.stat().st_mode))
             if fcntl is None:
-                file.close()  # Windows renames no open file
-            os.replace(name, path)  # while it is locked, so that no other process takes it for abandoned
+                file.close()  # Windows cannot rename an open file
+            os.replace(name, path)  # while it is locked, so that no other process removes it
         _sync_folder(path.parent)
     except BaseException:
         if name is not None:
@@ -87,7 +87,7 @@ def _prefix() -> str:
 
 
 def _locked(descriptor: int) -> BinaryIO | None:
-    """The file, locked as long as it is open; None if another save has just taken it for abandoned."""
+    """The file, locked while it is open; None if another save has just removed it as abandoned."""
     file = os.fdopen(descriptor, "wb")
     if _lock(descriptor) is False or os.fstat(descriptor).st_nlink == 0:
         file.close()
@@ -96,7 +96,7 @@ def _locked(descriptor: int) -> BinaryIO | None:
 
 
 def _lock(descriptor: int) -> bool | None:
-    """Lock a file: False if another has the lock, None if there are no locks here."""
+    """Lock a file: False if another process has the lock, None if locks are not supported."""
     if fcntl is None:
         return None
     try:
@@ -109,7 +109,7 @@ def _lock(descriptor: int) -> bool | None:
 
 
 def _remove_parts(folder: Path) -> None:
-    """Remove what killed processes of this machine left. Whatever cannot be removed is left: it is not our task."""
+    """Remove the part files of killed processes of this machine. Errors are ignored."""
     ours = re.compile(re.escape(_prefix()) + r"[0-9a-f]{32}\.part")
     with contextlib.suppress(OSError):
         for name in [entry.path for entry in os.scandir(folder) if ours.fullmatch(entry.name)]:
@@ -124,7 +124,7 @@ def _remove_if_abandoned(name: str) -> None:
         own = os.fstat(descriptor)
         if not stat.S_ISREG(own.st_mode) or _lock(descriptor) is not True:
             return
-        # Its writer may have renamed it before the lock was free: then the name is gone.
+        # Its writer may have renamed it before the lock was released: then this name no longer exists.
         if os.path.samestat(own, os.stat(name, follow_symlinks=False)):
             os.unlink(name)
     finally:
@@ -132,15 +132,15 @@ def _remove_if_abandoned(name: str) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Put the new name on disk too, where the system can."""
+    """Write the folder, with the new name, to disk too, if the system supports it."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
-    except OSError:  # folders that cannot be read, or not be opened, as on Windows
+    except OSError:  # the folder cannot be opened, as on Windows
         return
     try:
         os.fsync(descriptor)
     except OSError as error:
-        if error.errno == errno.EIO:  # others say that this file system does not sync folders
+        if error.errno == errno.EIO:  # other errors mean that the file system cannot sync folders
             raise
     finally:
         os.close(descriptor)

@@ -1,8 +1,9 @@
-"""What a model is made of, as JSON and arrays, and back.
+"""Conversion of the values of a model to JSON and arrays, and back.
 
 None, truth values, numbers and strings are themselves. Everything else is an object of one key that names its kind:
-``list``, ``tuple``, ``dict``, ``array``, ``scalar``, ``objects``, ``sparse``, ``status``, ``part``, a piece of this
-library that is known by name, or ``type``, its class. Nothing else can be stored, and nothing else is read.
+``list``, ``tuple``, ``dict``, ``array``, ``scalar``, ``objects``, ``sparse``, ``status``, ``part`` (an object of this
+library that has a name, such as a loss), or ``type`` (the class of one). Nothing else can be stored, and nothing else
+is read.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class Writer:
 
 
 class Reader:
-    """The way back. Refuses whatever a writer would not have written."""
+    """Turns JSON and arrays back into values. Refuses what a writer would not have written."""
 
     def __init__(self, arrays: list[np.ndarray]):
         self.arrays = arrays
@@ -135,9 +136,9 @@ class Reader:
         try:
             if len(shape) != 2:
                 raise ValueError(f"its shape is {shape}")
-            rows = compressed("csr", tuple(parts), shape, "it")  # or products would read beyond their arrays
+            rows = compressed("csr", tuple(parts), shape, "it")  # checks that indices are inside the arrays
         except (ValueError, TypeError) as error:
-            raise Refused(f"a sparse matrix does not hold together ({error})") from None
+            raise Refused(f"a sparse matrix is inconsistent ({error})") from None
         return sp.csr_matrix(rows) if matrix is True else rows
 
     def _status(self, status) -> Status:

@@ -1,8 +1,9 @@
-"""Slow, obvious twins of the compiled core, in NumPy: oracles for tests, and the algorithms written to be read.
+"""Slow, simple implementations of the algorithms in NumPy: references for tests, and readable descriptions.
 
-Each file is a transcription of formulas, with nothing kept that can be computed afresh. Losses are any objects with
-``value, derivative, second_derivative, conjugate`` and ``maximise`` over arrays, such as those of ``southwell.losses``;
-the order of coordinates is a sequence, so that a test can lead the core and its twin through the same moves.
+Each file transcribes the formulas of a paper, and recomputes everything instead of keeping it. Losses are any objects
+with ``value, derivative, second_derivative, conjugate`` and ``maximise`` over arrays, such as those of
+``southwell.losses``; the order of coordinates is a sequence, so that a test can run the core and the reference with the
+same moves.
 """
 
 from .accelerated import accelerated_dual, accelerated_primal

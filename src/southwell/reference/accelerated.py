@@ -1,7 +1,7 @@
 """Accelerated coordinate descent, at O(d) a step.
 
 Problem    min over alpha of f(A alpha) + sum_k h_k(alpha_k), which is either side; see coordinate_descent.py.
-           d is the number of coordinates, L_k bounds the curvature of f along k, and all is read at v:
+           d is the number of coordinates, L_k bounds the curvature of f along k, and gradients are taken at v:
 
                v = (1 - theta) x + theta z,    r_k = df/dalpha_k at v,    then theta: (1 - theta')/theta'^2 = 1/theta^2
 
@@ -24,7 +24,7 @@ Papers     One candidate j: APPROX. Fercoq and Richtarik, "Accelerated, Parallel
            L_k       L_j = sum_i s_i a_ij^2 / gamma   s_i q_i,  q_i = s_i sum_j a_ij^2 / l2_j
            r_k       slope of j at v                  -s_i times the margin of i, x = grad g*(-A'(s o v))
 
-Kept       x, z, theta; all else is computed afresh.
+Kept       x, z, theta; all else is recomputed.
 """  # fmt: skip
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def accelerated_primal(A, b, s, loss, net, moves: Iterable, theta0: float, x=Non
         return r, r + net.l2 * v, L + net.l2
 
     def step(j, r, z, scale):
-        if L[j] == 0:  # an empty column: only the penalty speaks
+        if L[j] == 0:  # an empty column: x_j minimises the penalty alone
             return np.clip(0.0 if net.l1[j] > 0 or net.l2[j] > 0 else z, net.lo[j], net.hi[j])
         return net[j].prox(z - r / (scale * L[j]), 1 / (scale * L[j]))
 
@@ -85,7 +85,7 @@ def accelerate(gradient: Callable, step: Callable, smooth: bool, moves: Iterable
         elif not smooth:
             raise ValueError("several candidates need a smooth h: no l1, no bounds; on the dual the squared loss")
         else:
-            G, C = np.where(C > 0, G, 0.0), np.where(C > 0, C, 1.0)  # nothing depends on a coordinate without curvature
+            G, C = np.where(C > 0, G, 0.0), np.where(C > 0, C, 1.0)  # a coordinate without curvature has no effect
             j1 = candidates[np.argmax(np.abs(G[candidates]) / np.sqrt(C[candidates]))]
             x[j1] -= G[j1] / C[j1]
             z[j2] -= G[j2] / (d * theta * C[j2])

@@ -1,13 +1,13 @@
-"""Doubly greedy primal-dual coordinates on active sets: only the features and samples that may matter are looked at.
+"""Doubly greedy primal-dual coordinates on active sets: only features and samples that may be nonzero are visited.
 
-Problem    that of spdc.py, with its weights and its perturbation; the box holds 0.
+Problem    that of spdc.py, with its weights and its perturbation; the bounds contain 0.
 
 Paper      that of dgpd.py, algorithm 2. x and y are 0 outside the active features J and samples I. An epoch is
 
                search features   xbar = grad g*(-z), z = A'(s o y): the largest |xbar_j| not in J enter           (10)
                search samples    s_i |phi_i'(m_i)|, m = A x: the largest not in I enter                           (12)
                passes            over A[I, J]
-               zeros leave       once they are a quarter of J or of I
+               zeros leave       when they are a quarter of J or of I
 
            As many may enter as there are in the set, or ``enter``, whichever is more. A pass is one of two.
 
@@ -16,15 +16,16 @@ Paper      that of dgpd.py, algorithm 2. x and y are 0 outside the active featur
                y_i^+ = argmax_y  y <a_i, x> - phi_i*(y) - (q/2)(y - y_i)^2,   q = ease sum_I s_i C_i,
                C_i = sum_J a_ij^2 / l2_j;
 
-           ease is multiplied by 0.8 when the gap of the restricted problem has fallen since the last pass of the epoch
-           (so not after the first), and by 2, up to 1, when not. ease = 1 is safe: sum_I s_i C_i bounds the
+           ease is multiplied by 0.8 if the gap of the restricted problem has fallen since the last pass of the epoch
+           (so not after the first), else by 2, up to 1. ease = 1 is safe: sum_I s_i C_i bounds the
            curvature of g*(-A'(s o y)) in the norm sum_i s_i y_i^2. In turn: one sample after the other, q = s_i C_i,
            and x_J = xbar_J after each: dual coordinate ascent on the restricted problem.
 
-           With perturb = (dx, dy) g and phi* gain squares around centres: 0, or, with ``recentre_every``, the start.
-           Then centres of those that leave become 0, and all others follow x and y after so many epochs.
+           With perturb = (dx, dy) squares around centres are added to g and phi*: around 0 or, with ``recentre_every``,
+           around the start. Then the centres of those that leave become 0, and the others move to x and y after so
+           many epochs.
 
-Kept       J and I in the order of entry, x, y, ease, centres; all else is computed afresh.
+Kept       J and I in the order of entry, x, y, ease, centres; all else is recomputed.
 """  # fmt: skip
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from .spdc import begin
 
 @dataclass
 class ActiveSets:
-    """Where the method stands; ``columns`` and ``rows`` are J and I."""
+    """The state of the method; ``columns`` and ``rows`` are J and I."""
 
     A: np.ndarray
     b: np.ndarray
@@ -86,7 +87,7 @@ class ActiveSets:
         return y * (self.A @ self.x) - self.loss.conjugate(y, self.b) - dy / 2 * (y - e) ** 2
 
     def gap(self) -> float:
-        """Of the restricted problem: what x_J and y_I fall short of."""
+        """The duality gap of the restricted problem at x_J and y_I."""
         J, I = self.columns, self.rows
         excess = self.primal_terms(self.x) - self.primal_terms(self.xbar())
         shortfall = self.dual_terms(self.ybar()) - self.dual_terms(self.y)
@@ -144,7 +145,7 @@ def active_sets(
     A, b, s, loss, net, epochs: int, *, passes: int = 5, enter: int = 64, ease: float = 1.0, x=None, y=None,
     perturb=(0.0, 0.0), recentre_every: int = 0,
 ):  # fmt: skip
-    """Passes of all together; returns x, y and for each epoch the features and samples that are active after it."""
+    """Runs the passes "together"; returns x, y and for each epoch the features and samples that are active after it."""
     at = ActiveSets(A, b, s, loss, net, x, y, enter, perturb, ease)
     if recentre_every:
         at.centre = at.x.copy(), at.y.copy()

@@ -1,11 +1,11 @@
-"""Coordinate methods that move blocks, and the duality gap of problems of blocks from its formulas.
+"""Block coordinate methods, and the duality gap of problems of blocks from its formulas.
 
     P(X)   = sum_i s_i phi_i(m_i) + sum_g g_g(X_g)                     M = A X
     D(Y)   = - sum_i s_i phi_i*(y_i) - sum_g g_g*(-Z_g)                Z = A'(s o Y)
     g(X)   = strength ||X|| + l1 ||X||_1 + (l2/2) ||X||^2              over the rows X_g of a group of features
 
-Feasible means: sum_i s_i y_i = 0 where there is an intercept, a last column of ones in A, and
-||soft(Z_g, l1)|| <= strength where l2 = 0. Losses are those of ``southwell.losses``, over classes, or of one margin and
+Feasible means: sum_i s_i y_i = 0 if there is an intercept (a last column of ones in A), and
+||soft(Z_g, l1)|| <= strength if l2 = 0. Losses are those of ``southwell.losses``, over classes, or of one margin and
 then summed over the columns of M.
 
 Paper      Qin, Scheinberg, Goldfarb, "Efficient block-coordinate descent algorithms for the group lasso", Mathematical
@@ -54,11 +54,11 @@ class Block:
         return shrink * U / (1 + step * self.l2)
 
     def conjugate_gradient(self, V):
-        """argmax_X  <V, X> - g(X): the prox of what is not l2, in its metric."""
+        """argmax_X  <V, X> - g(X): a prox of the penalty without l2, with step 1 / l2."""
         return replace(self, l2=0.0).prox(V / self.l2, 1 / self.l2)
 
     def excess(self, Z) -> float:
-        """How far beyond the reach of the penalty these slopes are."""
+        """max(||soft(Z, l1)|| - strength, 0): by how much these slopes violate the constraint of l2 = 0."""
         return np.sqrt((_soft(Z[self.features], self.l1) ** 2).sum()) - self.strength
 
     def conjugate(self, Z) -> float:
@@ -103,13 +103,13 @@ def block_coordinate_descent(A, b, s, loss, blocks, epochs: int, X=None, interce
     for _ in range(epochs):
         for g, norm in zip(blocks, norms, strict=True):
             own = X[g.features]
-            if norm == 0:  # empty columns: only the penalty speaks
+            if norm == 0:  # empty columns: X_g minimises the penalty alone
                 X[g.features] = 0.0
                 continue
             M = A @ X
             slope = A[:, g.features].T @ (s[:, None] * _derivative(loss, M, b))
             here, L = s @ _per_sample(loss, "value", M, b), norm * min(loss.smoothness, 1.0)
-            while True:  # the loss has one constant, or is asked for one that does here
+            while True:  # with the smoothness of the loss, or a constant found by backtracking
                 X[g.features] = g.prox(own - slope / L, 1 / L)
                 move = X[g.features] - own
                 if np.isfinite(loss.smoothness) and norm * loss.smoothness <= L:
@@ -171,8 +171,8 @@ def block_certificate(A, b, s, loss, blocks, X, Y=None, intercept: bool = False)
 
 
 def balanced(b, s, loss, Y):
-    """Y with sum_i s_i y_i = 0: the larger part of each column scaled or, over classes, mixed with p - e_b, the least
-    there must be of it, p a probability vector."""
+    """Y with sum_i s_i y_i = 0: the larger part of each column is scaled or, over classes, mixed with as little as
+    necessary of p - e_b, p a probability vector."""
     off = s @ Y
     if isinstance(loss, ClassLoss):
         own = np.eye(Y.shape[1])[b]
@@ -189,7 +189,7 @@ def balanced(b, s, loss, Y):
 
 
 def width(loss, b) -> int:
-    """Columns of X."""
+    """The number of columns of X."""
     return int(np.max(b)) + 1 if isinstance(loss, ClassLoss) else 1 if np.ndim(b) == 1 else b.shape[1]
 
 

@@ -4,8 +4,8 @@
     D(y)   = - sum_i s_i phi_i*(y_i) - sum_j g_j*(-z_j)                z = A'(s o y)
     gap    = P(x) - D(y) = sum_i s_i [phi_i(m_i) + phi_i*(y_i) - y_i m_i] + sum_j [g_j(x_j) + g_j*(-z_j) + z_j x_j]
 
-Any x and any feasible y give P(x) - P* <= gap. Feasible means: z_j = 0 for the intercept (balance y), and |z_j| <= l1
-where l2 = 0 (scale y towards 0, which is in every dom phi*). An intercept is a last column of ones in A.
+Any x and any feasible y give P(x) - P* <= gap. Feasible means: z_j = 0 for the intercept (y is balanced), and
+|z_j| <= l1 if l2 = 0 (y is scaled towards 0, which is in every dom phi*). An intercept is a last column of ones in A.
 """  # fmt: skip
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def certificate(A, b, s, loss, net, x, y=None, intercept: bool = False) -> tuple
     y = balanced(s, y) if intercept else y
     z = A.T @ (s * y)
     if intercept:
-        z[-1] = 0.0  # balanced: what is left is rounding
+        z[-1] = 0.0  # balanced up to rounding
     P = s @ loss.value(m, b) + net.value(x).sum()
     D = max(-(s @ loss.conjugate(t * y, b)) - net.conjugate(-t * z).sum() for t in scales(A, s, net, y, intercept))
     return P, D, P - D

@@ -1,11 +1,11 @@
-"""What scores ask of phi*: its domain, its subdifferential, and how far a dual coordinate can go.
+"""The conjugate phi* for scores: its domain, its subdifferential, and the largest value of a dual coordinate.
 
     phi*(y) = b y + eps |y| + (kappa/2) y^2 on an interval     the others
     phi*(y) = t log t + (1-t) log(1-t),  t = -b y              logistic
     phi*(y) = u log u - u,               u = y + b             poisson
 
 D(y) >= D(0) implies s_i (phi_i*(y_i) + phi_i(0)) <= sum_l s_l (phi_l(0) + phi_l*(0)) if 0 is in every box, because
-g_j* >= -g_j(0) = 0 and phi_l* >= -phi_l(0): that bounds y_i where dom phi_i* does not.
+g_j* >= -g_j(0) = 0 and phi_l* >= -phi_l(0): this bounds y_i if dom phi_i* is unbounded.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def domain(loss, b):
 
 
 def subdifferential(loss, y, b):
-    """The ends of the subdifferential of phi* at y. Logistic and Poisson meet the ends of the domain with a vertical
-    slope; what cannot be told from an end for rounding counts as the end."""
+    """The ends of the subdifferential of phi* at y. For logistic and Poisson it is infinite at the ends of the
+    domain; a y within rounding of an end counts as the end."""
     if loss.name == "logistic":
         t = -b * y
         inside = np.clip(t, 1e-300, 1 - 1e-16)

@@ -17,7 +17,7 @@ Paper      Perekrestenko, Cevher, Jaggi, "Faster Coordinate Descent via Adaptive
            The dual side is SDCA: Shalev-Shwartz and Zhang, "Stochastic Dual Coordinate Ascent Methods for Regularized
            Loss Minimization", JMLR 14, 2013, with lambda -> l2, alpha_i -> -y_i, 1/(lambda n) sum alpha_i x_i -> x.
 
-Kept       nothing: every product is computed afresh, so a move costs a pass over the data.
+Kept       nothing: every product is recomputed, so a move costs a pass over the data.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ import numpy as np
 def primal_coordinate_descent(A, b, s, loss, net, order: Iterable[int], x=None, concordance: float = 0.0, reach=None):
     """Move the features in ``order``, each by a proximal step with a curvature that bounds its scalar problem.
 
-    ``concordance`` is M with |phi'''| <= M phi'' (1 for logistic and Poisson); then the true curvature is used, safely.
-    ``reach`` bounds M |a_ij| over the samples i, by default exactly.
+    ``concordance`` is M with |phi'''| <= M phi'' (1 for logistic and Poisson); then the true curvature is used, with a
+    safeguard. ``reach`` bounds M |a_ij| over the samples i, by default exactly.
     """
     x = np.zeros(A.shape[1]) if x is None else np.array(x, dtype=float)
     norms = s @ A**2
@@ -40,7 +40,7 @@ def primal_coordinate_descent(A, b, s, loss, net, order: Iterable[int], x=None, 
         m = A @ x
         slope = A[:, j] @ (s * loss.derivative(m, b))
         bound = norms[j] * loss.smoothness if norms[j] > 0 else 0.0  # L_j = sum_i s_i a_ij^2 / gamma
-        if bound == 0:  # an empty column: only the penalty speaks
+        if bound == 0:  # an empty column: x_j minimises the penalty alone
             x[j] = np.clip(0.0 if net.l1[j] > 0 or net.l2[j] > 0 else x[j], net.lo[j], net.hi[j])
         elif concordance > 0:
             h = (s * A[:, j] ** 2) @ loss.second_derivative(m, b)
@@ -58,14 +58,14 @@ def _safe_newton(slope: float, h: float, bound: float, reach: float, g, x: float
 
     widest = 2.0
     if h > 0:
-        # The step with curvature h is the longest the answer can be, so it settles r.
+        # The step with curvature h is at least as long as the result, so it determines r.
         longest = abs(step(h)) * reach
         r = min(longest, widest)
         kappa = 1 + r / 3 + r * r / 10 if r < 1e-3 else 2 * (np.exp(r) - r - 1) / r**2
         if kappa * h < bound:
             d = step(kappa * h)
             return np.clip(d, -widest / reach, widest / reach) if longest > widest else d
-    elif np.isinf(bound):  # flat to rounding, and no bound: as far downhill as is safe
+    elif np.isinf(bound):  # curvature 0 up to rounding, and no bound: the longest safe step downhill
         return np.clip(-np.sign(slope) * widest / reach, g.lo - x, g.hi - x)
     return step(bound)
 

@@ -1,4 +1,4 @@
-"""Doubly greedy primal-dual coordinates: the worst features move, then the worst samples.
+"""Doubly greedy primal-dual coordinates: the features, then the samples, with the largest scores move.
 
 Problem    that of spdc.py, with its weights; l2 > 0.
 
@@ -17,21 +17,21 @@ Rate       Theorem 4.2: let q >= S (10 R^2 + n gamma l2) / (2 n l2), S the numbe
 
                Delta^+ <= Delta / (1 + gamma / (2 q)).
 
-           It does not hold: where A is small and S = 1, q is near gamma/2, and a step on one of n samples alike cannot
-           halve Delta. Lemma A.3 takes D for gamma-strongly concave, but it is gamma/n; and it takes the residual of
-           the moved sample for the largest, but its own step has shrunk it, by rho = q / (q + gamma) where phi*'' =
-           gamma. The proof so mended gives, for the squared loss,
+           This does not hold: if A is small and S = 1, q is near gamma/2, and a step on one of n equal samples cannot
+           halve Delta. Lemma A.3 assumes that D is gamma-strongly concave, but the constant is gamma/n; and it assumes
+           that the residual of the moved sample is the largest, but its own step has multiplied it by
+           rho = q / (q + gamma) if phi*'' = gamma. The corrected proof gives, for the squared loss,
 
                Delta^+ <= Delta / (1 + rho^2 gamma / (2 n q)),
 
-           and 10 R^2 + gamma l2 would do for it. With weights too, since sqrt(w_i) y_i are the paper's duals; picked by
-           |y_i^+ - y_i| alone, the fraction would have a further factor min w / max w, and samples without weight would
-           be picked. S should be counted after the step that q shortens; here it is counted before, and d is always
-           enough. (24) holds the other way round, but its sum with (23) holds.
+           and for it 10 R^2 + gamma l2 is enough. It holds with weights too, since sqrt(w_i) y_i are the paper's duals;
+           if samples were picked by |y_i^+ - y_i| alone, the fraction would have a further factor min w / max w, and
+           samples of weight zero would be picked. S should be counted after the step that uses q; here it is counted
+           before, and d is always enough. (24) holds with the opposite sign, but its sum with (23) holds.
 
            With several picks A.1 has S over the picks of features, and A.3 as many errors of x as there are samples.
 
-Kept       x, y; all else is computed afresh.
+Kept       x, y; all else is recomputed.
 """  # fmt: skip
 
 from __future__ import annotations

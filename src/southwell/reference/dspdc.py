@@ -15,12 +15,12 @@ Paper      Yu, Lin, Yang, "Doubly Stochastic Primal-Dual Coordinate Method for B
 
                K     = max(n/m, d/q) + (n d / (m q)) sqrt(Lambda / (n l2 gamma)),     theta = (d/q)(1 - 1/K)
 
-           In (14) as printed the root covers all of K; the proof, and SPDC as a case, need this. With q = d the
-           iterates are SPDC's, sigma here being n times sigma there: the prox weight is n / sigma here, 1 / sigma
-           there. With Lambda = R^2 and m = 1, theta is SPDC's and tau sigma n times SPDC's, but the product is split
-           otherwise: tau is smaller here, and SPDC's in the limit n l2 gamma / R^2 -> 0.
+           In (14) as printed the root covers all of K; the proof, and SPDC as a special case, need this form. With q =
+           d the iterates are SPDC's, sigma here being n times sigma there: the prox weight is n / sigma here, 1 / sigma
+           there. With Lambda = R^2 and m = 1, theta is SPDC's and tau sigma n times SPDC's, but the two factors differ:
+           tau is smaller here, and equals SPDC's in the limit n l2 gamma / R^2 -> 0.
 
-Kept       x, y, xe; all else is computed afresh.
+Kept       x, y, xe; all else is recomputed.
 """  # fmt: skip
 
 from __future__ import annotations

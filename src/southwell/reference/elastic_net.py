@@ -46,7 +46,7 @@ class ElasticNet:
         return np.clip(soft(v, self.l1) / self.l2, self.lo, self.hi)
 
     def conjugate(self, v):
-        """sup_x  v x - g(x) for feasible v: a concave function, so the best of its kink, its summit and the bounds."""
+        """sup_x  v x - g(x) for feasible v. Its maximum is at the kink, at the stationary point or at a bound."""
         with np.errstate(divide="ignore", invalid="ignore"):
             summit = np.where(self.l2 > 0, soft(v, self.l1) / self.l2, 0.0)
         ends = [np.where(np.isfinite(end), end, 0.0) for end in (self.lo, self.hi)]
@@ -54,7 +54,7 @@ class ElasticNet:
         return np.max(v * points - self.value(points), axis=0)
 
     def feasible_scale(self, v):
-        """The largest t <= 1 with t v in dom g*: where l2 = 0 and v pulls to no bound, |t v| <= l1."""
+        """The largest t <= 1 with t v in dom g*: if l2 = 0 and x is unbounded in the direction of v, |t v| <= l1."""
         bounded = np.isfinite(np.where(v > 0, self.hi, self.lo))
         free = (self.l2 > 0) | bounded | (np.abs(v) <= self.l1)
         return np.where(free, 1.0, self.l1 / np.where(v == 0, 1.0, np.abs(v)))

@@ -1,4 +1,4 @@
-"""Gradients of one sample at a time, made exact in the limit by a table of old ones.
+"""Variance-reduced gradients of one sample at a time: SAG, SAGA and SVRG.
 
 Problem    min_x  sum_i s_i phi_i(a_i'x) + sum_j g_j(x_j),  phi_i smooth.
 
@@ -18,7 +18,7 @@ Papers     Le Roux, Schmidt, Bach, "A Stochastic Gradient Method with an Exponen
            Component i of the papers is w_i phi_i(a_i'x), its smoothness w_i ||a_i||^2 / gamma. A stage of SVRG starts
            where the last one ended; Xiao and Zhang start it at the mean of the last one's points.
 
-Kept       x and y; u is computed afresh.
+Kept       x and y; u is recomputed.
 """  # fmt: skip
 
 from __future__ import annotations

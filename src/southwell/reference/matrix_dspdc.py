@@ -13,7 +13,7 @@ Paper      Yu, Lin, Yang, "Doubly Stochastic Primal-Dual Coordinate Method for B
 
            tau_j = tau / l2_j: the paper's tau for the variables sqrt(l2_j) X_j, whose penalty is 1-strongly convex.
 
-Kept       X, y, Xe; all else is computed afresh.
+Kept       X, y, Xe; all else is recomputed.
 """  # fmt: skip
 
 from __future__ import annotations

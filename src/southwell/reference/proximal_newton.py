@@ -1,4 +1,4 @@
-"""Proximal Newton with coordinate descent inside, and what the gap proves about single coordinates.
+"""Proximal Newton with coordinate descent for its subproblems, and gap-safe screening.
 
 Problem    min_x  P(x) = sum_i s_i phi_i(m_i) + sum_j g_j(x_j),       m = A x
 
@@ -7,14 +7,14 @@ Step       With the first two derivatives of the loss at m, r = s o phi'(m) and 
 
                q(u) = <A'r, u - x> + (1/2) (u - x)'A'diag(h)A (u - x) + sum_j g_j(u_j)
 
-           and x moves towards u by the first of 1, 1/2, 1/4, ... that brings P down as the slope at x promises.
+           and x moves towards u by the first step length of 1, 1/2, 1/4, ... with a sufficient decrease of P.
 
 Papers     Lee, Sun, Saunders, "Proximal Newton-Type Methods for Minimizing Composite Functions", SIAM J. Optim. 24,
            2014, algorithm 1. The rules: Ndiaye, Fercoq, Gramfort, Salmon, "Gap Safe Screening Rules for Sparsity
            Enforcing Penalties", JMLR 18, 2017; Shibagaki, Karasuyama, Hatano, Takeuchi, "Simultaneous Safe Screening
            of Features and Samples in Doubly Sparse Modeling", ICML 2016.
 
-Kept       nothing but A'diag(h)A within a step. An intercept is a last column of ones in A with g = 0.
+Kept       only A'diag(h)A within a step. An intercept is a last column of ones in A with g = 0.
 """  # fmt: skip
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 
 
 def proximal_newton(A, b, s, loss, net, x=None, steps: int = 100, sweeps: int = 1000, floor: float = 1e-3):
-    """Take so many steps, or fewer where no step brings P down any more.
+    """Take ``steps`` steps, or fewer if no step decreases P any more.
 
     Parameters
     ----------
@@ -34,11 +34,11 @@ def proximal_newton(A, b, s, loss, net, x=None, steps: int = 100, sweeps: int = 
     net : ElasticNet
         Of this package, one number a coordinate.
     x : array, optional
-        Where to begin; default: at zero, or the point of the box nearest to it.
+        The starting point; default: zero, or the feasible point nearest to it.
     steps, sweeps : int
-        Steps, and at most so many sweeps within each.
+        The number of steps, and the largest number of sweeps within each.
     floor : float
-        The least phi'' to reckon with: a sample on a flat of its loss may leave it.
+        A lower bound for phi'' in the model, because a sample on a linear piece of its loss may leave it.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def minimise_model(slopes, H, net, x, sweeps: int):
     net : ElasticNet
     x : array
     sweeps : int
-        At most so many.
+        The largest number of sweeps.
 
     Returns
     -------
@@ -94,14 +94,14 @@ def gap_safe_features(A, s, loss, net, y, gap: float):
     """Which coordinates are zero in every solution, by a feasible y whose D(y) is within ``gap`` of the optimum.
 
     D is gamma-strongly concave in the norm weighed by s, so the optimal y is within sqrt(2 gap / gamma), and the slope
-    of j within that times sqrt(sum_i s_i a_ij^2). Where all such slopes lie inside the subdifferential of g_j at 0, 0
+    of j within that times sqrt(sum_i s_i a_ij^2). If all such slopes are inside the subdifferential of g_j at 0, then 0
     is the only minimiser.
 
     Parameters
     ----------
     A, s : array
     loss : Loss
-        Without a bound 1/gamma on phi'' nothing is known.
+        Without a bound 1/gamma on phi'' nothing is screened.
     net : ElasticNet
     y : array
         Feasible.
@@ -124,14 +124,14 @@ def gap_safe_samples(A, b, loss, net, x, gap: float):
     """Which samples have the same derivative wherever the solution is, by an x whose P(x) is within ``gap`` of it.
 
     P is l2-strongly convex, so the solution is within sqrt(2 gap / l2), and the margin of i within that times
-    ||a_i||. Where phi_i' is the same at both ends, it is what y_i is in the end.
+    ||a_i||. If phi_i' is the same at both ends, it is the optimal y_i.
 
     Parameters
     ----------
     A, b : array
     loss : Loss
     net : ElasticNet
-        Where l2 = 0 for a coordinate, as for an intercept, nothing is known.
+        If l2 = 0 for a coordinate, as for an intercept, nothing is screened.
     x : array
     gap : float
 

@@ -13,9 +13,9 @@ Papers     Perekrestenko, Cevher, Jaggi, AISTATS 2017, eq. (16)-(18) and theorem
            gap_per_epoch    bracket    0        algorithms 3 and 5       at the start of every epoch
 
            Fang, Fang, Yu, Li, "Efficient Greedy Coordinate Descent via Variable Partitioning", UAI 2021, algorithm 2:
-           of one uniform candidate a block the best moves. One block is uniform sampling, d blocks are greedy.
+           one uniform candidate from each block; the best moves. One block is uniform sampling, d blocks are greedy.
 
-           Southwell, "Relaxation Methods in Engineering Science", 1940: the largest of all moves.
+           Southwell, "Relaxation Methods in Engineering Science", 1940: the coordinate with the largest score.
 """
 
 from __future__ import annotations

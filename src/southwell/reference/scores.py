@@ -1,4 +1,4 @@
-"""How wrong each coordinate is, by every measure that a selection rule may use.
+"""Scores: measures of how far each coordinate is from its optimum, for selection rules.
 
 Problem    min over alpha of f(A alpha) + sum_k h_k(alpha_k), which is either side; see coordinate_descent.py.
 
@@ -16,10 +16,10 @@ Papers     Perekrestenko, Cevher, Jaggi, "Faster Coordinate Descent via Adaptive
 
            d is the subdifferential, |u - set| the distance, x_j^+ and y_i^+ what a step leads to;
            N_j = sum_i s_i a_ij^2, L_j = N_j / gamma, q_i = s_i sum_j a_ij^2 / l2_j.
-           In the first three g_j is bounded where l2_j = 0 (bounded.py). An empty fiber counts as long as the longest;
-           a sample without weight scores 0.
+           In the first three g_j is bounded if l2_j = 0 (bounded.py). An empty row or column counts as long as the
+           longest; a sample of weight zero has score 0.
 
-Rounding   The residual of an exact optimum must be 0, so kinks are met to within 1e-12: dg_j*(v) is taken over
+Rounding   The residual of an exact optimum must be 0, so kinks have a tolerance of 1e-12: dg_j*(v) is taken over
            |v + z_j| <= 1e-12 (l1_j + sqrt(N_j level)) if l2_j = 0, dphi_i(m) over |m - m_i| <= 1e-12 (|b_i| + |m_i|).
 """  # fmt: skip
 
@@ -46,9 +46,9 @@ def primal_scores(kind: str, A, b, s, loss, net, x, level: float = 0.0) -> np.nd
     L = norms * loss.smoothness if np.isfinite(loss.smoothness) else norms
     R = radii(net, norms, level)
     g = bounded(net, x, R, np.abs(z) / np.where(L > 0, L, np.inf))
-    minimiser = np.clip(np.where((net.l1 > 0) | (net.l2 > 0), 0.0, x), net.lo, net.hi)  # of g_j: an empty column's
+    minimiser = np.clip(np.where((net.l1 > 0) | (net.l2 > 0), 0.0, x), net.lo, net.hi)  # of g_j, for empty columns
     if kind == "reach":
-        content = (norms == 0) & (minimiser == x)  # an empty column that will never move
+        content = (norms == 0) & (minimiser == x)  # an empty column at its optimum
         return np.where(content, 0.0, size * np.abs(np.clip([-R, R], net.lo, net.hi)).max(axis=0))
     if kind == "residual":
         return size * distance(x, *maximisers(g, -z, 1e-12 * (net.l1 + np.sqrt(norms) * np.sqrt(level))))

@@ -17,7 +17,7 @@ Paper      Zhang and Xiao, "Stochastic Primal-Dual Coordinate Method for Regular
            Section 3.1 adds (delta/2) x^2 to g and (delta/2) y^2 to phi* where they are not strongly convex. Here each
            has its own delta, and a centre: perturb = (dx, dy), centre = (c, e).
 
-Kept       x, y, xe; u is computed afresh.
+Kept       x, y, xe; u is recomputed.
 """  # fmt: skip
 
 from __future__ import annotations

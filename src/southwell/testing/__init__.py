@@ -1,13 +1,13 @@
-"""Laws that every part obeys, for people who add one.
+"""Checks of the laws that every part must obey, for those who add one.
 
-A new loss, penalty, layout or rule is right when its law holds, whatever it computes inside:
+A new loss, penalty, layout or rule is correct if its laws hold:
 
 >>> import southwell as sw
 >>> from southwell.testing import check_loss
 >>> check_loss(sw.losses.Huber(delta=0.5))
 
-Each check raises ``AssertionError`` with the law that is broken and a point where it is. They need NumPy and SciPy
-alone, and compare with brute force (bisection, golden section, dense products, counting), never with another formula.
+Each check raises ``AssertionError`` with the law that is broken and a point where it is. They use NumPy and
+SciPy, and compare with brute force (bisection, golden section, dense products, counting), never with another formula.
 """
 
 from .blocks import check_block_loss, check_block_penalty

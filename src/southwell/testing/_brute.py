@@ -1,4 +1,4 @@
-"""What the laws share: a refusal that says where, and two searches that know nothing of formulas."""
+"""What the checks share: an assertion that says where it fails, and two numerical searches."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ EPS = np.finfo(np.float64).eps
 
 
 def hold(part: object, law: str, ok, **where) -> None:
-    """Raise unless ``ok`` everywhere; NaN comparisons are False, so a NaN breaks every law."""
+    """Raise unless ``ok`` is true everywhere; comparisons with NaN are False, so a NaN breaks every law."""
     ok = np.asarray(ok)
     if ok.all():
         return

@@ -84,7 +84,7 @@ def check_block_loss(loss, width: int = 3) -> None:
     rng = np.random.default_rng(width)
     m = np.concatenate([scale * rng.normal(size=(12, width)) for scale in (0.0, 0.3, 2.0, 10.0, 100.0)])
     if not np.isfinite(loss.smoothness):
-        m = np.minimum(m, 8.0)  # e^m has to leave room for differences
+        m = np.minimum(m, 8.0)  # so that differences of e^m are accurate
     b = _targets(loss, len(m), width, rng)
     y = _duals(loss, m, b, rng)
     _derivatives(loss, m, b)
@@ -120,7 +120,7 @@ def _derivatives(loss, m, b) -> None:
         up, down = m + h * unit, m - h * unit
         got = (loss.value(up, b) - loss.value(down, b)) / (2 * h)
         bend = np.maximum(loss.second_derivative(up, b)[:, c, c], loss.second_derivative(down, b)[:, c, c])
-        slack = 16 * EPS * size / h + h * (1 + bend)  # where phi'' jumps a difference is off by h times as much
+        slack = 16 * EPS * size / h + h * (1 + bend)  # where phi'' jumps, the error of a difference is of order h
         hold(loss, f"derivative equals central differences of value (margin {c})", np.abs(got - first[:, c]) <= slack,
              sample=np.arange(len(m)), difference=got, derivative=first[:, c])  # fmt: skip
         got = (loss.derivative(up, b) - loss.derivative(down, b)) / (2 * h)
@@ -162,7 +162,8 @@ def _domain(loss, y, b, rng) -> None:
         hold(loss, "the conjugate is infinite outside its domain",
              np.isinf(loss.conjugate(v, b)) | (away <= 1e-6), away=away)  # fmt: skip
         for inside in (y, 0 * y, loss.derivative(np.where(np.arange(k) == np.arange(n)[:, None] % k, 30.0, 0.0), b)):
-            # Nearest, exactly if no point of the domain lies beyond the plane through it across v - p.
+            # p is nearest to v if and only if no point of the domain lies beyond the plane through p orthogonal to v -
+            # p.
             beyond = ((v - p) * (inside - p)).sum(axis=1)
             hold(loss, "into_domain gives the nearest point of the domain",
                  beyond <= 1e-10 * (1 + away) * (1 + np.linalg.norm(inside - p, axis=1)), beyond=beyond)  # fmt: skip
@@ -186,7 +187,7 @@ def _fenchel_young(loss, m, y, b) -> None:
 
 
 def _supremum(loss, y, b) -> None:
-    """sup over m of <y, m> - phi(m), climbed to; on faces of the domain it may lie at infinity, and is only neared."""
+    """sup over m of <y, m> - phi(m), by ascent; on faces of the domain it may be at infinity."""
     for i in range(0, len(y), 5):
         row, own = y[i : i + 1], b[i : i + 1]
 
@@ -202,7 +203,7 @@ def _supremum(loss, y, b) -> None:
 
 
 def _maximise(loss, m, y, b) -> None:
-    """The objective is q-strongly concave: its maximum beats any point by (q/2) times their distance squared."""
+    """The objective is q-strongly concave: its maximum exceeds any value by (q/2) times the squared distance."""
     n = len(m)
     for q in (0.0, 1e-9, 1e-3, 1.0, 30.0, 1e4, 1e8):
         got = loss.maximise(m, y, q, b)

@@ -1,4 +1,4 @@
-"""Real data sets for tests and benchmarks, where they are at hand.
+"""Real data sets for tests and benchmarks, if their files are available.
 
 They are ``.npz`` files, looked for in the folder ``SOUTHWELL_DATA`` names, then in ``../shared/data`` beside the
 checkout. Sparse sets hold ``data, indices, indptr, shape``; dense ones ``X``; all hold ``y``.
@@ -24,19 +24,19 @@ def find(name: str) -> Path | None:
 
 
 def missing(script: Path) -> list[str]:
-    """Sets that a script asks this module for, and that are not at hand."""
+    """The data sets that a script loads through this module and whose files are missing."""
     return [name for name in re.findall(r'datasets\.\w+\("(\w+)"', script.read_text("utf-8")) if find(name) is None]
 
 
 def load(name: str, train: bool = True):
-    """``A`` (CSR or dense, float64) and labels ``y``; only the training part where there is a split.
+    """``A`` (CSR or dense, float64) and labels ``y``; only the training part if there is a split.
 
     "20news" is ``20news_counts`` with sublinear tf-idf weights and rows of length one. Dense sets come standardised.
     """
     path = find(name)
     if path is None:
         raise FileNotFoundError(
-            f"Data set {name!r} is not here. Put {name}.npz into a folder and name it SOUTHWELL_DATA."
+            f"Data set {name!r} was not found. Put {name}.npz into a folder and set SOUTHWELL_DATA to that folder."
         )
     with np.load(path) as file:
         y = file["y"]

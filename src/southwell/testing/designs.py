@@ -1,4 +1,4 @@
-"""Laws of a design: the data as two products."""
+"""Laws of a design, the data matrix with its two products."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ._brute import EPS, hold
 
 
 def check_design(A, dense, sample_weight=None) -> None:
-    """Check that ``A``, stored in whatever way, stands for the matrix ``dense``.
+    """Check that ``A``, however it is stored, represents the matrix ``dense``.
 
     For both axes, with and without an intercept:
 
@@ -17,7 +17,7 @@ def check_design(A, dense, sample_weight=None) -> None:
     * adjointness: <A x, u> = <x, A'u>;
     * ``column_squared_norms(w)`` equals sum_i w_i A_ij^2.
 
-    All to rounding relative to the numbers that are added, which for centred columns are those before centring.
+    All up to rounding, relative to the numbers that are added, which for centred columns are those before centring.
 
     Parameters
     ----------
@@ -53,11 +53,11 @@ def _check_layout(problem: Problem, layout, dense: np.ndarray, where: str) -> No
     hold(where, f"rows and cols are {n} and {d + extra}; got {layout.rows} and {layout.cols}",
          (layout.rows, layout.cols) == (n, d + extra))  # fmt: skip
     full = np.column_stack([dense, np.ones((n, extra))])
-    # `outer` turns (x, c) as users hold them into the core's coordinates: the identity, unless means are moved there.
+    # `outer` converts (x, c) as users see them to the core's coordinates: the identity, unless columns are centred.
     outer = np.column_stack([problem.to_inner(row[:d], row[d:].sum()) for row in np.eye(d + extra)])
     inner = np.column_stack([layout.apply(e) for e in np.eye(d + extra)])
     means = np.zeros(d) if problem.shifts is None else problem.shifts
-    size = np.abs(full) + np.append(2 * np.abs(means), np.zeros(extra))  # of what was added to make each entry
+    size = np.abs(full) + np.append(2 * np.abs(means), np.zeros(extra))  # of the terms of each entry
     rounding = 8 * EPS * (n + d + 4)
     i, j = np.arange(n)[:, None], np.arange(d + extra)
     hold(where, "A times unit vectors gives the columns of the dense matrix",

@@ -27,7 +27,7 @@ def check_loss(loss) -> None:
     ----------
     loss : Loss
         With ``value, derivative, second_derivative, conjugate, maximise, prox_conjugate`` over arrays, ``targets``,
-        ``smooth``, ``smoothness`` and ``core.domain(b)``. Parameters between 1e-3 and 1e2 are in reach of the grids.
+        ``smooth``, ``smoothness`` and ``core.domain(b)``. Parameters between 1e-3 and 1e2 are covered by the grids.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def check_loss(loss) -> None:
 
 
 def _margins() -> np.ndarray:
-    """A fine grid, off the round numbers where kinks live, then a coarse one."""
+    """A fine grid that avoids round numbers, where kinks are, then a coarse one."""
     return np.concatenate([np.linspace(-6.0, 6.0, 601) + 1.2345e-3, np.linspace(-40.0, 40.0, 81) + 1.2345e-3])
 
 
@@ -82,7 +82,7 @@ def _derivatives(loss, b: float) -> None:
 
     bend = loss.second_derivative(m + h, b), loss.second_derivative(m - h, b)
     jump = np.max(bend, axis=0) - np.min(bend, axis=0)
-    step = first_up - first_down  # at a kink of phi the derivative steps though phi'' is the same on both sides
+    step = first_up - first_down  # at a kink of phi the derivative jumps even if phi'' is the same on both sides
     calm = (jump <= 1e-3 * (1 + np.abs(second))) & (step <= 4 * h * (1 + np.max(bend, axis=0)))
     hold(loss, "phi has kinks, or jumps of phi'', at isolated points only", np.mean(calm) > 0.95)
     m, first, second, rounding = m[calm], first[calm], second[calm], rounding[calm]
@@ -134,7 +134,7 @@ def _fenchel_young(loss, b: float) -> None:
 
 
 def _maximise(loss, b: float) -> None:
-    """y is the answer exactly if y = phi'(u), a subgradient, at the margin u with u + q y = m + q y0."""
+    """y is the maximiser if and only if y = phi'(u), a subgradient, at the margin u with u + q y = m + q y0."""
     lo, hi = loss.core.domain(b)
     margins = [-1e3, -30.0, -3.0, -0.5, 0.0, 0.7, 2.0, 30.0, 1e3]
     weights = [0.0, 1e-12, 1e-6, 1e-2, 1.0, 30.0, 1e6, 1e12]
@@ -147,7 +147,7 @@ def _maximise(loss, b: float) -> None:
     slack = 16 * EPS * (1 + np.abs(left) + np.abs(m) + abs(b) + q * (np.abs(y0) + np.abs(got)))
     least, most = loss.derivative(left - slack, b), loss.derivative(right + slack, b)
     with np.errstate(divide="ignore", invalid="ignore"):
-        # The same bounds by way of the other equation; sharp where q is large, empty where q = 0.
+        # The same bounds from the other equation; sharp if q is large, empty if q = 0.
         least = np.where(q > 0, np.fmax(least, y0 + (m - right - slack) / q), least)
         most = np.where(q > 0, np.fmin(most, y0 + (m - left + slack) / q), most)
     rounding = 1e-13 * (1 + np.abs(got) + abs(b))
@@ -161,7 +161,7 @@ def _moreau(loss, b: float) -> None:
     v, step = (a.ravel() for a in np.meshgrid(points, [0.05, 0.7, 1.0, 9.0], indexing="ij"))
     got = loss.prox_conjugate(v, step, b)
     centre = v / step
-    # The loss moves the minimiser away from v / step by at most its slope there over step.
+    # The minimiser differs from v / step by at most the slope of the loss there over step.
     radius = np.minimum(1 + np.abs(loss.derivative(centre, b)) / step, 1e6)
     u = golden(lambda m: -loss.value(m, b) - step / 2 * (m - centre) ** 2, centre - radius, centre + radius)[0]
     hold(loss, "Moreau: v = prox_conjugate(v, step) + step prox of phi / step at v / step",
@@ -201,7 +201,7 @@ def _extremes(loss, b: float) -> None:
     tangent = value[4] + first[4] * m
     hold(loss, "phi lies above its tangent at 0", value >= tangent - 1e-12 * (1 + np.abs(tangent)),
          m=m, b=b, value=value, tangent=tangent)  # fmt: skip
-    # Where phi' itself nears the largest number a loss may stop growing; everywhere else equality holds.
+    # Equality holds except where phi' is near the largest float, where a loss may stop growing.
     tame = np.abs(first) < 1e150
     size = np.abs(value) + np.abs(first * m) + np.abs(first * b)
     hold(loss, "Fenchel-Young is an equality at y = phi'(m), far out too",

@@ -6,16 +6,16 @@ import numpy as np
 
 from ._brute import EPS, close, golden, hold
 
-FAR = 1e9  # brute force looks this far; a supremum that still grows there is infinite
+FAR = 1e9  # the range of the brute-force search; a supremum that still grows there is infinite
 STEPS = (1e-3, 0.1, 1.0, 30.0)
 
 
 def check_penalty(penalty, n_features: int) -> None:
     """Check every law a penalty must obey, coordinate by coordinate.
 
-    * g_j is convex; its domain is an interval, a box of any size;
+    * g_j is convex; its domain is an interval;
     * ``prox(v, step)`` minimises g_j(x) + (x - v)^2 / (2 step): against brute force, and with a supporting line;
-    * ``conjugate(v)`` equals the supremum of v x - g_j(x) over the box, and is infinite where that grows without end;
+    * ``conjugate(v)`` equals the supremum of v x - g_j(x) over the box, and is infinite where that is unbounded;
     * Fenchel-Young: g_j(x) + g_j*(v) >= v x, with equality for v in the subdifferential at x;
     * ``feasible_scale(v)`` is the largest t <= 1 with t v in the domain of the conjugate;
     * coordinates beyond ``n_features``, the intercept, are free.
@@ -23,7 +23,7 @@ def check_penalty(penalty, n_features: int) -> None:
     Parameters
     ----------
     penalty : Penalty
-        ``penalty.core(n_features)`` must answer ``value, prox, conjugate, feasible_scale`` over arrays.
+        ``penalty.core(n_features)`` must have ``value, prox, conjugate, feasible_scale`` over arrays.
     n_features : int
 
     Raises
@@ -38,7 +38,7 @@ def check_penalty(penalty, n_features: int) -> None:
     >>> check_penalty(sw.penalties.ElasticNet(l1=0.3, l2=0.1, lower=[-1.0, 0.0, 2.0]), 3)
     """
     core = penalty.core(n_features)
-    # Rows are vectors of coordinates: spread values, and values near 0 where kinks and thresholds live.
+    # Rows are vectors of coordinates: spread values, and values near 0, where kinks and thresholds are.
     draws = np.random.default_rng(0)
     rows = np.concatenate([draws.normal(size=(15, n_features)) * scale for scale in (0.01, 0.3, 2.0, 40.0)])
     rows = np.concatenate([rows, np.zeros((1, n_features))])
@@ -53,7 +53,7 @@ def check_penalty(penalty, n_features: int) -> None:
 
 
 def _box(penalty, core, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The domain of each g_j, found by asking where values are finite."""
+    """The domain of each g_j, found by testing where values are finite."""
     inside = core.prox(np.zeros(n), 1.0)
     j = np.arange(n)
     hold(penalty, "value is finite where prox answers", np.isfinite(core.value(inside)), j=j, x=inside)
@@ -95,7 +95,8 @@ def _prox(penalty, core, rows: np.ndarray, box) -> None:
                           np.maximum(box[0], -reach), np.minimum(box[1], reach), 80)[0]  # fmt: skip
             hold(penalty, "prox minimises g(x) + (x - v)^2 / (2 step)", close(got, want, 1e-6, np.abs(v)),
                  j=j, v=v, step=step, prox=got, brute_force=want)  # fmt: skip
-            # Sharper than brute force: (v - p) / step is a subgradient at p, so its line supports g everywhere.
+            # Sharper than brute force: (v - p) / step is a subgradient at p, so the line with this slope lies below g
+            # everywhere.
             slope, base = (v - got) / step, core.value(got)
             near = [np.clip(got + change, *box) for change in (-1e-4, 1e-4)]
             for x in (*near, *others):
@@ -113,7 +114,7 @@ def _supremum(core, v: np.ndarray, box) -> np.ndarray:
     def f(x):
         return v * x - core.value(x)
 
-    near = np.clip([-10.0, 10.0], lo[:, None], hi[:, None]).T  # far out rounding alone can hide a maximum near 0
+    near = np.clip([-10.0, 10.0], lo[:, None], hi[:, None]).T  # with a wide range, rounding can hide a maximum near 0
     best = np.maximum(golden(f, lo, hi)[1], golden(f, *near, 80)[1])
     grows = np.zeros(v.size, dtype=bool)
     for end, far in ((lo, -FAR), (hi, FAR)):
@@ -127,7 +128,7 @@ def _conjugate(penalty, core, slopes: list[np.ndarray], box) -> None:
     for v in slopes:
         got, want = core.conjugate(v), _supremum(core, v, box)
         scale = core.feasible_scale(v)
-        edge = (scale < 1) & (scale > 1 - 1e-9)  # outside by rounding: either answer will do
+        edge = (scale < 1) & (scale > 1 - 1e-9)  # outside by rounding: both results are correct
         hold(penalty, "conjugate equals the supremum of v x - g(x) over the box", close(got, want, 1e-8) | edge,
              j=np.arange(v.size), v=v, conjugate=got, supremum=want)  # fmt: skip
 

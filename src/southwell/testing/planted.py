@@ -1,8 +1,8 @@
-"""Problems whose solution is known, because it was put there.
+"""Problems constructed to have a known solution.
 
 Choose margins m*, a dual point y* = phi'(m*), a sparse x* and the slopes z* with -z* in the subdifferential of g at x*;
-then bend a random matrix until A x* = m* and A'(s o y*) = z*. Both can hold only if <s o y*, m*> = <z*, x*>, which
-the length of x* settles. The pair (x*, y*) then closes the duality gap.
+then change a random matrix so that A x* = m* and A'(s o y*) = z*. Both can hold only if <s o y*, m*> = <z*, x*>, which
+determines the length of x*. The duality gap of (x*, y*) is then zero.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _samples(loss: Loss, rng: np.random.Generator, n: int) -> tuple[np.ndarray, 
     if loss.targets == "signs":
         b = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
         margins = b * rng.uniform(0.1, 1.5, n)
-        if not loss.smooth:  # a third of the samples sits at the kink
+        if not loss.smooth:  # a third of the samples is at the kink
             kink = np.arange(n) % 3 == 0
             margins[kink] = b[kink]
             y = loss.derivative(margins, b)
@@ -70,7 +70,7 @@ def _samples(loss: Loss, rng: np.random.Generator, n: int) -> tuple[np.ndarray, 
             return margins, b, y
         return margins, b, loss.derivative(margins, b)
     margins = rng.choice((-1.0, 1.0), n) * rng.uniform(0.2, 1.0, n)
-    if loss.targets == "counts":  # b = e^m + r with r pulling m away from zero, and b >= 0
+    if loss.targets == "counts":  # b = e^m + r, with the sign of r such that <y, m> < 0, and b >= 0
         b = np.maximum(np.exp(margins) + np.sign(margins) * rng.uniform(0.0, 0.3, n), 0.0)
         return margins, b, loss.derivative(margins, b)
     b = margins + np.sign(margins) * rng.uniform(0.01, 2.0, n)

@@ -1,4 +1,4 @@
-"""Laws of a rule: which coordinates it hands out."""
+"""Laws of a rule: which coordinates it selects."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ._brute import hold
 def check_rule(rule, draw: Callable | None = None) -> None:
     """Check every law a rule must obey.
 
-    * coordinates lie in 0, ..., n-1; with n = 1 there is only 0; each has its turn;
-    * the same seed gives the same stream, however long a piece of it is asked for; random rules differ by seed;
+    * coordinates lie in 0, ..., n-1; with n = 1 there is only 0; each is selected at some point;
+    * the same seed gives the same stream, whatever its length; random rules depend on the seed;
     * ``cyclic``: in order; ``shuffled``: each pass a permutation, every permutation equally likely and independent of
       the last; ``uniform``: every pair of successive draws equally likely. The last two by chi-square at 1e-4, with
       fixed seeds, so that a rule that passes once passes always.
@@ -25,7 +25,7 @@ def check_rule(rule, draw: Callable | None = None) -> None:
     Parameters
     ----------
     rule : str or Rule
-        One that looks at no score. Rules with another name than these three are held to the first two laws.
+        A rule without scores. Rules other than these three must satisfy the first two laws only.
     draw : callable, optional
         ``draw(n, seed, count)`` gives the first ``count`` coordinates. Default: the compiled rule of that name.
 

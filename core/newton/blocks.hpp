@@ -1,133 +1,128 @@
-// The quadratic model of the loss around X on a working set of blocks, and its minimiser: block coordinate
-// sweeps find which blocks are zero, conjugate gradients where the penalty is smooth find the rest
-// (manifold.hpp).
+// Newton's method on a working set of blocks, as the driver sees it: the coefficients, the quadratic model
+// around them and its minimiser. Block coordinate sweeps find which blocks are zero, conjugate gradients
+// where the penalty is smooth find the rest (manifold.hpp).
 //
 // Sample i bends the model by diag(h_i) or, where margins compete, by diag(h_i) - h_i h_i'/sum h_i
-// (wide_loss.hpp). The squared loss is its own model: on few blocks all happens in their Gram matrix.
+// (loss_sum.hpp). The squared loss is its own model: on few blocks all happens in their Gram matrix.
 #pragma once
-#include "core/drive.hpp"
 #include "core/newton/block_gram.hpp"
 #include "core/newton/block_products.hpp"
-#include "core/newton/block_set.hpp"
-#include "core/newton/floor.hpp"
-#include "core/newton/soft_wide_loss.hpp"
+#include "core/newton/ledger.hpp"
+#include "core/newton/outlook.hpp"
+#include "core/newton/working_set.hpp"
 
 namespace southwell {
 
-class BlockModel {
+class Blocks {
 public:
-  // `loss`: that of the problem, without kinks.
-  BlockModel(const WideProblem& problem, const SoftWideLoss& loss, const BlockSet& set)
-      : problem_(problem), loss_(loss), set_(set), k_(problem.width()),
-        floor_(problem.loss.piecewise() && !problem.loss.quadratic()),
-        products_(problem, set.columns(), set.whole()),
-        gram_(set.columns(), problem.loss.weights(), problem.has_intercept()),
-        h_(std::size_t(problem.dual_size())), r_(h_.size()) {}
-  BlockModel(const BlockModel&) = delete; // its parts look at each other
+  using Set = WorkingSet<BlockProblem>;
+  using Products = BlockProducts;
 
-  const BlockProducts& products() const { return products_; }
-  void begin(Pulse& pulse) {
-    pulse_ = &pulse;
-    left_ = false;
-  }
-  bool left() const { return left_; } // a coordinate that may move is left
-  const std::vector<Real>& slopes() const { return z_; }
+  Blocks(const BlockProblem& problem, const Policy& policy, const Set& set, const Products& products,
+         const Samples& samples)
+      : problem_(problem), policy_(policy), set_(set), products_(products), at_(*samples.local()),
+        kinked_(samples.kinked()), k_(problem.width()), strong_(problem.penalty.least_l2() > 0),
+        gram_(set.columns(), problem.loss.weights(), problem.has_intercept()) {}
+  Blocks(const Blocks&) = delete; // its parts refer to each other
 
-  // First and second derivatives at these margins. `certain`: y and slopes are those of a certificate.
-  void linearise(Point& here, bool certain) {
-    loss_.derivative(here.margins, here.y);
-    loss_.curvature(here.y, h_);
-    r_.assign(here.y.begin(), here.y.end());
-    problem_.weigh(r_);
-    if (!problem_.loss.quadratic()) bend_more();
-    z_.resize(std::size_t(set_.size()));
-    if (certain && set_.whole()) {
-      z_ = here.slopes;
-    } else {
-      products_.backward(r_, {}, z_);
-      spend(products_.entries() * std::min<Index>(k_, 4) + Index(h_.size()));
-    }
+  Ledger& ledger() { return ledger_; }
+  const Ledger& ledger() const { return ledger_; }
+
+  // Coefficients of the set, and their penalties, which may have changed; units may have joined.
+  void put(CVec x) {
+    u_.assign(x.begin(), x.end());
+    for (Index b = Index(blocks_.size()); b < set_.count(); ++b)
+      blocks_.push_back({set_.first(b), set_.size(b), set_.penalty(b)});
   }
-  // About what a better intercept is worth.
-  Real intercept_gap() const {
-    std::vector<Real> bend(static_cast<std::size_t>(k_));
-    for (std::size_t i = 0; i < h_.size(); ++i) bend[i % bend.size()] += h_[i];
+  void penalise() {
+    for (std::size_t b = 0; b < blocks_.size(); ++b) blocks_[b].g = set_.penalty(Index(b));
+  }
+  const std::vector<Real>& x() const { return u_; }
+  Real penalty(CVec x) const {
     Real total = 0;
-    for (std::size_t c = 0; c < (problem_.has_intercept() ? bend.size() : 0); ++c) {
-      const Real slope = z_[z_.size() - bend.size() + c];
-      total += bend[c] > 0 ? slope * slope / bend[c] : 0;
-    }
+    for (const BlockAt& block : blocks_) total += block.g.value(block.of(x));
     return total;
   }
-  // The minimiser, about, from x. `precision` is that of Newton steps, `target` a gap that will do, `value`
-  // P.
-  const std::vector<Real>& solve(const std::vector<Real>& x, Real precision, Real target, Real value) {
-    u_ = x;
+
+  void begin_round() {}
+  // Around the present x. `certified`: slopes of all features there, if a certificate has brought them.
+  void begin(bool, CVec certified) {
+    r_ = at_.r;
+    z_.resize(u_.size());
+    if (!certified.empty() && set_.whole()) return void(z_.assign(certified.begin(), certified.end()));
+    products_.backward(r_, {}, z_);
+    ledger_(products_.entries() * std::min<Index>(k_, 4) + Index(r_.size()));
+  }
+  // About the gap of the problem restricted to the set, and what a better intercept is worth.
+  Real restricted_gap(Real value) const {
+    std::vector<Real> bend(static_cast<std::size_t>(k_));
+    if (problem_.has_intercept())
+      for (std::size_t i = 0; i < at_.h.size(); ++i) bend[i % bend.size()] += at_.h[i];
+    Real total = southwell::restricted_gap(blocks_, u_, z_, value);
+    for (std::size_t c = 0; c < bend.size(); ++c)
+      if (bend[c] > 0) {
+        const Real slope = z_[z_.size() - bend.size() + c];
+        total += slope * slope / bend[c];
+      }
+    return total;
+  }
+  // To the minimiser of the model, about.
+  void solve(const Outlook& outlook) {
+    const std::vector<Real> start = u_;
     diagonal_.resize(u_.size());
-    precision_ = precision;
+    // As the gap should fall; with l2 it falls with the square of what is left.
+    const Real part = outlook.target / outlook.left;
+    precision_ =
+        kinked_ ? policy_.block_precision : clip(0.5 * (strong_ ? std::sqrt(part) : part), 1e-3, 0.1);
     Slots hot; // blocks that may move
-    for (std::size_t b = 0; b < set_.blocks().size(); ++b) {
-      const BlockAt& block = set_.blocks()[b];
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      const BlockAt& block = blocks_[b];
       const CVec own = block.of(CVec(u_));
       const bool zero = std::all_of(own.begin(), own.end(), [](Real v) { return v == 0; });
-      if (!zero || block.g.pull(block.of(CVec(z_)), 1 / 0.9) > block.g.strength)
+      if (!zero || !block.g.kinked() ||
+          block.g.pull(block.of(CVec(z_)), 1 / policy_.near_its_kink) > block.g.strength)
         hot.push_back(std::int32_t(b));
     }
     if (set_.whole())
       newton();
     else if (problem_.loss.quadratic() && gram_pays(hot))
-      solve_by_gram(hot, target, value);
+      solve_by_gram(hot, outlook.target, outlook.value);
     else
       solve_by_residual(hot);
-    return u_;
+    if (problem_.loss.quadratic() && problem_.has_intercept()) follow(start);
   }
-  // A part of the way to the minimiser was gone: 0 if none. True: there is another model to try.
-  bool trust(Real part) {
-    const bool again = !careful_ || (floor_.part() < 1 && !problem_.loss.quadratic());
-    careful_ = careful_ || part < 0.1;
-    floor_.gone(part);
-    return again;
-  }
+  void stepped(Real part) { careful_ = careful_ || part < 0.1; } // this part of the step was taken
 
 private:
   using Slots = std::vector<std::int32_t>;
-  static constexpr int most_sweeps = 10;
 
-  bool spend(Index entries) { return left_ = pulse_->spend(entries) || left_; }
+  bool spend(Index entries) { return ledger_(entries); }
 
-  // A model that is steep and straight has no minimum.
-  void bend_more() {
-    const CVec s = problem_.loss.weights();
-    const auto k = std::size_t(k_);
-    Real most = loss_.most_curvature();
-    if (!std::isfinite(most)) {
-      most = 0;
-      for (std::size_t i = 0; i < h_.size(); ++i)
-        most = s[i / k] > 0 ? std::max(most, h_[i] / s[i / k]) : most;
-    }
-    for (std::size_t i = 0; i < h_.size(); ++i) {
-      h_[i] = (1 - floor_.part()) * h_[i] + floor_.part() * most * s[i / k];
-      if (!floor_.pieces()) h_[i] = std::max(h_[i], 1e-4 * std::abs(r_[i]));
-    }
+  // The squared loss: the best intercept takes back what other moves have added to the mean margins.
+  void follow(CVec start) {
+    const auto k = std::size_t(k_), intercept = u_.size() - k;
+    products_.means(means_);
+    for (std::size_t c = 0; c < k; ++c) u_[intercept + c] = start[intercept + c];
+    for (std::size_t e = 0; e < intercept; ++e) u_[intercept + e % k] -= means_[e / k] * (u_[e] - start[e]);
   }
 
   // In the space of the hot blocks alone.
   bool gram_pays(const Slots& hot) const {
     Index features = 0, entries = 0;
     for (const Index b : hot) {
-      const BlockAt& block = set_.blocks()[b];
+      const BlockAt& block = blocks_[b];
       for (Index s = block.first / k_; s < (block.first + block.size) / k_; ++s) {
         ++features;
         entries += set_.columns().size(s);
       }
     }
-    return features <= 4000 && features * features <= 4 * entries;
+    return Real(features) <= policy_.largest_gram && features * features <= 4 * entries;
   }
   void solve_by_gram(const Slots& hot, Real target, Real value) {
     Slots slots;
     std::vector<BlockAt> blocks;
     for (const Index b : hot) {
-      const BlockAt& block = set_.blocks()[b];
+      const BlockAt& block = blocks_[b];
       blocks.push_back({Index(slots.size()) * k_, block.size, block.g});
       for (Index s = 0; s < block.size / k_; ++s) slots.push_back(std::int32_t(block.first / k_ + s));
     }
@@ -149,10 +144,10 @@ private:
     std::vector<Real> buffer, slope;
     Real first = 0;
     set_.columns().visit([&](const auto& store) {
-      for (int sweep = 0; sweep < most_sweeps && !left_; ++sweep) {
+      for (int sweep = 0; sweep < int(policy_.sweeps) && !ledger_.stopped(); ++sweep) {
         Real moved = 0;
         for (const Index b : hot) {
-          const BlockAt& block = set_.blocks()[b];
+          const BlockAt& block = blocks_[b];
           slope.assign(std::size_t(block.size), 0.0);
           for (Index s = 0; s < block.size / k_; ++s)
             dot_wide(store[block.first / k_ + s], r_.data(), k_, slope.data() + s * k_);
@@ -170,14 +165,14 @@ private:
         if (moved <= 0.01 * first) break;
       }
     });
-    if (!left_) newton();
+    if (!ledger_.stopped()) newton();
   }
   // A column moves by k numbers: r_i += s_i H_i (a_i by).
   template <class F> void follow(const F& column, const Real* by) {
-    if (k_ == 1) return column.visit([&](Index i, Real a) { r_[i] += h_[i] * a * *by; });
+    if (k_ == 1) return column.visit([&](Index i, Real a) { r_[i] += at_.h[i] * a * *by; });
     const bool coupled = problem_.loss.coupled();
     column.visit([&](Index i, Real a) {
-      const Real* h = h_.data() + i * k_;
+      const Real* h = at_.h.data() + i * k_;
       Real* r = r_.data() + i * k_;
       const Real mean = coupled ? problem_.loss.centre(h, by) : 0;
       for (Index c = 0; c < k_; ++c) r[c] += a * h[c] * (by[c] - mean);
@@ -186,12 +181,12 @@ private:
   // A bound on the curvature of each block: of one feature, the largest of sum_i h_ic a_i^2; of several, that
   // of each added up, times how much of their trace is in the largest eigenvalue.
   void steepen(const Slots& hot) {
-    products_.squares(h_, diagonal_);
+    products_.squares(at_.h, diagonal_);
     spend(products_.entries());
-    steep_.resize(set_.blocks().size());
+    steep_.resize(blocks_.size());
     shares_.resize(steep_.size(), 0.0);
     for (const Index b : hot) {
-      const BlockAt& block = set_.blocks()[b];
+      const BlockAt& block = blocks_[b];
       Real total = 0;
       for (Index s = 0; s < block.size / k_; ++s) {
         const auto own = diagonal_.begin() + block.first + s * k_;
@@ -224,23 +219,23 @@ private:
 
   // Conjugate gradients where the penalty is smooth, from u_.
   void newton() {
-    const std::vector<BlockAt>& blocks = set_.blocks();
-    const Manifold manifold(blocks, u_, problem_.has_intercept() ? k_ : 0, problem_.loss.quadratic());
+    const Ledger::NewtonStep booked(ledger_);
+    const Manifold manifold(blocks_, u_, problem_.has_intercept() ? k_ : 0, problem_.loss.quadratic());
     std::vector<char> marks(std::size_t(products_.slots()), char(set_.whole()));
     if (!set_.whole())
-      for (std::size_t b = 0; b < blocks.size(); ++b)
+      for (std::size_t b = 0; b < blocks_.size(); ++b)
         if (manifold.active(b))
-          std::fill_n(marks.begin() + blocks[b].first / k_, blocks[b].size / k_, char(1));
+          std::fill_n(marks.begin() + blocks_[b].first / k_, blocks_[b].size / k_, char(1));
     // Columns are read four at a time where all are: marks pay only where they spare more than that.
     if (2 * std::count(marks.begin(), marks.end(), char(1)) > Index(marks.size())) marks.clear();
     if (!set_.whole()) products_.backward(r_, marks, z_); // sweeps have moved it
-    along_.resize(h_.size());
+    along_.resize(at_.h.size());
     d_.resize(u_.size());
     image_.resize(u_.size());
-    products_.diagonal(h_, diagonal_);
+    products_.diagonal(at_.h, diagonal_);
     const auto product = [&](CVec v, Vec out) {
       products_.forward(v, along_);
-      problem_.loss.bend(h_, along_, along_);
+      problem_.loss.bend(at_.h, along_, along_);
       products_.backward(along_, marks, out);
     };
     const Index price = products_.entries() * 2 * std::min<Index>(k_, 4);
@@ -250,19 +245,23 @@ private:
     for (std::size_t e = 0; e < u_.size(); ++e) u_[e] += d_[e];
   }
 
-  const WideProblem& problem_;
-  const SoftWideLoss& loss_;
-  const BlockSet& set_;
+  const BlockProblem& problem_;
+  const Policy& policy_;
+  const Set& set_;
+  const Products& products_;
+  const Expansion& at_;
+  bool kinked_; // has the loss kinks, which are softened?
   Index k_;
-  Floor floor_;
-  BlockProducts products_;
+  bool strong_; // has every block an l2?
+  Ledger ledger_;
   BlockGram gram_;
-  std::vector<Real> h_, r_, along_;                                 // over the samples
-  std::vector<Real> z_, u_, d_, image_, diagonal_, steep_, shares_; // over the set
+  std::vector<BlockAt> blocks_;
+  std::vector<Real> u_;                                                 // the coefficients of the set
+  std::vector<Real> r_, along_;                                         // over the samples
+  std::vector<Real> z_, d_, image_, diagonal_, steep_, shares_, means_; // over the set
   Manifold::Buffers buffers_;
-  Pulse* pulse_ = nullptr;
   Real precision_ = 0.1;
-  bool left_ = false, careful_ = false;
+  bool careful_ = false; // has a step failed, so that curvatures are bounded safely?
 };
 
 } // namespace southwell

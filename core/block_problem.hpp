@@ -5,28 +5,22 @@
 //
 // over a partition of the features into groups g. The intercept, k free numbers, is the last row of X.
 #pragma once
+#include "core/linear_problem.hpp"
 #include "core/penalties/groups.hpp"
 #include "core/support/cholesky.hpp"
-#include "core/wide_loss.hpp"
 
 namespace southwell {
 
-struct WideProblem final : Question {
-  const Design& design;
-  const WideLoss& loss;
+struct BlockProblem final : LinearProblem {
+  const LossSum& loss;
   const Groups& penalty;
 
-  WideProblem(const Design& design, const WideLoss& loss, const Groups& penalty)
-      : design(design), loss(loss), penalty(penalty) {}
+  BlockProblem(const Design& design, const LossSum& loss, const Groups& penalty)
+      : LinearProblem(design), loss(loss), penalty(penalty) {}
 
-  Index width() const { return loss.width(); }
-  bool has_intercept() const { return penalty.penalised() < design.cols(); }
-
-  Index primal_size() const override { return design.cols() * width(); }
-  Index dual_size() const override { return design.rows() * width(); }
-  Index stored() const override { return design.stored(); }
+  const LossSum& losses() const override { return loss; }
+  bool has_intercept() const override { return penalty.penalised() < design.cols(); }
   Real value(const Point& point) const override { return loss.value(point.margins) + penalty.value(point.x); }
-  Real terms(const Point& point) const override { return loss.size(point.margins, point.y); }
   Index nonzeros(CVec x) const override {
     return penalised_size() - std::count(x.begin(), x.begin() + penalised_size(), 0.0);
   }
@@ -39,34 +33,27 @@ struct WideProblem final : Question {
 
   Index penalised_size() const { return penalty.penalised() * width(); }
   Real dual_at_zero() const { return -loss.conjugate(std::vector<Real>(std::size_t(dual_size())), 0); }
-  void slopes(CVec y, Vec z) const { // Z = A'(s o Y)
-    std::vector<Real> weighted(y.begin(), y.end());
-    weigh(weighted);
-    design.adjoint(weighted, width(), z);
-  }
-  void weigh(Vec y) const { // by samples
-    for (Index i = 0; i < design.rows(); ++i)
-      for (Index c = 0; c < width(); ++c) y[i * width() + c] *= loss.weights()[i];
-  }
 
-  // The best intercept for margins without one; they then have it. Newton in k dimensions.
-  void solve_intercept(Point& point) const {
+  void solve_intercept(Point& point) const { // with margins without an intercept
+    settle_intercept(Vec(point.x).last(std::size_t(width())), point.margins);
+  }
+  // By Newton's method in k dimensions, unless the loss can tell.
+  void settle_intercept(Vec own, Vec margins) const override {
     const Index k = width();
-    Vec own = Vec(point.x).subspan(std::size_t(penalised_size()));
-    std::vector<Real> best(point.margins), trial(best.size()), y(best.size()), h(best.size());
-    const auto shifted = [&](CVec by, Vec out) {
-      for (std::size_t i = 0; i < out.size(); ++i) out[i] = point.margins[i] + by[i % std::size_t(k)];
-    };
-    if (loss.best_shifts(point.margins, own)) {
-      for (std::size_t i = 0; i < trial.size(); ++i) point.margins[i] += own[i % std::size_t(k)];
+    if (loss.best_shifts(margins, own)) {
+      for (std::size_t i = 0; i < margins.size(); ++i) margins[i] += own[i % std::size_t(k)];
       return;
     }
+    std::vector<Real> best(margins.begin(), margins.end()), trial(best.size()), y(best.size()), h(best.size());
+    const auto shifted = [&](CVec by, Vec out) {
+      for (std::size_t i = 0; i < out.size(); ++i) out[i] = margins[i] + by[i % std::size_t(k)];
+    };
     std::vector<Real> at(own.begin(), own.end()), next(at);
     shifted(at, best);
     Real value = loss.value(best);
-    if (const Real zero = loss.value(point.margins); !(value <= zero)) { // it came with a bad one
+    if (const Real zero = loss.value(margins); !(value <= zero)) { // it came with a bad one
       std::fill(at.begin(), at.end(), 0.0);
-      best = point.margins;
+      best.assign(margins.begin(), margins.end());
       value = zero;
     }
     Real last = infinity;
@@ -104,7 +91,7 @@ struct WideProblem final : Question {
     }
     std::copy(at.begin(), at.end(), own.begin());
     shifted(at, trial);
-    point.margins = trial;
+    std::copy(trial.begin(), trial.end(), margins.begin());
   }
   // sum_i [s_i] y_i
   std::vector<Real> column_sums(CVec table, bool weighted) const {
@@ -178,9 +165,9 @@ private:
 
 // Any dual table can be made feasible: it is balanced where there is an intercept, and scaled towards 0 where
 // l2 = 0 and slopes are beyond their groups' reach. Where l2 is tiny, scaling as if it were 0 is tried too.
-class WideFeasible final : public Bound {
+class BlockFeasible final : public Bound {
 public:
-  explicit WideFeasible(const WideProblem& problem) : problem_(problem) {}
+  explicit BlockFeasible(const BlockProblem& problem) : problem_(problem) {}
 
   Real dual_value(const Point& point) override {
     y_ = point.y;
@@ -230,13 +217,13 @@ private:
     return -(problem_.loss.conjugate(y_, scale) + conjugates);
   }
 
-  const WideProblem& problem_;
+  const BlockProblem& problem_;
   std::vector<Real> y_, z_;
   Real scale_ = 1;
 };
 
-inline std::unique_ptr<Bound> WideProblem::bound(std::function<bool()>) const {
-  return std::make_unique<WideFeasible>(*this);
+inline std::unique_ptr<Bound> BlockProblem::bound(std::function<bool()>) const {
+  return std::make_unique<BlockFeasible>(*this);
 }
 
 } // namespace southwell

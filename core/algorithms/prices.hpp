@@ -1,0 +1,51 @@
+// What the movers of the default method are expected to cost.
+#pragma once
+#include "core/policy.hpp"
+#include "core/problem.hpp"
+#include <type_traits>
+
+namespace southwell {
+
+// Passes over the data, about, that Newton's method takes for a solution without zeros: few where the Hessian
+// is cheap to form, by features (all pairs that meet in a row) or by samples, and fewer where once is enough;
+// some hundreds through conjugate gradients, more where pieces of the loss meet; and several times as many
+// round kinks, which have to be softened step by step.
+template <class P> Real newton_passes(const P& problem, const Policy& policy) {
+  const Design& design = problem.design;
+  const Real n = Real(design.rows()), d = Real(problem.penalty.penalised()), stored = Real(design.stored());
+  const bool once = problem.loss.quadratic();
+  Real passes = problem.loss.piecewise() ? policy.newton_pieces : policy.newton_smooth;
+  if (problem.width() == 1 && problem.penalty.ridge() > 0 && 4 * n * n <= stored) {
+    passes = once ? policy.outer_quadratic : policy.outer_curved;
+  } else if (problem.width() == 1 && d <= 1000 && d * d <= stored) {
+    const bool sparse = stored < n * d;
+    const Real forming = stored / n / (sparse ? policy.pairs_sparse : policy.pairs_dense);
+    passes =
+        once ? policy.formed_quadratic + forming : policy.formed_curved + policy.forming_curved * forming;
+  }
+  // Products of blocks count up to four times: see Blocks.
+  return passes * Real(std::min<Index>(problem.width(), 4)) *
+         (problem.loss.smooth() ? 1 : policy.newton_kinks);
+}
+
+// Of dual coordinate descent: an entry in units of an entry of a column, and passes for each unit of
+// mean ||a_i||^2. x is read and written all over, which is dear unless it fits into a core's own cache; and
+// each row costs something itself: a step is solved for in one variable, with logarithms where the loss is
+// not in pieces. Its epochs grow with kappa = mean ||a_i||^2 / (l2 gamma n).
+struct DualPrice {
+  Real entry, by_square;
+};
+template <class P> DualPrice dual_price(const P& problem, const Policy& policy) {
+  const Design& design = problem.design;
+  const Real touch = Real(design.cols() * problem.width()) <= policy.cache ? policy.entry_in_cache
+                                                                           : policy.entry_beyond,
+             row = problem.loss.piecewise() ? policy.row_pieces : policy.row_curved,
+             blocks = std::is_same_v<P, Problem> ? 1 : policy.entry_of_blocks,
+             entry = blocks * (touch + row * Real(design.rows()) / Real(std::max<Index>(design.stored(), 1)));
+  const Real l2 = problem.penalty.ridge(), steepest = problem.loss.smoothness(),
+             smoothness = std::isfinite(steepest) ? steepest : 1;
+  return {entry,
+          l2 > 0 ? policy.sdca_by_condition * smoothness / (l2 * Real(design.rows())) * entry : infinity};
+}
+
+} // namespace southwell

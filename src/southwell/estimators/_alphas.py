@@ -1,0 +1,65 @@
+"""Regressors that choose alpha, and the share of L1 if several are given, by cross-validation."""
+
+from __future__ import annotations
+
+import numbers
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from .._names import count
+from ..lambda_max import lambda_max
+from ._cross_validated import CrossValidated, Line
+from ._parameters import decreasing, falling, one_of, share
+
+
+class ChoosesAlpha(CrossValidated):
+    """With ``alphas``, ``eps`` and ``l1_ratio``; settings are pairs of an alpha and an l1_ratio."""
+
+    _setting_names = ("alpha_", "l1_ratio_")
+    _zero_alpha = True  # may alpha be 0?
+
+    def _lines(self, data: Bunch) -> list[Line]:
+        one_of("selection", getattr(self, "selection", "cyclic"), ("cyclic", "random"))
+        ratios = [share("l1_ratio", ratio) for ratio in np.atleast_1d(self.l1_ratio)]
+        if not ratios:
+            raise ValueError("l1_ratio is empty: give at least one share.")
+        if isinstance(self.alphas, numbers.Integral):
+            tops = self._tops(data, ratios)
+            parts = falling("eps", self.eps, count("alphas", self.alphas, 1))
+            return [[(top * part, ratio) for part in parts] for top, ratio in zip(tops, ratios, strict=True)]
+        alphas = decreasing("alphas", self.alphas, zero=self._zero_alpha)
+        return [[(alpha, ratio) for alpha in alphas] for ratio in ratios]
+
+    def _tops(self, data: Bunch, ratios: list[float]) -> list[float]:
+        """The smallest alpha at which all coefficients are zero, for each share of L1."""
+        problem, tops = self._state(data.X, data.targets(0), data.weights), []
+        for ratio in ratios:
+            unit = self._penalty(problem.penalty, self._at((1.0, ratio), 1.0))
+            strength = getattr(unit, unit.leading)  # at alpha = 1
+            if strength == 0:
+                raise ValueError(
+                    "With l1_ratio=0 no alpha gives the zero model: give alphas as an array, or use Ridge."
+                )
+            tops.append((lambda_max(problem.with_penalty(unit)) or 1.0) / strength)
+        return tops
+
+    def _score_of(self, y, margins, sample_weight=None) -> float:
+        errors = ((margins - y.reshape(margins.shape)) ** 2).mean(axis=1)
+        return -float(np.average(errors, weights=sample_weight))
+
+    def _chosen(self, lines: list[Line], scores: np.ndarray, line: int, point: int) -> dict:
+        alpha, ratio = lines[line][point]
+        alphas, errors = np.array(lines)[..., 0], -scores.transpose(1, 2, 0)
+        one = len(lines) == 1
+        return {
+            "alpha_": float(alpha), "l1_ratio_": float(ratio), "alphas_": alphas[0] if one else alphas,
+            "mse_path_": errors[0] if one else errors, "l1_ratios_": np.array(lines)[:, 0, 1],
+        }  # fmt: skip
+
+    def _tried(self) -> Bunch:
+        scores = -self.mse_path_.reshape(-1, *self.mse_path_.shape[-2:])
+        return Bunch(
+            label="alpha", strengths=np.atleast_2d(self.alphas_), scores=scores.transpose(0, 2, 1), chosen=self.alpha_,
+            other="l1_ratio", others=self.l1_ratios_, other_chosen=self.l1_ratio_,
+        )  # fmt: skip

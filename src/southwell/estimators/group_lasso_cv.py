@@ -1,0 +1,88 @@
+"""The group lasso with its strength chosen by cross-validation."""
+
+from __future__ import annotations
+
+from .._names import positive
+from ..penalties import Groups
+from ._alphas import ChoosesAlpha
+from .conventions import Strengths, over_groups
+from .group_lasso import GroupRegressor, grouped
+
+
+class GroupLassoCV(ChoosesAlpha, GroupRegressor):
+    """``GroupLasso`` with alpha, and l1_ratio if several are given, chosen by cross-validation.
+
+    Each fold is a path from strong to weak penalties, on a thread of its own; the answer on all data is certified.
+
+    Parameters
+    ----------
+    groups : int, array of shape (n_features,) or list of lists
+        As for ``GroupLasso``.
+    l1_ratio : float or array
+        The share of the plain L1, from 0 to 1, or those to choose from.
+    l2 : float
+        Strength of the elastic part, the same for every alpha.
+    weights : array of shape (n_groups,), "size" or None
+        As for ``GroupLasso``.
+    eps : float
+        The smallest alpha, as a part of the largest.
+    alphas : int or array
+        How many to try, or which; above 0.
+    cv : int, splitter, iterable or None
+        As in scikit-learn; None is five folds.
+    scoring : str, callable or None
+        Any scikit-learn scorer; None is the mean squared error.
+    one_standard_error : bool
+        Choose the strongest penalty whose error is within one standard error of the least.
+    fit_intercept, max_iter, tol, verbose, n_jobs, random_state, method
+        As for ``GroupLasso``.
+
+    Attributes
+    ----------
+    alpha_, l1_ratio_ : float
+        What was chosen.
+    alphas_, l1_ratios_, mse_path_ : array
+        What was tried, and the error on each fold: as for ``ElasticNetCV``.
+    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+        As for ``GroupLasso`` with one target.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from southwell import GroupLassoCV
+    >>> rng = np.random.default_rng(1)
+    >>> X = rng.normal(size=(100, 6))
+    >>> y = X[:, 2] - 2 * X[:, 3] + rng.normal(size=100)
+    >>> model = GroupLassoCV(groups=2, alphas=20, one_standard_error=True).fit(X, y)
+    >>> (model.coef_ != 0).tolist(), model.mse_path_.shape
+    ([False, False, True, True, False, False], (20, 5))
+    """
+
+    _multi_output = False
+    _zero_alpha = False
+
+    def __init__(self, groups=1, *, l1_ratio=0.0, l2=0.0, weights=None, eps=1e-3, alphas=100, fit_intercept=True,
+                 max_iter=10_000, tol=1e-6, cv=None, verbose=0, n_jobs=None, random_state=None, method="auto",
+                 scoring=None, one_standard_error=False):  # fmt: skip
+        self.groups = groups
+        self.l1_ratio = l1_ratio
+        self.l2 = l2
+        self.weights = weights
+        self.eps = eps
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.cv = cv
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.method = method
+        self.scoring = scoring
+        self.one_standard_error = one_standard_error
+
+    def _at(self, setting: tuple[float, float], total: float) -> Strengths:
+        return over_groups(*setting, positive("l2", self.l2, zero=True))
+
+    def _groups(self, features: int) -> Groups:
+        return grouped(self.groups, self.weights, features)

@@ -1,0 +1,100 @@
+"""Several targets that share their features, with the strength chosen by cross-validation."""
+
+from __future__ import annotations
+
+from ._alphas import ChoosesAlpha
+from .conventions import Strengths, over_rows
+from .multi_task import MultiTaskRegressor
+
+
+class MultiTaskElasticNetCV(ChoosesAlpha, MultiTaskRegressor):
+    """``MultiTaskElasticNet`` with alpha, and l1_ratio if several are given, chosen by cross-validation.
+
+    Each fold is a path from strong to weak penalties, on a thread of its own; the answer on all data is certified.
+
+    Parameters
+    ----------
+    l1_ratio : float or array
+        The share of the norms of features, or those to choose from; above 0.
+    eps : float
+        The smallest alpha, as a part of the largest.
+    alphas : int or array
+        How many to try, or which; above 0.
+    cv : int, splitter, iterable or None
+        As in scikit-learn; None is five folds.
+    scoring : str, callable or None
+        Any scikit-learn scorer; None is the mean squared error over all targets.
+    one_standard_error : bool
+        Choose the strongest penalty whose error is within one standard error of the least.
+    fit_intercept, max_iter, tol, copy_X, verbose, n_jobs, random_state, selection, method
+        As for ``MultiTaskElasticNet``.
+
+    Attributes
+    ----------
+    alpha_, l1_ratio_ : float
+        What was chosen.
+    alphas_ : array of shape (n_alphas,) or (n_l1_ratio, n_alphas)
+    l1_ratios_ : array of shape (n_l1_ratio,)
+        What was tried.
+    mse_path_ : array of shape (n_alphas, n_folds) or (n_l1_ratio, n_alphas, n_folds)
+        The error on each fold; with ``scoring``, minus the score.
+    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+        As for ``MultiTaskElasticNet``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_linnerud
+    >>> from southwell import MultiTaskElasticNetCV
+    >>> X, Y = load_linnerud(return_X_y=True)
+    >>> model = MultiTaskElasticNetCV(l1_ratio=[0.5, 1.0], alphas=20).fit(X, Y)
+    >>> model.coef_.shape, model.mse_path_.shape, model.gap_ <= 1e-6
+    ((3, 3), (2, 20, 5), True)
+    """
+
+    _zero_alpha = False
+
+    def __init__(self, *, l1_ratio=0.5, eps=1e-3, alphas=100, fit_intercept=True, max_iter=10_000, tol=1e-6, cv=None,
+                 copy_X=True, verbose=0, n_jobs=None, random_state=None, selection="cyclic", method="auto",
+                 scoring=None, one_standard_error=False):  # fmt: skip
+        self.l1_ratio = l1_ratio
+        self.eps = eps
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.cv = cv
+        self.copy_X = copy_X
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.selection = selection
+        self.method = method
+        self.scoring = scoring
+        self.one_standard_error = one_standard_error
+
+    def _at(self, setting: tuple[float, float], total: float) -> Strengths:
+        return over_rows(*setting)
+
+
+class MultiTaskLassoCV(MultiTaskElasticNetCV):
+    """``MultiTaskLasso`` with alpha chosen by cross-validation. Parameters and attributes are those of
+    ``MultiTaskElasticNetCV``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_linnerud
+    >>> from southwell import MultiTaskLassoCV
+    >>> X, Y = load_linnerud(return_X_y=True)
+    >>> model = MultiTaskLassoCV(alphas=20, one_standard_error=True).fit(X, Y)
+    >>> model.alphas_.shape, model.predict(X).shape
+    ((20,), (20, 3))
+    """
+
+    def __init__(self, *, eps=1e-3, alphas=100, fit_intercept=True, max_iter=10_000, tol=1e-6, copy_X=True, cv=None,
+                 verbose=0, n_jobs=None, random_state=None, selection="cyclic", method="auto", scoring=None,
+                 one_standard_error=False):  # fmt: skip
+        super().__init__(
+            l1_ratio=1.0, eps=eps, alphas=alphas, fit_intercept=fit_intercept, max_iter=max_iter, tol=tol,
+            copy_X=copy_X, cv=cv, verbose=verbose, n_jobs=n_jobs, random_state=random_state, selection=selection,
+            method=method, scoring=scoring, one_standard_error=one_standard_error,
+        )  # fmt: skip
