@@ -26,12 +26,12 @@ def made(loss="squared", n=40, d=8, k=3, seed=0):
     return A, rng.poisson(np.exp(np.clip(M / 2, -2, 2))).astype(float) if kind == "counts" else M
 
 
-def check(A, b, loss="squared", penalty=None, tol=1e-8, **options):
+def check(A, b, loss="squared", penalty=None, tol=1e-8, max_epochs=1000, **options):
     """Solve, and hold the answer against its own certificate; the dual value is below any objective."""
     problem = sw.BlockProblem(A, b, loss, Groups(0.05) if penalty is None else penalty, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        r = sw.solve(problem, tol=tol)
+        r = sw.solve(problem, tol=tol, max_epochs=max_epochs)
     assert r.status is sw.Status.CONVERGED, r
     assert np.isfinite(r.x).all() and np.isfinite(r.y).all() and np.isfinite(r.intercept).all()
     assert 0 <= r.gap <= tol * r.scale + 1e-15 * (abs(r.primal) + abs(r.dual))

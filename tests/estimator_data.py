@@ -1,8 +1,24 @@
-"""Targets that an estimator can learn, from numbers that others can."""
+"""All estimators, data that they can learn, and cross-validation in little time."""
 
 import numpy as np
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.preprocessing import scale
 
 import southwell as sw
+from southwell import estimators
+
+CLASSES = [getattr(estimators, name) for name in estimators.__all__ if name != "ConvergenceWarning"]
+REGRESSORS = [c for c in CLASSES if hasattr(c, "predict") and not hasattr(c, "decision_function")]
+CLASSIFIERS = [c for c in CLASSES if hasattr(c, "decision_function")]
+
+
+def quick(kind, **parameters):
+    """An estimator; if it cross-validates, over three folds and few strengths: its behaviour does not depend on them.
+
+    One check of scikit-learn has three samples of a class, so scikit-learn too checks its classes with three folds.
+    """
+    few = {"cv": 3, "alphas": 10, "l1s": 3, "Cs": 3}
+    return kind(**{**{name: few[name] for name in few.keys() & kind().get_params().keys()}, **parameters})
 
 
 def suitable(kind, y):
@@ -10,3 +26,13 @@ def suitable(kind, y):
     if issubclass(kind, sw.MultiTaskElasticNet | sw.MultiTaskElasticNetCV):
         return np.column_stack([y, np.abs(y)])
     return np.round(np.exp(y)) if issubclass(kind, sw.PoissonRegressor) else y
+
+
+def numbers():
+    X, y = load_diabetes(return_X_y=True)
+    return X * 10, (y - y.mean()) / y.std()
+
+
+def classes():
+    X, y = load_breast_cancer(return_X_y=True)
+    return scale(X), y

@@ -73,7 +73,7 @@ def test_planted_in_single_precision(loss, strength):
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("strength", STRENGTHS)
 @pytest.mark.parametrize("loss", LOSSES)
-def test_every_combination(loss, strength, intercept):
+def test_every_combination_is_proven(loss, strength, intercept):
     """Of weights of samples and of coefficients, some of these zero, and bounds, with the layouts in turn."""
     A, b = made(loss, 80, 10, density=0.8)
     rng = np.random.default_rng(0)
@@ -110,7 +110,7 @@ def penalty_of(kind, d, rng):
 PENALTIES = ["l1", "l2", "both", "weights", "partly free", "box", "away from 0"]
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(
     loss=st.sampled_from(SMOOTH), kind=st.sampled_from(PENALTIES), form=st.sampled_from([*FORMS, *CENTRED]),
     intercept=st.booleans(), weighted=st.booleans(), n=st.integers(8, 16), d=st.integers(1, 6),
@@ -143,7 +143,7 @@ def test_the_answer_of_the_slow_twin(loss, kind, form, intercept, weighted, n, d
     intercept=st.booleans(), weighted=st.booleans(), shape=st.sampled_from([(40, 8), (20, 20), (10, 40)]),
     method=st.sampled_from(list(METHODS)), seed=st.integers(0, 10**6),
 )  # fmt: skip
-def test_others_agree(loss, kind, form, intercept, weighted, shape, method, seed):
+def test_other_methods_agree(loss, kind, form, intercept, weighted, shape, method, seed):
     """Bounds hold for both, converged or not; and with some l2 both converge."""
     A, b = made(loss, *shape, seed, density=0.7)
     rng = np.random.default_rng(seed)
@@ -183,7 +183,7 @@ def linear_program(problem):
     loss=st.sampled_from(KINKED), l1=st.sampled_from([0.0, 0.01, 0.1]), intercept=st.booleans(),
     form=st.sampled_from(list(FORMS)), seed=st.integers(0, 10**6), box=st.booleans(), weighted=st.booleans(),
 )  # fmt: skip
-def test_linear_programs(loss, l1, intercept, form, seed, box, weighted):
+def test_linear_programs_are_solved(loss, l1, intercept, form, seed, box, weighted):
     """Least absolute deviations and its relatives, with l1, with bounds, and with nothing."""
     A, b = made(loss, 40, 4, seed)
     penalty = ElasticNet(l1, lower=-0.3 if box else None, upper=0.4 if box else None)
@@ -195,7 +195,7 @@ def test_linear_programs(loss, l1, intercept, form, seed, box, weighted):
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-def test_a_median(intercept):
+def test_the_median_is_found(intercept):
     A = np.zeros((5, 1)) if intercept else np.ones((5, 1))
     r = sw.solve(A, [3.0, 1.0, 7.0, 2.0, 100.0], loss="quantile", intercept=intercept, tol=1e-12)
     proven(r, 1e-12)
@@ -237,7 +237,7 @@ ODD = [
 
 @pytest.mark.parametrize("kind", ODD)
 @pytest.mark.parametrize("loss", LOSSES)
-def test_odd_data(loss, kind):
+def test_odd_data_are_proven(loss, kind):
     A, b = odd(kind, loss)
     forms = (*FORMS.values(), *CENTRED.values())
     for k, (form, (l1, l2)) in enumerate(product(forms, STRENGTHS.values())):
@@ -248,7 +248,7 @@ def test_odd_data(loss, kind):
 
 @pytest.mark.parametrize("l2", [1e-3, 1e-6, 1e-9, 1e-12])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_tiny_l2_alone(loss, l2):
+def test_a_tiny_l2_alone_is_proven(loss, l2):
     A, b = made(loss, 80, 6)
     for form in FORMS.values():
         for intercept in (False, True):
@@ -279,7 +279,7 @@ def test_centred_data_are_what_they_stand_for(loss, intercept):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_factorised_data(loss):
+def test_factorised_data_are_solved(loss):
     U, V = factors(60, 20)
     b = made(loss, 60, 20)[1]
     options = {"loss": loss, "l1": 0.01, "l2": 0.05, "max_epochs": 20_000}
@@ -291,14 +291,14 @@ def test_factorised_data(loss):
 
 @pytest.mark.parametrize("counts", [1.0, 2.0])
 @pytest.mark.parametrize("strength", STRENGTHS)
-def test_large_counts(strength, counts):
+def test_large_counts_are_proven(strength, counts):
     """The likelihood of large counts is above that of nothing: the objective is negative."""
     counted(strength, counts)
 
 
 @pytest.mark.parametrize("counts", [4.0, 30.0])
 @pytest.mark.parametrize("strength", ["both", "l2", "l1"])
-def test_larger_counts(strength, counts):
+def test_larger_counts_are_proven(strength, counts):
     counted(strength, counts)
 
 

@@ -5,12 +5,12 @@ import pytest
 
 import southwell as sw
 from cases import LOSSES
+from long_solves import hard
 from saddles import honest
 from signals import signal_on_call
 from southwell import ConvergenceWarning
 from southwell.methods import Auto
 from test_auto import METHODS, STRENGTHS, made
-from test_control import hard
 
 # Who stops it
 
@@ -24,7 +24,7 @@ LONG = {
 
 
 @pytest.mark.parametrize("case", LONG)
-def test_max_seconds(case):
+def test_max_seconds_is_kept(case):
     A, b = hard(600, 400)
     with pytest.warns(ConvergenceWarning, match="time ran out"):
         r = sw.solve(A, b, tol=0.0, max_epochs=10**9, max_seconds=0.3, **LONG[case])
@@ -33,7 +33,7 @@ def test_max_seconds(case):
 
 
 @pytest.mark.parametrize("case", LONG)
-def test_ctrl_c(case):
+def test_ctrl_c_ends_a_solve(case):
     A, b = hard(600, 400)
     with signal_on_call() as send, pytest.raises(sw.Interrupted) as caught:
         sw.solve(A, b, tol=0.0, max_epochs=10**9, max_seconds=300, callback=send, **LONG[case])
@@ -56,7 +56,7 @@ def test_a_callback_stops_it(method):
 
 
 @pytest.mark.parametrize("epochs", [0, 1, 2])
-def test_max_epochs(epochs):
+def test_max_epochs_is_kept(epochs):
     A, b = made("hinge", 100, 30)
     with pytest.warns(ConvergenceWarning, match="epochs ran out"):
         r = sw.solve(A, b, loss="hinge", l1=1e-4, tol=0.0, max_epochs=epochs)
@@ -84,7 +84,7 @@ def test_warm_starts_from_its_own_answer(loss, strength, method):
 
 @pytest.mark.parametrize("movers", ["auto", "primal", "dual"])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_who_did_what(loss, movers):
+def test_the_result_names_its_movers(loss, movers):
     A, b = made(loss, 200, 60)
     r = sw.solve(A, b, loss=loss, l1=1e-3, l2=5e-3, intercept=True, tol=1e-6, method=Auto(movers=movers))
     assert r.epochs > 0
@@ -104,7 +104,7 @@ def test_who_did_what(loss, movers):
 
 
 @pytest.mark.parametrize("loss", ["huber", "logistic", "hinge"])
-def test_falls_add_up(loss):
+def test_falls_of_movers_add_up(loss):
     """What the movers took off log(gap) is what is gone between the first certificate and the last."""
     A, b = made(loss, 200, 60)
     r = sw.solve(A, b, loss=loss, l1=1e-3, l2=5e-3, tol=1e-5)
@@ -113,7 +113,7 @@ def test_falls_add_up(loss):
     assert sum(effort.fall for effort in r.movers.values()) == pytest.approx(np.log(gaps[0] / gaps[-1]), rel=1e-6)
 
 
-def test_at_the_optimum_nobody_moves():
+def test_no_mover_moves_at_the_optimum():
     A, b = made()
     r = sw.solve(A, b, l1=10.0)
     assert r.epochs == 0 and r.method == "auto"
@@ -126,17 +126,3 @@ def test_other_methods_have_no_movers(method):
     r = sw.solve(A, b, loss="logistic", l1=1e-3, l2=0.05, method=method)
     assert r.movers == {} and "auto" not in r.method
     assert not r.screened.features.any() and not r.screened.samples.any()
-
-
-@pytest.mark.parametrize(
-    ("options", "match"),
-    [
-        ({"schedule": "fixd"}, "Unknown schedule 'fixd'. Did you mean 'fixed'.*Known: fixed, timed"),
-        ({"movers": "both"}, "Unknown movers 'both'.*Known: auto, dual, primal"),
-        ({"movers": None}, "Unknown movers None"),
-        ({"movers": ("primal", "dual")}, "Unknown movers"),
-    ],
-)
-def test_refusals(options, match):
-    with pytest.raises(ValueError, match=match):
-        Auto(**options)

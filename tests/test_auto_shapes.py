@@ -126,7 +126,7 @@ def test_centring_that_is_never_formed_takes_about_as_many_rounds():
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("loss", ["logistic", "poisson"])
-def test_many_samples(loss, form):
+def test_many_samples_are_proven(loss, form):
     """One feature is met in three samples: hardly by those that were drawn."""
     A, b = sparse_model(loss, 20_000, 12, 4, density=0.5)
     A[:, 5] = 0.0

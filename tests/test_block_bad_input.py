@@ -59,7 +59,7 @@ def refused(match, work, error=ValueError):
         (np.array(["a", "a", 1, 2, 2], object), "labels of one kind: make them all strings, or all numbers"),
     ],
 )
-def test_groups_that_are_no_partition(groups, match):
+def test_groups_that_are_not_a_partition_are_refused(groups, match):
     penalty = Groups(0.1, groups=groups)
     either = (ValueError, TypeError)
     refused(match, lambda: sw.solve(A, B, penalty=penalty), either)
@@ -81,13 +81,13 @@ def test_groups_that_are_no_partition(groups, match):
         (np.ones((3, 1)), r"one a group.*got shape \(3, 1\)"),
     ],
 )
-def test_weights_of_groups(weights, match):
+def test_bad_weights_of_groups_are_refused(weights, match):
     penalty = Groups(0.1, groups=[[0, 1], [2, 3], [4]], weights=weights)
     refused(match, lambda: sw.solve(A, B, penalty=penalty), (ValueError, TypeError))
 
 
 @pytest.mark.parametrize("name", ["strength", "l1", "l2"])
-def test_strengths(name):
+def test_bad_strengths_are_refused(name):
     for bad in (-1e-300, -1.0, np.nan, np.inf):
         refused(f"{name} must be >= 0 and finite; got", lambda bad=bad: Groups(**{name: bad}))
     for bad in ("0.1", None, [0.1], 1j):
@@ -95,11 +95,11 @@ def test_strengths(name):
 
 
 @pytest.mark.parametrize("penalty", [Groups(1e300, weights=1e300), ElasticNet(1e300, weights=np.full(5, 1e300))])
-def test_weights_that_overflow(penalty):
+def test_weights_that_overflow_are_refused(penalty):
     refused("times the weights overflows", lambda: sw.BlockProblem(A, Y, "squared", penalty))
 
 
-def test_no_penalty_at_all():
+def test_a_penalty_is_required():
     message = "need a penalty: give l1 or l2 > 0, or Groups with a strength"
     refused(message, lambda: sw.solve(A, Y))
     refused(message, lambda: sw.solve(A, LABELS, loss="softmax"))
@@ -110,7 +110,7 @@ def test_no_penalty_at_all():
     refused("either penalty or l1 and l2", lambda: sw.solve(A, B, l1=0.1, penalty=Groups(0.1)), TypeError)
 
 
-def test_bounds():
+def test_bounds_are_refused():
     for bounds in ({"lower": 0.0}, {"upper": 1.0}, {"lower": np.zeros(5), "upper": np.ones(5)}):
         for l1 in (0.0, 0.1):
             penalty = ElasticNet(l1, **bounds)
@@ -119,7 +119,7 @@ def test_bounds():
             refused("Bounds are for", lambda p=penalty: sw.solve(A, LABELS, loss="softmax", penalty=p))
 
 
-def test_weights_of_an_elastic_net():
+def test_bad_weights_of_an_elastic_net_are_refused():
     for weights in ([1, 0, 1, 1, 1], [1, -2, 1, 1, 1]):
         penalty = ElasticNet(0.1, weights=weights)
         refused(f"penalty weights must be > 0; got {min(weights)}", lambda p=penalty: sw.solve(A, Y, penalty=p))
@@ -161,13 +161,13 @@ def test_a_free_coefficient_is_refused_with_advice():
         ([[0], [1, 2]], "one class for each sample; got lists of mixed shapes"),
     ],
 )
-def test_labels(loss, labels, match):
+def test_bad_labels_are_refused(loss, labels, match):
     refused(match, lambda: sw.solve(A, labels, loss=loss, l2=0.1), (ValueError, TypeError))
     refused(match, lambda: sw.BlockProblem(A, LABELS, loss, Groups(0.1)).with_targets(labels), (ValueError, TypeError))
 
 
 @pytest.mark.parametrize("loss", CLASSES)
-def test_a_class_without_weight(loss):
+def test_a_class_without_weight_is_refused(loss):
     refused("sample of positive weight; got 0, 1",
             lambda: sw.solve(A, LABELS, loss=loss, l2=0.1, sample_weight=(LABELS < 2) * 1.0))  # fmt: skip
 
@@ -209,19 +209,19 @@ def test_a_column_of_classes_is_a_vector():
         (sp.csr_array(Y), "sparse"),
     ],
 )
-def test_tables_of_targets(b, match):
+def test_bad_tables_of_targets_are_refused(b, match):
     either = (ValueError, TypeError)
     refused(match, lambda: sw.solve(A, b, l2=0.1), either)
     refused(match, lambda: sw.BlockProblem(A, b, penalty=Groups(0.1)), either)
 
 
-def test_ragged_targets_of_a_single_problem_are_still_refused_in_words():
+def test_ragged_targets_of_a_single_problem_are_refused():
     refused(
         "b must be one-dimensional numbers; got list of mixed shapes", lambda: sw.solve(A, [[1.0], [2.0, 3.0]], l1=0.1)
     )
 
 
-def test_an_empty_table():
+def test_an_empty_table_is_refused():
     refused(r"got shape \(12, 0\)", lambda: sw.BlockProblem(A, Y[:, :0], penalty=Groups(0.1)))
 
 
@@ -233,7 +233,7 @@ def test_targets_of_each_task_are_checked():
     refused("takes targets >= 0; the smallest is", lambda: sw.solve(A, Y, loss="poisson", l2=0.1))
 
 
-def test_sample_weights():
+def test_bad_sample_weights_are_refused():
     for weights, match in ((np.ones(5), "sample_weight must have 12 entries.*got 5"), (-np.ones(12), "must be >= 0"),
                            (np.zeros(12), "positive, finite sum"), (np.full(12, np.nan), "NaN")):  # fmt: skip
         refused(match, lambda w=weights: sw.solve(A, Y, l2=0.1, sample_weight=w))
@@ -254,14 +254,14 @@ def test_losses_with_kinks_are_solved_or_refused(loss):
 
 
 @pytest.mark.parametrize("method", [name for name, known in sw.methods.ALL.items() if not known.takes_blocks])
-def test_methods_of_single_coordinates(method):
+def test_methods_of_single_coordinates_are_refused(method):
     for given in ((Y, {}), (LABELS, {"loss": "softmax"})):
         text = refused("does not support problems with blocks.*Use one of auto",
                        lambda g=given: sw.solve(A, g[0], l2=0.1, method=method, **g[1]))  # fmt: skip
         assert sw.methods.ALL[method].__name__ in text
 
 
-def test_data_that_blocks_do_not_take():
+def test_data_that_blocks_do_not_take_are_refused():
     for given in ((Y, {}), (LABELS, {"loss": "softmax"})):
         text = refused("do not take Centred sparse data",
                        lambda g=given: sw.solve(sw.Centred(sp.csr_array(A)), g[0], l2=0.1, **g[1]))  # fmt: skip
@@ -277,7 +277,7 @@ def test_a_problem_of_blocks_is_stated_as_one():
     refused("already holds", lambda: sw.solve(sw.BlockProblem(A, Y, penalty=Groups(0.1)), l2=0.1), TypeError)
 
 
-def test_corners():
+def test_bad_corners_are_refused():
     for bad in (0, -1, np.nan, np.inf):
         refused("corner must be > 0 and finite; got", lambda bad=bad: sw.losses.MulticlassHinge(bad))
     refused("corner must be a number", lambda: sw.losses.MulticlassHinge("1"), TypeError)
@@ -319,7 +319,7 @@ SHIFTED = sw.BlockProblem(A, LABELS, "softmax", Groups(0.1), intercept=True)
     ],
 )  # fmt: skip
 @pytest.mark.filterwarnings("error")
-def test_points_of_the_wrong_shape(work, match):
+def test_points_of_the_wrong_shape_are_refused(work, match):
     refused(match, work, (ValueError, TypeError))
 
 
@@ -327,7 +327,7 @@ def test_points_of_the_wrong_shape(work, match):
 
 
 @pytest.mark.parametrize("loss", CLASSES)
-def test_tables_and_labels_that_do_not_fit(loss):
+def test_tables_and_labels_that_do_not_fit_are_refused(loss):
     loss = sw.losses.get(loss)
     for label in (2, -1):
         refused(f"Class numbers b must go from 0 to 1 here; got {label}", lambda b=label: loss.value([[0.0, 1.0]], [b]))
@@ -345,7 +345,7 @@ TABLES = {"value": 1, "derivative": 1, "conjugate": 1, "into_domain": 1, "balanc
 
 @pytest.mark.parametrize("method", TABLES)
 @pytest.mark.parametrize("size", [0, 2, 29, 31])
-def test_tables_of_the_wrong_length(method, size):
+def test_tables_of_the_wrong_length_are_refused(method, size):
     """The core writes where its samples are."""
     labels, s = np.zeros(10, np.int64), np.full(10, 0.1)
     right, wrong, more = np.zeros(30), np.zeros(size), [1.0] if method == "maximise" else []
@@ -358,7 +358,7 @@ def test_tables_of_the_wrong_length(method, size):
             refused("an array of the wrong length", lambda w=wide, t=tables: getattr(w, method)(*t, *more))
 
 
-def test_labels_of_a_loss_are_whole():
+def test_labels_of_a_loss_must_be_whole():
     refused("b must be class numbers 0, 1, ...; got .0.5", lambda: sw.losses.Softmax().value([[0.0, 1.0]], [0.5]))
 
 

@@ -59,7 +59,7 @@ def agree(layout, full, width, rng, rounding, means=0.0):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("layout", LAYOUTS)
 @given(dense=MATRICES, width=st.sampled_from(WIDTHS), intercept=st.booleans(), centred=st.booleans())
-def test_layouts(layout, dtype, dense, width, intercept, centred):
+def test_products_agree_with_numpy_in_every_layout(layout, dtype, dense, width, intercept, centred):
     problem, full = frame(LAYOUTS[layout](dense.astype(dtype)), dense, intercept, centred)
     for by_columns in (True, False):
         agree(problem.layout(by_columns), full, width, np.random.default_rng(0), 1e-14, dense)
@@ -68,7 +68,7 @@ def test_layouts(layout, dtype, dense, width, intercept, centred):
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("shape", [(700, 30), (30, 700), (1, 40), (1500, 1), (1025, 513)])
-def test_long_fibers(layout, shape, width):
+def test_products_of_long_fibers_agree_with_numpy(layout, shape, width):
     """Longer than the stretches in which shifted columns are read."""
     rng = np.random.default_rng(1)
     dense = rng.normal(size=shape) * (rng.random(shape) < 0.3) + 3
@@ -79,13 +79,13 @@ def test_long_fibers(layout, shape, width):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_nothing_stored(layout):
+def test_products_without_entries_are_zero(layout):
     problem, full = frame(LAYOUTS[layout](np.zeros((5, 4))), np.zeros((5, 4)), True)
     for by_columns in (True, False):
         agree(problem.layout(by_columns), full, 3, np.random.default_rng(2), 1e-15)
 
 
-def test_large_means():
+def test_large_means_lose_no_digits():
     dense = 1e6 + np.random.default_rng(0).normal(size=(600, 3))
     dense[:, 2] = 1e6
     for order in (np.ascontiguousarray, np.asfortranarray):

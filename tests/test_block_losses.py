@@ -23,7 +23,7 @@ LAWS = [
 
 
 @pytest.mark.parametrize(("loss", "width"), LAWS, ids=str)
-def test_laws(loss, width):
+def test_losses_obey_their_laws(loss, width):
     check_block_loss(loss, width)
 
 
@@ -202,7 +202,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("case", BROKEN)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_laws_catch(case):
+def test_the_laws_catch_faults(case):
     with pytest.raises(AssertionError, match="breaks a law"):
         check_block_loss(BROKEN[case], 3)
 

@@ -165,11 +165,10 @@ def test_dual_ascent_as_its_twin(loss, penalty, form):
     problem = stated(loss, penalty, form)
     A, b, s, wide, blocks = parts(problem)
     Y = 0.3 * reference.blocks._derivative(wide, A @ np.random.default_rng(2).normal(size=(8, 3)), b)
-    for start in (0 * Y, Y):
-        for epochs in (1, 2, 5):
-            order = np.tile(np.arange(len(s)), epochs)
-            want = reference.blocks.block_dual_ascent(A, b, s, wide, blocks, order, start)
-            stands(driven(CoordinateDescent("dual", "cyclic"), problem, epochs, y=start), problem, *want)
+    for start, epochs in ((0 * Y, 1), (0 * Y, 4), (Y, 2)):
+        order = np.tile(np.arange(len(s)), epochs)
+        want = reference.blocks.block_dual_ascent(A, b, s, wide, blocks, order, start)
+        stands(driven(CoordinateDescent("dual", "cyclic"), problem, epochs, y=start), problem, *want)
 
 
 def led_as_its_twin(method, problem, steps, sizes, start=None, times=(1, 2, 3, 8, 50)):

@@ -30,12 +30,12 @@ STRENGTHS = st.one_of(st.just(0.0), st.floats(1e-3, 10.0))
 
 @pytest.mark.parametrize("size", [1, 2, 7])
 @pytest.mark.parametrize("name", PARTS)
-def test_laws(name, size):
+def test_penalties_obey_their_laws(name, size):
     check_block_penalty(Block(*PARTS[name]), size)
 
 
 @given(v=VECTORS, strength=STRENGTHS, l1=STRENGTHS, l2=STRENGTHS, step=st.floats(1e-3, 1e3))
-def test_twin(v, strength, l1, l2, step):
+def test_penalties_agree_with_the_reference(v, strength, l1, l2, step):
     """The formulas, written out."""
     core, twin = Block(strength, l1, l2), reference.blocks.Block(np.arange(v.size), strength, l1, l2)
     assert core.value(v) == pytest.approx(twin.value(v), rel=1e-13)
@@ -45,7 +45,7 @@ def test_twin(v, strength, l1, l2, step):
 
 
 @given(v=VECTORS, strength=STRENGTHS, l1=STRENGTHS, l2=st.floats(1e-3, 10.0))
-def test_moreau(v, strength, l1, l2):
+def test_moreaus_identity_holds(v, strength, l1, l2):
     """v = prox of g + prox of its conjugate, which with l2 > 0 descends along its gradient to a fixed point."""
     g = Block(strength, l1, l2)
     p = g.prox(v, 1.0)
@@ -205,6 +205,6 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_laws_catch(case):
+def test_the_laws_catch_faults(case):
     with pytest.raises(AssertionError, match="breaks a law"):
         check_block_penalty(BROKEN[case], 3)

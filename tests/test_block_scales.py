@@ -17,7 +17,7 @@ KINDS = ["squared", "logistic", "poisson", *CLASSES]
 
 @pytest.mark.parametrize("power", [-8, -4, 4, 8])
 @pytest.mark.parametrize("loss", KINDS)
-def test_data_of_every_size(loss, power):
+def test_data_may_have_every_size(loss, power):
     """A times t and penalties times t (l2: its square) give X divided by t."""
     A, b = made(loss)
     t = 10.0**power
@@ -32,25 +32,20 @@ def test_data_of_every_size(loss, power):
 
 @pytest.mark.parametrize("power", [-8, 8])
 @pytest.mark.parametrize("loss", KINDS)
-def test_columns_of_very_different_sizes(loss, power):
+def test_columns_may_have_very_different_sizes(loss, power):
     A, b = made(loss)
     A[:, ::3] *= 10.0**power
     for form in (np.asarray, sp.csr_array):
         check(form(A), b, loss, Groups(0.01), 1e-6)
 
 
-SLOW = pytest.mark.xfail(reason="the objective is right, but the dual value stays behind", strict=False)
-
-
-@pytest.mark.parametrize(
-    ("loss", "power"),
-    [(loss, power) for loss in KINDS for power in (-8, 3, 6) if loss != "multiclass_hinge" or power < 0]
-    + [pytest.param("multiclass_hinge", power, marks=SLOW) for power in (3, 6)],
-)
+@pytest.mark.parametrize("power", [-8, 3, 6])
+@pytest.mark.parametrize("loss", KINDS)
 def test_columns_of_very_different_sizes_under_l1(loss, power):
     A, b = made(loss)
     A[:, ::3] *= 10.0**power
-    check(A, b, loss, ElasticNet(0.01), 1e-6)
+    slow = loss == "multiclass_hinge"  # its dual value stays behind for a thousand rounds
+    check(A, b, loss, ElasticNet(0.01), 1e-6, max_epochs=20_000 if slow else 1000)
 
 
 @pytest.mark.parametrize("power", [-8, 6, 8])
@@ -110,7 +105,7 @@ def test_sparse_columns_with_large_means(loss):
     np.testing.assert_allclose(far.x, near.x, atol=1e-2)
 
 
-def test_one_sample():
+def test_one_sample_is_proven():
     for intercept in (False, True):
         r = check(np.array([[1.0, 2.0, 3.0]]), np.array([[1.0, -1.0]]), penalty=Groups(0.05), intercept=intercept)
         assert r.x.any() != intercept  # an intercept fits it all
@@ -196,7 +191,7 @@ def test_float32_data_are_solved_in_float64(loss):
 
 @pytest.mark.parametrize("shape", [(3000, 4), (15, 800)])
 @pytest.mark.parametrize("loss", KINDS)
-def test_tall_and_wide(loss, shape):
+def test_tall_and_wide_data_are_proven(loss, shape):
     A, b = made(loss, *shape)
     for penalty in (Groups(0.02), ElasticNet(0.01), ElasticNet(l2=0.01), Groups(0.02, groups=np.arange(shape[1]) // 4)):
         check(A, b, loss, penalty, 1e-7, intercept=True)
@@ -214,7 +209,7 @@ def test_separable_classes_under_next_to_no_penalty(loss):
 
 
 @pytest.mark.parametrize("loss", CLASSES)
-def test_a_rare_class(loss):
+def test_a_rare_class_is_proven(loss):
     """One sample of a thousand, and next to no weight on it."""
     rng = np.random.default_rng(0)
     A, b = rng.normal(size=(1000, 5)), np.arange(1000) % 2
@@ -237,14 +232,15 @@ def test_a_task_without_counts():
     assert r.gap <= 1e-5 * r.scale
 
 
-@pytest.mark.parametrize("strength", [1e-12, 1e12, 1e300])
+@pytest.mark.parametrize("strength", [1e12, 1e300])
 @pytest.mark.parametrize("loss", ["squared", *CLASSES])
-def test_strengths_of_every_size(loss, strength):
+def test_huge_strengths_give_zero(loss, strength):
     A, b = made(loss)
-    if strength > 1:
-        assert not check(A, b, loss, Groups(strength)).x.any()
-        return
-    if loss == "squared":  # next to least squares
-        r = sw.solve(A, b, penalty=Groups(strength), tol=1e-8)
-        assert r.status is sw.Status.CONVERGED
-        np.testing.assert_allclose(r.x, np.linalg.lstsq(A, b, rcond=None)[0], atol=1e-4)
+    assert not check(A, b, loss, Groups(strength)).x.any()
+
+
+def test_a_tiny_strength_gives_least_squares():
+    A, b = made()
+    r = sw.solve(A, b, penalty=Groups(1e-12), tol=1e-8)
+    assert r.status is sw.Status.CONVERGED
+    np.testing.assert_allclose(r.x, np.linalg.lstsq(A, b, rcond=None)[0], atol=1e-4)

@@ -79,7 +79,7 @@ def test_order_and_repetition_are_noticed():
 
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("shape", [(3, 4), (1, 1), (0, 5), (5, 0)])
-def test_matrices_without_entries(kind, shape):
+def test_matrices_without_entries_are_read(kind, shape):
     read = sound(getattr(sp, f"{kind}_array")(shape))
     assert read.shape == shape and read.nnz == 0
 

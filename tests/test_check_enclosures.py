@@ -32,7 +32,7 @@ def exact(fraction: Fraction) -> decimal.Decimal:
 
 
 @given(st.integers(-(2**80), 2**80), st.integers(-300, 0), BITS)
-def test_exponential(argument, unit, bits):
+def test_the_exponential_is_enclosed(argument, unit, bits):
     size = argument * enclosures.two_to(unit)
     if size > 300 or size < -1000:  # decimal takes long
         argument, size = argument % 7, argument % 7 * enclosures.two_to(unit)
@@ -55,14 +55,14 @@ def test_logarithm_and_x_log_x(numerator, denominator, bits):
 
 
 @given(st.integers(1, 2**60), st.integers(-3, 3), BITS)
-def test_logarithm_near_one(denominator, off, bits):
+def test_the_logarithm_near_one_is_enclosed(denominator, off, bits):
     numerator = max(denominator + off, 1)
     value = exact(Fraction(numerator, denominator)).ln()
     assert holds(*enclosures.logarithm(numerator, denominator, bits), value, bits, 3)
 
 
 @given(POSITIVE, POSITIVE, BITS)
-def test_root(numerator, denominator, bits):
+def test_the_root_is_enclosed(numerator, denominator, bits):
     square = Fraction(numerator, denominator)
     low, high = enclosures.root(square, bits)
     assert low**2 <= square * 4**bits <= high**2
@@ -71,7 +71,7 @@ def test_root(numerator, denominator, bits):
 
 
 @pytest.mark.parametrize("bits", [1, 10, 64, 700])
-def test_log_of_two(bits):
+def test_the_logarithm_of_two_is_near(bits):
     assert abs(enclosures.log_of_two(bits) - decimal.Decimal(2).ln() * 2**bits) < 1
 
 
@@ -81,7 +81,7 @@ def test_floats_are_integers_times_a_power_of_two(values, finer):
     lowest = enclosures.lowest_exponent(array)
     if lowest is None:
         assert not array.any()
-        return
-    numbers = enclosures.integers(array, lowest - finer)
-    assert [n * enclosures.two_to(lowest - finer) for n in numbers] == [Fraction(v) for v in values]
-    assert any(n % 2 for n in enclosures.integers(array, lowest))  # no smaller numbers will do
+    else:
+        numbers = enclosures.integers(array, lowest - finer)
+        assert [n * enclosures.two_to(lowest - finer) for n in numbers] == [Fraction(v) for v in values]
+        assert any(n % 2 for n in enclosures.integers(array, lowest))  # no smaller numbers will do

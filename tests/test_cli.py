@@ -28,14 +28,14 @@ def check_demo(text: str) -> None:
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_demo_in_process(capsys):
+def test_the_demo_runs_in_process(capsys):
     assert main(["demo"]) == 0
     out, err = capsys.readouterr()
     check_demo(out)
     assert err == ""
 
 
-def test_demo_piped():
+def test_the_demo_can_be_piped():
     done = subprocess.run([*COMMAND, "demo"], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
     check_demo(done.stdout)
@@ -72,7 +72,7 @@ def test_interruption_exits_with_130(monkeypatch, capsys, error):
     assert capsys.readouterr().err.strip() == "Interrupted."
 
 
-def test_version(capsys):
+def test_the_version_is_printed(capsys):
     with pytest.raises(SystemExit) as leaving:
         main(["--version"])
     assert leaving.value.code == 0

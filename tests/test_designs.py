@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -38,14 +38,15 @@ MATRICES = hnp.array_shapes(min_dims=2, max_dims=2, max_side=8).flatmap(
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("layout", LAYOUTS)
 @given(dense=MATRICES)
-def test_layouts(layout, dtype, dense):
+def test_every_layout_obeys_the_laws(layout, dtype, dense):
     check_design(LAYOUTS[layout](dense.astype(dtype)), dense)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("layout", LAYOUTS)
+@settings(max_examples=20)  # with three checks each
 @given(dense=MATRICES, data=st.data())
-def test_centred(layout, dtype, dense, data):
+def test_centred_data_obey_the_laws(layout, dtype, dense, data):
     A = LAYOUTS[layout](dense.astype(dtype))
     check_design(sw.Centred(A), dense - dense.mean(axis=0))
     means = data.draw(hnp.arrays(float, dense.shape[1], elements=NUMBERS))
@@ -56,13 +57,13 @@ def test_centred(layout, dtype, dense, data):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("shape", [(1, 1), (1, 5), (5, 1), (3, 4)])
-def test_nothing_stored(layout, shape):
+def test_data_without_entries_obey_the_laws(layout, shape):
     check_design(LAYOUTS[layout](np.zeros(shape)), np.zeros(shape))
     check_design(sw.Centred(LAYOUTS[layout](np.zeros(shape))), np.zeros(shape))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_large_means(layout):
+def test_large_means_lose_no_digits(layout):
     """Centring 1e6 + noise loses ten digits of the square and none of the products."""
     dense = 1e6 + np.random.default_rng(0).normal(size=(40, 3))
     dense[:, 2] = 1e6  # centred, this column is nothing
@@ -70,7 +71,7 @@ def test_large_means(layout):
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, bool, np.float16, ">f8", np.longdouble])
-def test_other_numbers(dtype):
+def test_other_number_types_obey_the_laws(dtype):
     dense = np.array([[0, 1, 1], [1, 0, 0], [0, 0, 1], [1, 1, 0]])
     A = dense.astype(dtype)
     check_design(A, dense)
@@ -94,7 +95,7 @@ def test_views_and_read_only_arrays():
     check_design(A, kept)
 
 
-def test_memory_map(tmp_path):
+def test_memory_maps_obey_the_laws(tmp_path):
     dense = np.random.default_rng(2).normal(size=(6, 4))
     np.save(tmp_path / "A.npy", dense)
     check_design(np.load(tmp_path / "A.npy", mmap_mode="r"), dense)
@@ -121,7 +122,7 @@ def test_no_copy_of_a_usable_layout():
     assert np.shares_memory(sw.Problem(A, np.zeros(5)).data.columns.data, A.data)
 
 
-def test_real_data(shared_data):
+def test_real_data_obey_the_laws(shared_data):
     given = shared_data("mushrooms")
     A = sp.csr_array((given["data"], given["indices"], given["indptr"]), shape=tuple(given["shape"]))[:200, :30]
     dense = A.toarray().astype(float)

@@ -51,7 +51,7 @@ def greedy_as_the_twin(problem, picks, steps=50, perturb=0.0, other=None, start=
 @pytest.mark.parametrize("picks", [(1, 1), (3, 2), (D, N)])
 @pytest.mark.parametrize("penalty", STRONG)
 @pytest.mark.parametrize("loss", BOUNDED)
-def test_doubly_greedy(loss, penalty, picks):
+def test_doubly_greedy_steps_are_those_of_the_twin(loss, penalty, picks):
     """From elsewhere, where no two samples score alike."""
     for form in forms(loss):
         problem = problem_of(loss, penalty, form)
@@ -66,7 +66,7 @@ def test_doubly_greedy_from_nothing(picks):
 
 
 @pytest.mark.parametrize("picks", [(1, 1), (3, 2)])
-def test_doubly_greedy_perturbed(picks):
+def test_perturbed_steps_are_those_of_the_twin(picks):
     """The hinge with a square around 0 at its conjugate is the smooth hinge; a square around 0 adds to l2."""
     problem = problem_of("hinge", ElasticNet(l1=0.02, l2=0.1), "sparse")
     more = parts(problem_of(sw.losses.SmoothHinge(0.7), ElasticNet(l1=0.02, l2=0.4), "sparse"))
@@ -115,7 +115,7 @@ def active_as_the_twin(problem, epochs=20, tol=1e-9, perturb=0.0, recentre_every
 
 @pytest.mark.parametrize("penalty", STRONG)
 @pytest.mark.parametrize("loss", BOUNDED)
-def test_active_sets_together(loss, penalty):
+def test_active_sets_move_together_as_the_twin(loss, penalty):
     """Steps are lengthened until they are too long, which lets rounding grow."""
     for form in forms(loss):
         for enter, passes, tol in ((2, 1, 1e-9), (64, 1, 1e-9), (3, 5, 1e-6)):
@@ -135,7 +135,7 @@ def test_active_sets_come_and_go(form):
 
 
 @pytest.mark.parametrize("loss", ["squared", "hinge", "poisson"])
-def test_active_sets_perturbed(loss):
+def test_perturbed_active_sets_move_as_the_twin(loss):
     """Around 0, and with centres that follow after every second epoch."""
     for penalty in ("elastic net", "l1", "partly free"):
         problem = problem_of(loss, penalty, "sparse")

@@ -56,7 +56,7 @@ def test_relative_links_resolve(page):
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_doctests(name):
+def test_doctests_pass(name):
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 

@@ -69,7 +69,7 @@ def test_blocks_of_dspdc_cover_all_ways_of_keeping():
 
 @pytest.mark.parametrize(("m", "q"), BLOCKS)
 @pytest.mark.parametrize("loss", ["squared", "logistic", "hinge"])
-def test_dspdc(loss, m, q):
+def test_dspdc_steps_are_those_of_the_twin(loss, m, q):
     for penalty in ALL:
         for form in ("dense", "sparse"):
             dspdc_as_the_twin(dspdc(m, q), problem_of(loss, penalty, form), times=(1, 2, 3, 8, 50))
@@ -113,7 +113,7 @@ def test_dspdc_on_centred_sparse_data(m, q):
 
 @pytest.mark.parametrize("form", FACTOR_FORMS)
 @pytest.mark.parametrize("loss", ["squared", "logistic", "hinge"])
-def test_dspdc_between_factors(loss, form):
+def test_dspdc_steps_between_factors_are_those_of_the_twin(loss, form):
     for m, q in BLOCKS:
         for penalty in ("elastic net", "box", "l1"):
             dspdc_as_the_twin(dspdc(m, q), factorised(loss, penalty, form), times=(1, 2, 3, 50))

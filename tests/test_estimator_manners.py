@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 
 import southwell as sw
-from estimator_data import suitable
+from estimator_data import quick, suitable
 from signals import signal_after
 from southwell import estimators
 
@@ -64,7 +64,7 @@ def callbacks():
 @pytest.mark.parametrize("kind", KINDS)
 def test_callbacks_are_told_of_every_task(callbacks, kind):
     diary = Diary()
-    model = kind().set_callbacks(diary)
+    model = quick(kind).set_callbacks(diary)
     X, y = data_for(model)
     model.fit(X, y)
     assert diary.set_up == diary.torn_down == 1
@@ -74,7 +74,7 @@ def test_callbacks_are_told_of_every_task(callbacks, kind):
     if not model._chooses:
         assert len(diary.models) == len(rounds) and np.array_equal(diary.models[-1], model.predict(X))
     else:
-        assert sum(c.task_name == "path" for c in diary.ended) == 5
+        assert sum(c.task_name == "path" for c in diary.ended) == 3
     clone(model).fit(X, y)
 
 
@@ -120,7 +120,7 @@ def test_data_frames_and_names():
 
 
 def test_eight_threads_fit_at_once():
-    models = [kind() for kind in KINDS]
+    models = [quick(kind) for kind in KINDS]
     alone = [clone(model).fit(*data_for(model)).coef_ for model in models]
     before = list(warnings.filters)
     with ThreadPoolExecutor(8) as pool:
@@ -169,7 +169,7 @@ def hard(samples: int = 3000, features: int = 1500):
 )
 def test_ctrl_c_ends_a_fit(model):
     X, y = hard()
-    with signal_after(0.5), pytest.raises(KeyboardInterrupt):
+    with signal_after(0.2), pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert not hasattr(model, "coef_")
 
@@ -178,15 +178,15 @@ def test_ctrl_c_ends_a_fit(model):
 
 
 def test_many_sparse_models_take_little_memory():
-    """A dense coefficient matrix alone would be 400 MB."""
+    """A dense coefficient matrix alone would be 80 MB."""
     rng = np.random.default_rng(0)
-    classes, features = 500, 100_000
+    classes, features = 100, 100_000
     y = np.arange(2 * classes) % classes
     columns = np.column_stack([y, rng.integers(classes, features, (2 * classes, 5))])
     X = sp.csr_array((np.ones(columns.size), columns.ravel(), np.arange(0, columns.size + 1, 6)), (y.size, features))
     tracemalloc.start()
     model = sw.SparseLinearClassifier("squared_hinge", l1=1e-4, sparse_coef=True, tol=1e-3).fit(X, y)
-    assert tracemalloc.get_traced_memory()[1] < 60e6
+    assert tracemalloc.get_traced_memory()[1] < 20e6
     tracemalloc.stop()
     assert sp.issparse(model.coef_) and model.coef_.shape == (classes, features) and model.score(X, y) == 1.0
     with pytest.raises(AttributeError, match="are not kept"):

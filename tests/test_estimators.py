@@ -9,43 +9,23 @@ import scipy.sparse as sp
 import sklearn
 from sklearn import linear_model, svm
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
+from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler, scale
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import southwell as sw
-from estimator_data import suitable
+from estimator_data import CLASSES, CLASSIFIERS, classes, numbers, quick, suitable
 from southwell import estimators
-
-CLASSES = list(estimators.ALL.values())
-REGRESSORS = [c for c in CLASSES if hasattr(c, "predict") and not hasattr(c, "decision_function")]
-CLASSIFIERS = [c for c in CLASSES if hasattr(c, "decision_function")]
-
-
-def quick(kind):
-    """With few alphas and three folds, as scikit-learn checks its own: one check has three samples of a class."""
-    return kind(tol=1e-14, **{name: few for name, few in (("cv", 3), ("alphas", 10)) if hasattr(kind(), name)})
 
 
 @parametrize_with_checks(
-    [quick(kind) for kind in CLASSES] + [sw.LogisticRegression(multi_class="multinomial", tol=1e-14)]
+    [quick(c, tol=1e-14) for c in CLASSES] + [sw.LogisticRegression(multi_class="multinomial", tol=1e-14)]
 )
-def test_the_checks_of_scikit_learn(estimator, check):
+def test_the_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)
-
-
-def numbers():
-    X, y = load_diabetes(return_X_y=True)
-    return X * 10, (y - y.mean()) / y.std()
-
-
-def classes():
-    X, y = load_breast_cancer(return_X_y=True)
-    return scale(X), y
 
 
 def objective(model, theirs, X, y, w):
@@ -121,24 +101,24 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("ours", "theirs"), PAIRS, ids=[str(pair[0]) for pair in PAIRS])
-def test_no_worse_than_scikit_learn(ours, theirs, weighted, form):
+def test_no_worse_than_scikit_learn(ours, theirs, weighted):
     X, y = classes() if hasattr(ours, "decision_function") else numbers()
     if isinstance(ours, sw.PoissonRegressor):
         y = np.round(np.exp(y))
     w = np.random.default_rng(0).integers(0, 4, len(y)).astype(float) if weighted else np.ones(len(y))
-    ours, theirs = clone(ours).set_params(tol=1e-10), clone(theirs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        ours.fit(form(X), y, sample_weight=w if weighted else None)
-        theirs.fit(X, y, sample_weight=w if weighted else None)
-    best, here = objective(theirs, theirs, X, y, w), objective(ours, theirs, X, y, w)
-    assert here <= best + 1e-8 * abs(best)
-    assert ours.gap_ <= 1e-10
-    # The certificate, in their units, is no more than the truth allows.
-    assert here - best <= ours.dual_gap_ + 1e-9 * abs(best)
+        theirs = clone(theirs).fit(X, y, sample_weight=w if weighted else None)
+        best = objective(theirs, theirs, X, y, w)
+        for form in (np.asarray, sp.csr_array, sp.csc_array):
+            model = clone(ours).set_params(tol=1e-10).fit(form(X), y, sample_weight=w if weighted else None)
+            here = objective(model, theirs, X, y, w)
+            assert here <= best + 1e-8 * abs(best)
+            assert model.gap_ <= 1e-10
+            # The certificate, in their units, is no more than the truth allows.
+            assert here - best <= model.dual_gap_ + 1e-9 * abs(best)
 
 
 # What they tell
@@ -181,9 +161,9 @@ def test_extreme_weights_are_proven_too():
 def test_float32_is_kept(kind, form):
     X, y = classes() if kind in CLASSIFIERS else numbers()
     y = suitable(kind, y)
-    model = kind().fit(form(X.astype(np.float32)), y)
+    model = quick(kind).fit(form(X.astype(np.float32)), y)
     assert model.coef_.dtype == np.float32 and np.asarray(model.intercept_).dtype == np.float32
-    other = kind().fit(form(X), y)
+    other = quick(kind).fit(form(X), y)
     assert np.abs(model.coef_ - other.coef_).max() <= 0.02 * np.abs(other.coef_).max() + 1e-3
 
 
@@ -234,7 +214,7 @@ def test_class_weights_are_weights():
     assert np.abs(named.coef_ - theirs.coef_).max() <= 1e-4
 
 
-def test_probabilities():
+def test_probabilities_are_those_of_scikit_learn():
     X, y = classes()
     ours, theirs = (
         sw.LogisticRegression().fit(X, y),
@@ -247,37 +227,13 @@ def test_probabilities():
     assert np.allclose(shares.sum(axis=1), 1.0) and shares.min() >= 0
 
 
-def test_pipelines_and_searches():
+def test_pipelines_and_searches_work():
     X, y = load_breast_cancer(return_X_y=True)
     pipe = make_pipeline(StandardScaler(), sw.LogisticRegression("l1"))
     search = GridSearchCV(pipe, {"logisticregression__C": [0.01, 0.1, 1.0]}, cv=3).fit(X, y)
     assert search.best_score_ > 0.95
     assert cross_val_score(pipe, X, y, cv=3).mean() > 0.95
     assert "LogisticRegression" in pipe._repr_html_()
-
-
-@pytest.mark.parametrize(
-    ("model", "words"),
-    [
-        (sw.Lasso(alpha=-1.0), "alpha"),
-        (sw.ElasticNet(l1_ratio=1.5), "l1_ratio must be between 0 and 1"),
-        (sw.Lasso(selection="best"), "selection must be one of 'cyclic', 'random'"),
-        (sw.Lasso(max_iter=0), "max_iter must be an integer >= 1"),
-        (sw.LogisticRegression("l3"), "penalty must be one of"),
-        (sw.LogisticRegression("elasticnet"), "needs l1_ratio"),
-        (sw.LogisticRegression(C=0.0), "C"),
-        (sw.LinearSVC(loss="log"), "loss must be one of"),
-        (sw.LinearSVR(loss="squared"), "loss must be one of"),
-        (sw.QuantileRegressor(quantile=1.0), "quantile must be"),
-        (sw.SparseLinearRegressor("hinge"), "hinge: that is a loss for classes"),
-        (sw.SparseLinearClassifier("squared"), "squared: that is a loss for numbers"),
-    ],
-    ids=str,
-)
-def test_refusals_say_what_is_allowed(model, words):
-    X, y = classes()
-    with pytest.raises(ValueError, match=words):
-        model.fit(X, y)
 
 
 # What a reviewer found
@@ -309,42 +265,6 @@ def test_a_warm_start_without_the_intercept_it_had(kind):
     X, y = classes() if kind in CLASSIFIERS else numbers()
     model = kind(warm_start=True).fit(X, y)
     assert model.set_params(fit_intercept=False).fit(X, y).intercept_ == 0
-
-
-def test_a_fit_that_fails_leaves_the_last_one():
-    X, y = classes()
-    model = sw.LogisticRegression().fit(X, y)
-    before = model.predict(X)
-    with pytest.raises(ValueError, match="C must be"):
-        model.set_params(C=-1.0).fit(X, y + 5)
-    assert np.array_equal(model.predict(X), before)
-
-
-def test_more_refusals():
-    X, y = classes()
-    labels = np.column_stack([y, 1 - y, np.ones_like(y)])
-    three = np.column_stack([y, y + 1])
-    bad = X.copy()
-    bad[3, 4] = np.nan
-    for model, data, targets, error, words in (
-        (sw.SparseLinearClassifier(), X, labels, ValueError, "Label 2 is the same for all samples"),
-        (sw.SparseLinearClassifier(), X, three, ValueError, "indicator matrix"),
-        (sw.SparseLinearClassifier(class_weight="balanced"), X, labels[:, :2], ValueError, "used with several labels"),
-        (sw.LogisticRegression(class_weight={0: 0.0, 1: 1.0}), X, y, ValueError, "class_weight must be positive"),
-        (sw.Lasso(n_jobs=0), X, y, ValueError, "n_jobs"),
-        (sw.Lasso(fit_intercept="no"), X, y, TypeError, "fit_intercept must be True or False"),
-        (sw.Lasso(positive="no"), X, y, TypeError, "positive must be True or False"),
-        (sw.Lasso(max_iter=True), X, y, ValueError, "max_iter"),
-        (sw.LinearSVC(l1_ratio=7), X, y, ValueError, "l1_ratio must be between 0 and 1"),
-        (sw.LogisticRegression(None, C=-3.0), X, y, ValueError, "C must be"),
-        (sw.HuberRegressor(tol="a"), X, y, TypeError, "tol must be a number"),
-        (sw.Lasso(), bad, y, ValueError, "X contains NaN"),
-    ):
-        with pytest.raises(error, match=words):
-            model.fit(data, targets)
-    assert sw.Lasso(n_jobs=-2).fit(X, sp.csr_matrix(y[:, None])).intercept_.shape == (1,)
-    mixed = [sw.LinearSVC(penalty, l1_ratio=0.5, C=0.01).fit(X, y).coef_ for penalty in ("l2", "elasticnet")]
-    assert np.array_equal(*mixed) and not np.array_equal(mixed[0], sw.LinearSVC(C=0.01).fit(X, y).coef_)
 
 
 def test_every_estimator_is_found_at_the_top():
@@ -410,33 +330,3 @@ def test_warnings_are_in_the_words_of_estimators():
         sw.Lasso(alpha=1e-6, tol=0.0, max_iter=1, method="coordinate_descent").fit(X, y)
     with pytest.warns(estimators.ConvergenceWarning, match="scale of X and y"):
         sw.Ridge(method=sw.methods.DSPDC(tau=1e4, sigma=1e8), max_iter=10**5, tol=1e-12).fit(X, y)
-
-
-def test_a_failed_fit_finds_nothing():
-    X, y = numbers()
-    bad = X[:, :3].copy()
-    bad[0, 0] = np.nan
-    for kind in (sw.Lasso, sw.LassoCV, sw.HuberRegressor):
-        model = kind()
-        with pytest.raises(ValueError, match="NaN"):
-            model.fit(bad, y)
-        with pytest.raises(NotFittedError):
-            model.predict(X)
-        model.fit(X, y)
-        before = model.predict(X)
-        with pytest.raises(ValueError, match="NaN"):
-            model.fit(bad, y)
-        assert np.array_equal(model.predict(X), before)
-
-
-def test_refusals_of_what_a_reviewer_tried():
-    X, y = classes()
-    for model, targets, words in (
-        (sw.Ridge(alpha=[1.0, 2.0, 3.0]), y, "alpha must be one number, or 1, one for each target"),
-        (sw.SparseLinearClassifier(), np.column_stack([2 * y - 1, 1 - 2 * y]), "indicator matrix"),
-        (sw.Lasso(alpha=10**400), y, "alpha must be"),
-        (sw.LinearSVC(C=1e-310), y, "must be between 1e-300 and 1e300"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            model.fit(X, targets)
-    assert sw.Lasso(n_jobs=np.int64(-1)).fit(X, y).gap_ <= 1e-6

@@ -11,7 +11,7 @@ EXAMPLES = sorted((Path(__file__).resolve().parent.parent / "examples").glob("pl
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_example(example, pyplot, capsys):
+def test_examples_run(example, pyplot, capsys):
     if missing := datasets.missing(example):
         pytest.skip(f"data set {missing[0]} not found: set SOUTHWELL_DATA to the folder that holds it")
     runpy.run_path(str(example))

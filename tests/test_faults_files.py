@@ -66,7 +66,7 @@ def small_disk(tmp_path):
     return mount
 
 
-def test_a_full_disk(tmp_path, small_disk):
+def test_a_full_disk_leaves_the_old_file(tmp_path, small_disk):
     assert said(tmp_path, "ENOSPC", before=small_disk) == "well"
 
 

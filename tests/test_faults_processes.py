@@ -87,7 +87,7 @@ def test_other_processes_give_the_same_numbers(how):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", ["loky", "threading"])
-def test_joblib(backend):
+def test_joblib_gives_the_same_numbers(backend):
     joblib = pytest.importorskip("joblib")
     A, b = made()
     want = sw.solve(A, b, loss="smooth_hinge", l1=1e-3, l2=1e-3)
@@ -114,7 +114,7 @@ def short():
 def daemon(**more):
     thread = threading.Thread(target=forever, kwargs=more, daemon=True)
     thread.start()
-    time.sleep(0.3)
+    time.sleep(0.1)
 """
 
 ENDS = {

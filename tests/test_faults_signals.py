@@ -13,8 +13,6 @@ pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs 
 
 def told(job: str, handler: str, seed: int, attempts: int) -> dict[str, int]:
     """How often a job ended in which way. The script checks the answer after every attempt."""
-    if job == "search":
-        pytest.importorskip("hnswlib")
     return json.loads(output("interrupts", job, handler, seed, attempts)[-1])
 
 

@@ -36,7 +36,7 @@ def fista(problem, iterations, x=None):
 
 @pytest.mark.parametrize("penalty", ALL)
 @pytest.mark.parametrize("loss", [name for name in LOSSES if sw.losses.get(name).smooth])
-def test_fista(loss, penalty):
+def test_fista_steps_are_those_of_the_reference(loss, penalty):
     for form in forms(loss):
         for intercept in (False, True):
             problem = problem_of(loss, penalty, form, intercept=intercept)
@@ -47,7 +47,7 @@ def test_fista(loss, penalty):
                     close(core.point()[0][:D], fista(problem, t, start)[:D])
 
 
-def test_fista_between_factors():
+def test_fista_steps_between_factors_are_those_of_the_reference():
     problem = factorised("logistic", "elastic net", "mixed", intercept=True)
     core = begin(FISTA(), problem)
     core.lead(15)

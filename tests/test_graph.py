@@ -58,8 +58,6 @@ def without_arguments(known):
 
 @pytest.mark.parametrize("rule", list(without_arguments(sw.rules.ALL)))
 def test_every_rule_reaches_the_same_answer(rule):
-    if rule == "max_inner_product":
-        pytest.importorskip("hnswlib")
     W, y = random_graph(60, 3, seed=1)
     model = propagate(W, y, rule=rule, tol=1e-12)
     np.testing.assert_allclose(model.label_distributions_, harmonic(W, y), rtol=0, atol=1e-8)

@@ -45,7 +45,7 @@ def test_many_undecided_nodes_are_not_all_listed():
 
 
 @pytest.mark.parametrize("n_classes", [1, 2, 3])
-def test_all_labelled(n_classes):
+def test_a_graph_with_all_labels_is_learned(n_classes):
     y = np.arange(5) % n_classes
     model = propagate(PATH, y)
     np.testing.assert_array_equal(model.transduction_, y)
@@ -53,7 +53,7 @@ def test_all_labelled(n_classes):
     assert (model.results_, model.n_iter_, model.gap_, model.error_bound_) == ([], 0, 0.0, 0.0)
 
 
-def test_one_class_only():
+def test_one_class_alone_is_learned():
     model = propagate(PATH, [-1, -1, 7, -1, -1])
     assert model.classes_.tolist() == [7]
     assert model.transduction_.tolist() == [7] * 5
@@ -78,7 +78,7 @@ def test_a_class_no_free_node_touches():
     assert model.results_[2].epochs == 0
 
 
-def test_one_node():
+def test_one_node_is_learned():
     assert propagate([[0.0]], [3]).transduction_.tolist() == [3]
 
 
@@ -167,7 +167,7 @@ def no_graph(estimator):
 @parametrize_with_checks(
     [LabelPropagation(), LabelPropagation(gamma=0.5), LabelPropagation("precomputed")], expected_failed_checks=no_graph
 )
-def test_scikit_learn(estimator, check):
+def test_the_checks_of_scikit_learn_pass(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         check(estimator)
@@ -214,7 +214,7 @@ def test_clone_pickle_and_cross_validation():
     ({"affinity": "knn", "n_neighbors": 0}, "n_neighbors must be an integer >= 1"),
     ({"affinity": "knn", "gamma": 0.0}, "gamma must be > 0"),
 ])  # fmt: skip
-def test_refusals(change, match):
+def test_bad_parameters_and_graphs_are_refused(change, match):
     given = {"affinity": "precomputed", "W": PATH, "y": ENDS} | change
     W, y = given.pop("W"), given.pop("y")
     with pytest.raises(ValueError, match=match) as caught:
@@ -222,7 +222,7 @@ def test_refusals(change, match):
     assert len(str(caught.value)) < 700
 
 
-def test_refusals_of_new_points():
+def test_bad_new_points_are_refused():
     model = propagate(PATH, ENDS)
     with pytest.raises(ValueError, match="affinities must be >= 0"):
         model.predict([[0, -1, 0, 0, 0]])
@@ -256,7 +256,7 @@ def test_affinities_of_new_points_may_be_huge(to):
     assert model.predict_proba(to([[1e308, 1e308, 0.0]])).tolist() == [[0.5, 0.5]]
 
 
-def test_the_room_opens_when_asked_for():
+def test_scikit_learn_is_imported_lazily():
     """And not before: importing southwell must not wait for scikit-learn."""
     code = "import sys, southwell as sw; assert 'sklearn' not in sys.modules; print(sw.graph.LabelPropagation.__name__)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "LabelPropagation\n"

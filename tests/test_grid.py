@@ -48,7 +48,7 @@ def test_planted_pair_closes_the_gap(name):
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize(("side", "name"), SIDES)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_planted_answer(side, name, layout, dtype):
+def test_the_planted_answer_is_found(side, name, layout, dtype):
     planted = plant(name)
     A = LAYOUTS[layout](planted.A.astype(dtype))
     result = solve(planted, A, side=side, tol=1e-8 if dtype == np.float64 else 1e-5)
@@ -63,7 +63,7 @@ def test_planted_answer(side, name, layout, dtype):
 
 
 @pytest.mark.parametrize(("side", "name"), SIDES)
-def test_pure_l1(side, name):
+def test_pure_l1_is_proven(side, name):
     planted = plant(name, n=40, d=20, l1=0.05, l2=0.0, nonzeros=3)
     linear = not planted.loss.smooth  # then the problem is a linear programme, the hardest for coordinate methods
     result = solve(planted, side=side, tol=1e-5 if linear else 1e-8)
@@ -72,7 +72,7 @@ def test_pure_l1(side, name):
 
 
 @pytest.mark.parametrize(("side", "name"), SIDES)
-def test_ridge(side, name):
+def test_pure_l2_finds_the_planted_answer(side, name):
     planted = plant(name, l1=0.0, l2=0.1, nonzeros=30)
     result = solve(planted, side=side)
     assert result.status is sw.Status.CONVERGED
@@ -93,7 +93,7 @@ def test_every_option_reaches_the_answer(side, rule, shrinking, proximal):
 
 @pytest.mark.parametrize(("side", "name"), SIDES)
 @pytest.mark.parametrize("intercept", [False, True])
-def test_dense_equals_sparse(side, name, intercept):
+def test_dense_and_sparse_data_agree(side, name, intercept):
     rng = np.random.default_rng(3)
     A = rng.standard_normal((50, 20)) * (rng.random((50, 20)) < 0.3)
     b = {"signs": np.sign(A[:, 0] + 0.3), "counts": rng.poisson(1.0, 50), "real": A[:, 0] + 0.1}[

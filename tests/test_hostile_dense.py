@@ -65,7 +65,7 @@ def test_a_mask_that_hides_nothing_changes_nothing():
 
 @pytest.mark.parametrize("entry", ENTRIES)
 @pytest.mark.parametrize("shape", [(10**9, 10**9), (2, 10**12), (10**12, 4)])
-def test_more_numbers_than_memory_holds(entry, shape):
+def test_more_numbers_than_memory_holds_are_refused(entry, shape):
     huge = np.broadcast_to(np.float64(1.0), shape)
     with pytest.raises((MemoryError, ValueError, TypeError), match=r"takes .* bytes|[Mm]ust|must have|features"):
         ENTRIES[entry](huge)
@@ -77,7 +77,7 @@ def test_more_numbers_than_memory_holds(entry, shape):
     np.full((12, 4), 10**400, object), np.zeros((0, 4)), np.zeros((12, 0)), np.full((), np.nan),
     np.zeros((1,) * 40), [[1.0], [2.0, 3.0]], np.array(Rude, object),
 ], ids=lambda odd: f"{getattr(odd, 'dtype', 'list')!s:.20}{getattr(odd, 'shape', '')!s:.12}")  # fmt: skip
-def test_no_numbers(entry, odd):
+def test_things_that_are_not_numbers_are_refused(entry, odd):
     with pytest.raises((ValueError, TypeError, OverflowError)) as caught:
         ENTRIES[entry](odd)
     text = str(caught.value)
@@ -147,7 +147,7 @@ CUT = """
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a mapped file cannot be cut elsewhere")
-def test_a_memory_map_of_a_file_that_was_cut(tmp_path):
+def test_a_memory_map_of_a_file_that_was_cut_is_refused(tmp_path):
     """In another process, which would be ended by a bus error."""
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(CUT), str(tmp_path / "numbers")], capture_output=True, text=True,

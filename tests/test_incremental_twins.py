@@ -39,14 +39,14 @@ FREE = {"none": ElasticNet(), "box alone": ElasticNet(lower=-0.1, upper=0.2), "t
 
 @pytest.mark.parametrize("method", [SAGA(), SVRG()])
 @pytest.mark.parametrize("loss", BOUNDED)
-def test_incremental_gradients(loss, method):
+def test_incremental_steps_are_those_of_the_twin(loss, method):
     for penalty in [*ALL, *FREE.values()]:
         for form in forms(loss):
             incremental_as_the_twin(method, problem_of(loss, penalty, form))
 
 
 @pytest.mark.parametrize("loss", BOUNDED)
-def test_sag(loss):
+def test_sag_steps_are_those_of_the_twin(loss):
     for penalty in ("l2", ElasticNet(), ElasticNet(l2=0.1, weights=np.arange(D) % 3)):
         for form in forms(loss):
             incremental_as_the_twin(SAG(), problem_of(loss, penalty, form))
@@ -77,7 +77,7 @@ def test_incremental_gradients_after_each_of_fifty_steps(method):
 
 
 @pytest.mark.parametrize("stage", [1, 7, 25])
-def test_stages_of_svrg(stage):
+def test_stages_of_svrg_are_those_of_the_twin(stage):
     """A certificate is a snapshot; without one, so is every snapshot_every-th epoch."""
     problem = problem_of("logistic", "elastic net", "sparse")
     core, led = begin(SVRG(), problem), []

@@ -20,7 +20,7 @@ def test_blas_of_scipy_is_used():
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("part", [0.0, 0.3, 1.0])
-def test_factor_solves(size, part):
+def test_the_factor_solves_systems(size, part):
     H, x = positive_definite(size), np.random.default_rng(1).normal(size=size)
     assert np.allclose(_core.solve_symmetric(H, H @ x, int(part * size)), x, rtol=0, atol=1e-11)
 
@@ -45,7 +45,7 @@ def test_dependent_rows_are_refused(size, one_by_one):
 @pytest.mark.parametrize("count", SIZES)
 @pytest.mark.parametrize("length", [1, 3, 255, 256, 257, 600])
 @pytest.mark.parametrize("part", [0.0, 0.4])
-def test_inner_products(count, length, part):
+def test_inner_products_agree_with_numpy(count, length, part):
     lines, first = np.random.default_rng(2).normal(size=(count, length)), int(part * count)
     found = np.tril(_core.inner_products(lines, first).reshape(count, count))
     expected = np.tril(lines @ lines.T)

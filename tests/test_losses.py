@@ -18,7 +18,7 @@ LOSSES = [
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
-def test_laws(loss):
+def test_losses_obey_their_laws(loss):
     check_loss(loss)
 
 
@@ -130,7 +130,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("case", BROKEN)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_laws_catch(case):
+def test_the_laws_catch_faults(case):
     with pytest.raises(AssertionError, match="breaks a law"):
         check_loss(BROKEN[case])
 

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg
 
 import southwell as sw
+from metric_methods import LOSSES, METHODS, able, huge
 from metrics import planted, problem
 from southwell.metric import LargeMarginNearestNeighbor, LowRank, MatrixRisk, MultiTaskLargeMarginNearestNeighbor
 
@@ -55,7 +56,7 @@ NAN = np.where(EYES == 1, np.nan, EYES)
         (lambda: LowRank(np.eye(2), n_samples=1), ValueError, "n_samples must be an integer >= 2"),
     ],
 )
-def test_statements(call, error, words):
+def test_bad_problems_are_refused(call, error, words):
     with pytest.raises(error, match=words):
         call()
 
@@ -83,12 +84,12 @@ def test_statements(call, error, words):
         ({"warm_start": np.eye(3)}, r"warm_start must have shape \(3, 4, 4\)"),
     ],
 )
-def test_solves(options, words):
+def test_bad_options_of_a_solve_are_refused(options, words):
     with pytest.raises(ValueError, match=words):
         problem().solve(**options)
 
 
-def test_a_callback_that_is_none():
+def test_a_callback_that_is_not_callable_is_refused():
     with pytest.raises(TypeError, match="callback must be callable"):
         problem().solve(callback=3)
 
@@ -130,7 +131,7 @@ TASKS = np.repeat(["a", "b"], 15)
         ({"n_jobs": 0}, (X, Y), ValueError, "n_jobs must be"),
     ],
 )
-def test_fits(kind, options, data, error, words):
+def test_bad_parameters_and_data_of_a_fit_are_refused(kind, options, data, error, words):
     with pytest.raises(error, match=words):
         kind(**options).fit(*data)
 
@@ -148,14 +149,14 @@ def test_fits(kind, options, data, error, words):
         ),
     ],
 )
-def test_tasks(labels, tasks, words):
+def test_bad_tasks_are_refused(labels, tasks, words):
     with pytest.raises(ValueError, match=words):
         MultiTaskLargeMarginNearestNeighbor().fit(X, labels, tasks)
     with pytest.raises(ValueError, match="task_l2 must be > 0"):
         MultiTaskLargeMarginNearestNeighbor(task_l2=0).fit(X, Y, TASKS)
 
 
-def test_questions_about_tasks():
+def test_unknown_tasks_are_refused():
     model = MultiTaskLargeMarginNearestNeighbor(tol=1e-1).fit(X, Y, TASKS)
     with pytest.raises(ValueError, match="There are 2 tasks: give tasks="):
         model.predict(X)
@@ -181,7 +182,7 @@ def test_questions_about_tasks():
         (TASKS[:-1], ValueError, "tasks must have 30 entries"),
     ],
 )
-def test_names_of_tasks(tasks, error, words):
+def test_bad_names_of_tasks_are_refused(tasks, error, words):
     with pytest.raises(error, match=words):
         MultiTaskLargeMarginNearestNeighbor().fit(X, Y, tasks)
     model = MultiTaskLargeMarginNearestNeighbor(tol=1e-1).fit(X, Y, TASKS)
@@ -202,3 +203,20 @@ def test_a_fit_that_fails_keeps_the_last_one():
         model.fit(X, np.zeros(30))
     assert model.metric_ is before and set(model.predict(X)) <= set(Y)
     assert sw.Status.CONVERGED is model.status_
+
+
+@pytest.mark.parametrize(("loss", "method"), [(loss, m) for loss in LOSSES for m in METHODS if not able(m, loss)])
+def test_methods_refuse_losses_that_they_cannot_take(method, loss):
+    with pytest.raises(ValueError, match=rf"{method.upper()} needs .*{loss}.* Use "):
+        problem(loss).solve(method)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("D", "l2", "words"),
+    [(1e160, 1e-3, r"The squares of D overflow\. Scale D down"),
+     (1e200, 1e-3, r"The squares of D overflow\. Scale D down"), (1e10, 1e-300, "Raise l2")],
+)  # fmt: skip
+def test_numbers_that_overflow_are_refused(method, D, l2, words):
+    with pytest.raises(ValueError, match=words):
+        huge(D, 1, l2).solve(method)

@@ -1,57 +1,30 @@
 """Every method over matrices reaches the proven optimum; DSPDC is its twin, and SPDC with all blocks."""
 
-import copy
-import pickle
-import threading
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 
 import hypothesis
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from threadpoolctl import threadpool_info, threadpool_limits
 
 import southwell as sw
+from metric_methods import LOSSES, METHODS, able, huge
 from metrics import FORMS, in_cone, measurements, problem, quietly, symmetric
-from signals import signal_on_call
 from southwell.methods.conditioning import Conditioning
 from southwell.methods.spdc import spdc_steps
-from southwell.metric import LowRank, MatrixRisk
+from southwell.metric import MatrixRisk
 from southwell.metric._dspdc import DSPDC
 from southwell.metric._fista import FISTA
 from southwell.metric._methods import Choice, made, steps
-from southwell.metric._workers import ALONE, PROCESS, Workers
+from southwell.metric._workers import ALONE
 from southwell.reference.matrix_dspdc import matrix_dspdc, nearest_psd
-
-METHODS = {
-    "auto": {},
-    "fista": {},
-    "dual_fista": {},
-    "sdca": {"rows": 5},
-    "spdc": {"rows": 5},
-    "dspdc": {"rows": 6, "blocks": 2},
-}
-SMOOTH = [name for name in sw.losses.ALL if np.isfinite(sw.losses.get(name).smoothness)]
-LOSSES = list(sw.losses.ALL)
-
-
-def able(method, loss):
-    loss = sw.losses.get(loss)
-    return method in ("auto", "dual_fista", "sdca") or (loss.smooth if method == "fista" else loss.name in SMOOTH)
-
 
 # The answer
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(("loss", "method"), [(loss, m) for loss in LOSSES for m in METHODS if able(m, loss)])
 def test_every_method_proves_its_answer(method, loss):
     risk = problem(loss)
-    if not able(method, loss):
-        with pytest.raises(ValueError, match=rf"{method.upper()} needs .*{loss}.* Use "):
-            risk.solve(method)
-        return
     r = risk.solve(method, **METHODS[method], tol=1e-6, max_epochs=100_000)
     assert r.status is sw.Status.CONVERGED and 0 <= r.gap <= 1e-6 * r.scale
     assert r.x.shape == (3, 4, 4) and np.linalg.eigvalsh(r.x).min() > -1e-12
@@ -69,8 +42,8 @@ def test_every_form_of_the_data_has_the_same_answer(method, form):
     b = np.where(np.arange(len(D)) % 3 == 0, -1.0, 1.0)
     options = {**METHODS[method], **({"blocks": 1} if method == "dspdc" else {})}
     options = {name: max(1, len(D) // 3) if name == "rows" else size for name, size in options.items()}
-    answers = [MatrixRisk(given, b, "logistic", 2.0).solve(method, **options, tol=1e-7) for given in (data, D)]
-    assert answers[0].primal == pytest.approx(answers[1].primal, rel=1e-6)
+    answers = [MatrixRisk(given, b, "logistic", 2.0).solve(method, **options, tol=1e-6) for given in (data, D)]
+    assert answers[0].primal == pytest.approx(answers[1].primal, rel=1e-5)
     np.testing.assert_allclose(answers[0].x, answers[1].x, atol=1e-3)
 
 
@@ -95,14 +68,14 @@ def test_a_planted_answer_is_found(method):
 
 
 @hypothesis.given(seed=st.integers(0, 10**6), loss=st.sampled_from(LOSSES), scale=st.sampled_from([1e-3, 1.0, 1e3]))
-@hypothesis.settings(max_examples=30)
+@hypothesis.settings(max_examples=10)
 def test_the_gap_bounds_the_error_at_every_certificate(seed, loss, scale):
     if loss == "poisson":
         scale = 1.0
     risk = problem(loss, n=8, p=2, d=3, seed=seed)
     risk = MatrixRisk(scale * risk.data.flat.reshape(8, 2, 3, 3), risk.targets, loss, 0.3)
-    best = quietly(risk.solve, tol=1e-11, max_epochs=3000)
-    r = quietly(risk.solve, "sdca", rows=2, tol=1e-4, max_epochs=200, check_every=1, seed=seed)
+    best = quietly(risk.solve, tol=1e-8, max_epochs=1000)
+    r = quietly(risk.solve, "sdca", rows=2, tol=1e-4, max_epochs=50, check_every=1, seed=seed)
     slack = 1e-12 * (r.scale + abs(best.primal))
     assert (r.history["gap"] >= r.history["primal"] - best.primal - slack).all()
     assert (r.history["dual"] <= best.primal + slack).all()
@@ -248,88 +221,6 @@ def test_steps_of_any_length_end_with_a_true_gap(method, stretch):
     assert r.primal >= risk.solve(tol=1e-10).dual * (1 - 1e-9)
 
 
-# Control
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_same_seed_same_numbers_whatever_the_threads(method):
-    options = {**METHODS[method], "tol": 1e-3}
-    runs = [problem().solve(method, seed=seed, n_threads=k, **options) for seed, k in ((1, 1), (1, 1), (1, 3), (2, 1))]
-    for other in runs[1:3]:
-        np.testing.assert_array_equal(runs[0].x, other.x)
-        np.testing.assert_array_equal(runs[0].y, other.y)
-        np.testing.assert_array_equal(runs[0].history["gap"], other.history["gap"])
-    assert (runs[0].x != runs[3].x).any() == (method in ("sdca", "spdc", "dspdc"))
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_float32_data_are_certified_in_float64(method):
-    risk = problem(dtype=np.float32)
-    assert risk.data.flat.dtype == np.float32
-    r = risk.solve(method, **METHODS[method], tol=1e-5)
-    assert r.status
-    wide = MatrixRisk(risk.data.flat.astype(np.float64).reshape(30, 3, 4, 4), risk.targets, risk.loss,
-                      risk.penalty.l2, centre=risk.penalty.centre, linear=risk.penalty.linear,
-                      sample_weight=risk.weights)  # fmt: skip
-    proof = wide.certify(r.x, r.y)
-    assert proof.primal == pytest.approx(r.primal, rel=1e-10) and proof.dual >= r.dual - 1e-10 * r.scale
-
-
-@pytest.mark.parametrize(("dtype", "best"), [(np.float32, 1e-5), (np.float64, 1e-12)])
-@pytest.mark.parametrize("method", METHODS)
-def test_rounding_ends_progress_gently(method, dtype, best):
-    """Far beyond what the precision can tell, iterates stay where they are good."""
-    r = quietly(problem(dtype=dtype).solve, method, **METHODS[method], tol=0.0, max_epochs=600)
-    assert r.status in (sw.Status.MAX_EPOCHS, sw.Status.PRECISION) and 0 <= r.relative_gap <= best
-
-
-def test_a_callback_is_told_and_may_stop():
-    seen = []
-    r = problem().solve("sdca", rows=2, tol=0.0, callback=lambda at: seen.append(at) or len(seen) == 3)
-    assert r.status is sw.Status.STOPPED and len(seen) == 3
-    assert seen[-1].x.shape == (3, 4, 4) and seen[-1].gap == r.gap and seen[-1].relative_gap == r.relative_gap
-    with pytest.raises(ValueError, match="from the callback"):
-        problem().solve(callback=lambda at: exec("raise ValueError('from the callback')"))
-
-
-def test_what_goes_wrong_inside_comes_out():
-    risk = problem()
-    risk.penalty = None
-    with pytest.raises(AttributeError):
-        risk.solve("fista")
-
-
-@pytest.mark.parametrize(
-    ("limit", "status"), [({"max_epochs": 3}, "MAX_EPOCHS"), ({"max_seconds": 0.05}, "MAX_SECONDS")]
-)
-def test_limits_end_a_solve_with_advice(limit, status):
-    with pytest.warns(sw.ConvergenceWarning, match="To go on: raise max_") as caught:
-        r = problem().solve("dspdc", tol=0.0, **{"max_epochs": 10**9, **limit})
-    assert r.status is sw.Status[status] and caught[0].filename == __file__
-    assert np.isfinite([r.primal, r.dual]).all()
-
-
-def test_ctrl_c_leaves_the_best_point():
-    with signal_on_call() as send, pytest.raises(sw.Interrupted) as caught:
-        problem().solve("spdc", rows=1, tol=0.0, max_epochs=10**9, max_seconds=300, callback=send)
-    r = caught.value.result
-    assert r.status is sw.Status.INTERRUPTED and r.x.shape == (3, 4, 4) and r.gap >= 0
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_warm_start_begins_where_it_is_told(method):
-    risk = problem()
-    first = risk.solve(tol=1e-10)
-    again = risk.solve(method, **METHODS[method], tol=1e-6, warm_start=first)
-    assert again.epochs == 0 and again.status
-    assert risk.solve("fista", tol=1e-4, warm_start=first.x).epochs <= 1
-
-
-def test_history_may_be_short():
-    r = problem().solve(record_history=False)
-    assert r.history["gap"].size == 1 and r.history["gap"][0] == r.gap
-
-
 # Extremes
 
 
@@ -347,23 +238,13 @@ def test_matrices_that_are_nearly_symmetric_have_no_negative_gap():
 @pytest.mark.parametrize("n_threads", [1, 2])
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
-    ("D", "b", "l2"),
-    [(1e100, 1, 1e-3), (1e160, 1, 1e-3), (1e200, 1, 1e-3), (np.float32(1e19), 1, 1e-3),
-     (1.0, 1, 1e-200), (1e10, 1, 1e-300), (1.0, 1e160, 1e-3)],
-)  # fmt: skip
-def test_huge_numbers_end_in_words(method, D, b, l2, n_threads):
-    u = np.random.default_rng(0).normal(size=(30, 5))
-    data = (np.einsum("ni,nj->nij", u, u) * float(D)).astype(np.asarray(D).dtype)
+    ("D", "b", "l2"), [(1e100, 1, 1e-3), (np.float32(1e19), 1, 1e-3), (1.0, 1, 1e-200), (1.0, 1e160, 1e-3)]
+)
+def test_huge_numbers_end_with_finite_answers(method, D, b, l2, n_threads):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", sw.ConvergenceWarning)
-        risk = MatrixRisk(data, b * np.where(np.arange(30) % 2, 1.0, -1.0), "squared", l2)
-        if float(D) in (1e160, 1e200) or l2 == 1e-300:
-            words = "Raise l2" if l2 == 1e-300 else r"The squares of D overflow\. Scale D down"
-            with pytest.raises(ValueError, match=words):
-                risk.solve(method)
-            return
-        r = risk.solve(method, max_epochs=30, n_threads=n_threads)
+        r = huge(D, b, l2).solve(method, max_epochs=30, n_threads=n_threads)
     ends = (sw.Status.MAX_EPOCHS, sw.Status.CONVERGED, sw.Status.DIVERGED, sw.Status.PRECISION)
     assert np.isfinite(r.x).all() and r.status in ends
     if b > 1:
@@ -381,64 +262,3 @@ def test_backtracking_stops_at_a_floor(monkeypatch):
     monkeypatch.setattr(FISTA, "_excess", lambda *_: np.inf)
     monkeypatch.setattr(FISTA, "_noise", lambda *_: -1.0)
     assert quietly(problem().solve, "fista").status is sw.Status.DIVERGED
-
-
-# Threads of the caller
-
-
-def blas_threads():
-    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
-
-
-def test_blas_has_one_thread_from_the_first_solve_to_the_last():
-    """Begun first in one thread, ended last in another; then limits are anyone's again."""
-    began, over, done = threading.Event(), threading.Event(), threading.Event()
-
-    def first():
-        with Workers():
-            began.set()
-            over.wait()
-        done.set()
-        released.wait()  # alive: a thread that is gone could not hold on to its limit
-
-    released = threading.Event()
-    with threadpool_limits(2, user_api="blas"):
-        before = blas_threads()
-    own = blas_threads()
-    other = threading.Thread(target=first)
-    other.start()
-    began.wait()
-    with Workers():
-        over.set()
-        done.wait()
-        assert set(blas_threads()) == {1}
-    assert blas_threads() == own
-    with threadpool_limits(2, user_api="blas"):
-        assert blas_threads() == before
-    released.set()
-    other.join()
-    assert PROCESS._solves == 0 and PROCESS._holder is None
-
-
-@pytest.mark.parametrize("method", ["dual_fista", "dspdc", "sdca"])
-def test_one_problem_is_solved_in_threads_and_pickled(method):
-    risk = problem()
-    options = {**METHODS[method], "tol": 1e-4, "n_threads": 2}
-    want = problem().solve(method, **options)
-    with ThreadPoolExecutor(4) as pool:
-        for r in pool.map(lambda _: risk.solve(method, **options), range(8)):
-            np.testing.assert_array_equal(r.x, want.x)
-    for again in (pickle.loads(pickle.dumps(r)), copy.deepcopy(r)):
-        np.testing.assert_array_equal(again.x, want.x)
-        np.testing.assert_array_equal(again.problem.solve(method, **options).x, want.x)
-
-
-def test_steps_that_overflow_are_refused():
-    D = np.full((30, 5, 5), 1e36, np.float32)
-    with pytest.raises(ValueError, match=r"Steps overflow\. Scale D"):
-        MatrixRisk(D, np.ones(30), l2=1e-3).solve("dual_fista")
-
-
-def test_what_a_problem_says_of_itself():
-    assert repr(problem()) == "MatrixRisk(30 samples, 3 blocks of 4 x 4, loss='smooth_hinge')"
-    assert repr(LowRank(np.eye(2))) == "LowRank(2 terms, 2 samples, 1 blocks of 2 x 2)"

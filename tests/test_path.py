@@ -102,7 +102,7 @@ def test_paths_of_all_kinds(loss, form, intercept, weighted, seed, l2, tol, weig
 
 @pytest.mark.parametrize("form", ["C", "F", "CSR", "CSC"])
 @pytest.mark.parametrize("method", sorted(sw.methods.ALL))
-def test_every_method(method, form):
+def test_every_method_follows_a_path(method, form):
     problem = problem_of("logistic", form, penalty=ElasticNet(l2=0.1), intercept=False)
     l1s, l2s = ("auto", None) if method != "sag" else (np.zeros(4), [0.5, 0.3, 0.2, 0.1])  # which takes no l1
     path = sw.path(problem, l1s, l2s, n_points=4, ratio=0.1, method=method, max_epochs=20_000, tol=1e-5)
@@ -122,7 +122,7 @@ def test_either_side_of_coordinate_descent(side, form):
 
 @pytest.mark.parametrize("movers", ["auto", "primal", "dual"])
 @pytest.mark.parametrize("schedule", ["fixed", "timed"])
-def test_every_mover(schedule, movers):
+def test_every_mover_follows_a_path(schedule, movers):
     problem = problem_of("hinge", penalty=ElasticNet(l2=0.05))
     path = sw.path(problem, n_points=4, ratio=0.1, method=Auto(schedule, movers), max_epochs=20_000)
     assert path.converged
@@ -208,7 +208,7 @@ def test_what_was_given_is_not_changed():
 
 
 @pytest.mark.parametrize("given", [0.1, [0.1], np.float64(0.1), np.array(0.1)])
-def test_one_point(given):
+def test_a_path_may_have_one_point(given):
     problem = problem_of()
     path = sw.path(problem, given)
     r = sw.solve(at(problem, 0.1, 0.0))
@@ -291,7 +291,7 @@ def test_margins(form):
         assert margins == pytest.approx(want, abs=1e-12)
 
 
-def test_factorised_data():
+def test_factorised_data_have_paths():
     rng = np.random.default_rng(0)
     U, V = rng.normal(size=(60, 4)), rng.normal(size=(4, 20))
     b = np.sign(U[:, 0] + 0.3)

@@ -1,5 +1,7 @@
 """Plots of estimators and of several results; those of one result and of a path are with what they are about."""
 
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -7,6 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 from sklearn.preprocessing import scale
 
 import southwell as sw
+from long_solves import made
 
 
 def labels(ax) -> list[str]:
@@ -84,3 +87,35 @@ def test_axes_that_are_drawn_on_twice_stay_as_they_are(pyplot):
     assert sw.plots.cross_validation(model, ax=ax).xaxis_inverted() and ax.get_ylabel() == "- mean squared error"
     path = sw.path(sw.Problem(X, y), n_points=4)
     assert path.plot(ax=path.plot()).xaxis_inverted()
+
+
+@pytest.mark.parametrize("against", ["seconds", "epoch", "moves", "entries"])
+def test_a_plot_shows_the_gap(pyplot, against):
+    A, b = made()
+    r = sw.solve(A, b, l1=0.02)
+    ax = r.plot(against)
+    assert isinstance(ax, pyplot.Axes) and ax.get_yscale() == "log" and ax.get_xlabel() == against
+    np.testing.assert_allclose(ax.lines[0].get_ydata()[-1], r.relative_gap)
+    assert r.plot(ax=ax) is ax
+
+
+def test_a_zero_problem_and_one_row_can_be_plotted(pyplot):
+    A, b = made()
+    assert isinstance(sw.solve(A, np.zeros(200), l1=0.1).plot(), pyplot.Axes)
+    assert isinstance(sw.solve(A, b, l1=0.1, record_history=False).plot(), pyplot.Axes)
+
+
+def test_an_unknown_axis_is_refused():
+    A, b = made()
+    with pytest.raises(ValueError, match=r"seconds.*got 'nonsense'"):
+        sw.solve(A, b, l1=0.1).plot("nonsense")
+
+
+def test_a_plot_without_matplotlib_says_what_to_install(monkeypatch):
+    A, b = made()
+    r = sw.solve(A, b, l1=0.1)
+    for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"pip install 'southwell\[plot\]'"):
+        r.plot()

@@ -54,7 +54,7 @@ def test_every_kind_of_data(tmp_path, form, dtype, centred, intercept):
 @pytest.mark.parametrize("loss", ["softmax", "multiclass_hinge"])
 @pytest.mark.parametrize("penalty", [ElasticNet(0.02), ElasticNet(0.01, 0.1), ElasticNet(0, 0.1), Groups(0.03)])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_classes(tmp_path, loss, penalty, intercept):
+def test_proofs_of_classes_are_checked(tmp_path, loss, penalty, intercept):
     A, b = sparse_model("squared", 30, 6, 1)
     labels = np.digitize(b, np.quantile(b, [0.3, 0.7]))
     checked(tmp_path, sw.BlockProblem(A, labels, loss, penalty, intercept=intercept), A, labels)
@@ -62,7 +62,7 @@ def test_classes(tmp_path, loss, penalty, intercept):
 
 @pytest.mark.parametrize("loss", ["squared", "logistic", "hinge", "quantile", "poisson"])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_groups_and_tasks(tmp_path, loss, intercept):
+def test_proofs_of_groups_and_tasks_are_checked(tmp_path, loss, intercept):
     A, b = sparse_model(loss, 30, 6, 1)
     groups = Groups(0.03, groups=[0, 0, 1, 1, 2, 2], l1=0.01, l2=0.05)
     checked(tmp_path, sw.BlockProblem(A, b, loss, groups, intercept=intercept), A, b)
@@ -70,7 +70,7 @@ def test_groups_and_tasks(tmp_path, loss, intercept):
     checked(tmp_path, sw.BlockProblem(A, table, loss, Groups(0.03, l2=0.01), intercept=intercept), A, table)
 
 
-def test_factors(tmp_path):
+def test_proofs_of_factors_are_checked(tmp_path):
     rng = np.random.default_rng(0)
     U, V = rng.normal(size=(20, 3)), rng.normal(size=(3, 6))
     b = np.sign(U[:, 0] + 0.1)
@@ -79,7 +79,7 @@ def test_factors(tmp_path):
 
 @pytest.mark.parametrize("scale", [1e-100, 1e-30, 1e-8, 1e8, 1e30, 1e100])
 @pytest.mark.parametrize("loss", ["squared", "logistic", "hinge"])
-def test_extreme_scales(tmp_path, loss, scale):
+def test_proofs_at_extreme_scales_are_checked(tmp_path, loss, scale):
     A, b = sparse_model(loss, 20, 5, 6)
     penalty = ElasticNet(0.05 * scale, 0.1 * scale**2 if 1e-140 < scale**2 < 1e140 else 0.0)
     checked(tmp_path, sw.Problem(scale * A, b, loss, penalty), scale * A, b, max_epochs=100)
@@ -101,7 +101,7 @@ def test_points_that_are_no_solution(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2000))
-def test_random_problems(tmp_path, seed):
+def test_proofs_of_random_problems_are_checked(tmp_path, seed):
     rng = np.random.default_rng(seed)
     loss = LOSSES[seed % len(LOSSES)]
     n, d = rng.integers(2, 25), rng.integers(1, 12)

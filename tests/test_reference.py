@@ -46,7 +46,7 @@ def problem_of(p, penalty, A=None, **options):
 
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("loss", SMOOTH)
-def test_primal_iterates(loss, penalty, small, epochs):
+def test_primal_iterates_are_those_of_the_reference(loss, penalty, small, epochs):
     p, g = small(loss), PENALTIES[penalty]
     for k in range(1, 6):
         result = epochs(k, problem_of(p, g), side="primal", rule="cyclic")
@@ -122,7 +122,7 @@ def dual_twin(p, penalty, rule, k, A=None):
 
 @pytest.mark.parametrize("penalty", STRONG)
 @pytest.mark.parametrize("loss", LOSSES)
-def test_dual_iterates(loss, penalty, small, epochs):
+def test_dual_iterates_are_those_of_the_reference(loss, penalty, small, epochs):
     p, g = small(loss), PENALTIES[penalty]
     for k in range(1, 6):
         result = epochs(k, problem_of(p, g), side="dual", rule="cyclic")

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import southwell as sw
-from southwell import _search, rules
+from southwell import _core, _search, rules
 from southwell.methods import CoordinateDescent, Start
 from southwell.penalties import ElasticNet
 from twins import exact_index
@@ -30,7 +30,7 @@ def refused(match, rule, error=ValueError, side="primal", b=B, **options):
 
 
 @pytest.mark.parametrize("given", [0, -1, 2.0, 2.5, True, "3", np.nan, [3]])
-def test_blocks_and_counts(given):
+def test_bad_blocks_and_counts_are_refused(given):
     for name, make in (
         ("blocks", lambda: rules.Hybrid(given)),
         ("refresh_every", lambda: rules.Greedy(refresh_every=given)),
@@ -47,18 +47,18 @@ def test_blocks_and_counts(given):
 
 
 @pytest.mark.parametrize("given", [-0.1, 1.1, np.nan, np.inf, "half", None, [0.5]])
-def test_shares(given):
+def test_shares_out_of_range_are_refused(given):
     for name, make in (("mix", rules.AdaUniform), ("explore", lambda share: rules.MaxInnerProduct(explore=share))):
         with pytest.raises((TypeError, ValueError), match=f"{name} (must be|is a share)"):
             make(given)
 
 
-def test_shares_at_their_ends():
+def test_shares_may_be_at_their_ends():
     for share in (0, 1, 0.0, 1.0, np.float32(0.5)):
         rules.AdaUniform(share), rules.MaxInnerProduct(explore=share)
 
 
-def test_more_blocks_than_coordinates():
+def test_more_blocks_than_coordinates_are_refused():
     refused("between 1 and the number of features, 6; got 7", rules.Hybrid(7))
     refused("between 1 and the number of samples, 12; got 13", rules.Hybrid(13), side="dual", l2=0.1)
     refused("blocks is 2, but partition has 3; leave blocks out", rules.Hybrid(2, partition=[0, 1, 2, 0, 1, 2]))
@@ -67,7 +67,7 @@ def test_more_blocks_than_coordinates():
 # Names
 
 
-def test_names_nobody_knows():
+def test_unknown_names_are_refused():
     for given, near in (
         ("gredy", "greedy"),
         ("adaptve", "adaptive"),
@@ -95,7 +95,7 @@ def test_names_nobody_knows():
 
 
 @pytest.mark.parametrize("given", [["gs"], {"gs"}])
-def test_scores_that_are_not_names(given):
+def test_scores_that_are_not_names_are_refused(given):
     with pytest.raises((TypeError, ValueError), match="score"):
         rules.Greedy(given)
 
@@ -123,12 +123,12 @@ def test_scores_that_are_not_names(given):
         (np.zeros((6, 2), int), "The partition misses 5 of 6"),
     ],
 )
-def test_partitions_that_are_none(partition, match):
+def test_partitions_that_are_not_one_are_refused(partition, match):
     refused(match, rules.Hybrid(partition=partition))
 
 
 @pytest.mark.parametrize("given", [None, 3, 2.5])
-def test_partitions_of_other_types(given):
+def test_partitions_of_other_types_are_refused(given):
     refused(
         f"kmeans, minibatch-kmeans, spectral, or an array; got {type(given).__name__}",
         rules.Hybrid(partition=given),
@@ -163,7 +163,7 @@ def test_rules_with_arrays_can_be_compared():
 # Problems that do not suit
 
 
-def test_scores_that_do_not_suit():
+def test_scores_that_do_not_suit_the_problem_are_refused():
     for kind in (rules.Greedy, lambda score: rules.Hybrid(partition=np.zeros(6, int), score=score)):
         refused("'gs' .*needs l1 = 0 and no bounds on the primal side; use 'gs-s'", kind("gs"))
         refused("'gs' .*no bounds on the primal side", kind("gs"), l1=0, penalty=ElasticNet(l2=1.0, lower=0.0))
@@ -186,7 +186,7 @@ def test_search_needs_the_mirror(monkeypatch):
 # The search
 
 
-def test_hnswlib_is_not_there(monkeypatch):
+def test_a_missing_hnswlib_is_named_with_the_extra_that_has_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "hnswlib", None)
     refused(r"needs hnswlib.*pip install 'southwell\[search\]'", "max_inner_product", ImportError)
 
@@ -197,7 +197,7 @@ def test_the_extra_that_is_advised_exists():
     assert any("hnswlib" in part for part in extras["search"])
 
 
-def test_an_index_too_large(monkeypatch):
+def test_an_index_that_is_too_large_is_refused(monkeypatch):
     monkeypatch.setitem(sys.modules, "hnswlib", types.ModuleType("hnswlib"))
     monkeypatch.setattr(_search, "MEMORY_LIMIT", 4 * 6 * 12 - 1)
     for form in (np.asarray, sp.csr_array):
@@ -232,7 +232,7 @@ NONSENSE = {
 }
 
 
-def test_a_search_that_raises(monkeypatch):
+def test_the_error_of_a_search_reaches_the_caller(monkeypatch):
     method = searching(broken, monkeypatch)
     with pytest.raises(Broken, match="no answer today"):
         sw.solve(A, B, l1=0.1, method=method)
@@ -245,12 +245,12 @@ def test_a_search_that_raises(monkeypatch):
 
 
 @pytest.mark.parametrize("case", NONSENSE)
-def test_a_search_that_answers_nonsense(case, monkeypatch):
+def test_nonsense_of_a_search_is_refused(case, monkeypatch):
     with pytest.raises((ValueError, TypeError, RuntimeError)):
         sw.solve(A, B, l1=0.1, method=searching(NONSENSE[case], monkeypatch))
 
 
-def test_a_search_that_answers_nonsense_late(monkeypatch):
+def test_late_nonsense_of_a_search_is_refused(monkeypatch):
     asked = []
 
     def find(image, number):
@@ -273,3 +273,8 @@ def test_a_search_cannot_change_what_it_is_shown(monkeypatch):
         core.settle()
         core.lead(20)
         assert np.abs(core.point()[0]).max() < 1e3
+
+
+def test_the_core_refuses_an_unknown_rule():
+    with pytest.raises(ValueError, match="unknown rule 'cyclical'"):
+        _core.Rule("cyclical").draw(3, 0, 3)

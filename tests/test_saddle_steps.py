@@ -47,7 +47,7 @@ LAZY = {
 
 @pytest.mark.parametrize("penalty", LAZY)
 @pytest.mark.parametrize("method", [SAGA(), SPDC(), SPDC(batch=4)])
-def test_ten_thousand_lazy_steps(method, penalty):
+def test_thousands_of_lazy_steps(method, penalty):
     """The reference moves every coordinate at every step. The dual start pulls many across zero and back."""
     A = thin(40, 300, 3)
     rng = np.random.default_rng(7)
@@ -57,7 +57,7 @@ def test_ten_thousand_lazy_steps(method, penalty):
         np.where(rng.random(300) < 0.3, 0.0, rng.normal(size=300)), *(parts(problem)[4].lo, parts(problem)[4].hi)
     )
     start = {"x": x, "y": problem.loss.derivative(A @ x, b)}
-    steps = 3000 if method == SPDC(batch=4) else 10_000
+    steps = 1000 if method == SPDC(batch=4) else 3000  # each coordinate is skipped a hundred times in a row
     core = begin(method, problem, x=x)
     led = core.lead(steps)
     got = core.point()

@@ -64,7 +64,7 @@ def test_explorers_draw_uniformly(candidates, monkeypatch):
     assert chance(twins.core.draw(20_000), best_of) > 1e-4
 
 
-def test_some_explore(monkeypatch):
+def test_a_share_of_moves_explores(monkeypatch):
     monkeypatch.setattr(_search, "index", exact_index)
     twins = Twins(problem_of("logistic", "l2"), "primal", rules.MaxInnerProduct(1, explore=0.3))
     want = np.full(D, 0.3 / D)
@@ -74,7 +74,6 @@ def test_some_explore(monkeypatch):
 
 @pytest.mark.parametrize("side", ["primal", "dual"])
 def test_hnswlib_finds_the_largest(side):
-    pytest.importorskip("hnswlib")
     rng = np.random.default_rng(0)
     for form in FORMS:
         problem = problem_of("squared", "l2", form)

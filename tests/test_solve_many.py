@@ -1,9 +1,6 @@
 """Many problems at once: the numbers of one by one, shared data, and every way to stop."""
 
 import gc
-import sys
-import threading
-import time
 import warnings
 
 import numpy as np
@@ -11,46 +8,10 @@ import pytest
 import scipy.sparse as sp
 
 import southwell as sw
+from many_problems import CLASSES, FORMS, D, N, agrees, made, same
 from saddles import factors, honest
-from signals import signal_on_call
 from southwell.methods import DGPD, DSPDC, FISTA, LBFGS, SAGA, SPDC, CoordinateDescent
 from southwell.penalties import ElasticNet
-from test_control import hard
-
-N, D, CLASSES = 90, 12, 4
-FORMS = {
-    "dense": np.asarray,
-    "Fortran": np.asfortranarray,
-    "sparse": sp.csr_array,
-    "by columns": sp.csc_array,
-    "centred": lambda A: sw.Centred(sp.csr_array(A)),
-    "float32": lambda A: A.astype(np.float32),
-}
-
-CD = "coordinate_descent"  # it takes as long as one likes
-
-
-def made(seed=0):
-    """Data with holes, and the class whose direction is nearest."""
-    rng = np.random.default_rng(seed)
-    A = rng.normal(size=(N, D)) * (rng.random((N, D)) < 0.6)
-    return A, np.argmax(A @ rng.normal(size=(D, CLASSES)) + 0.3 * rng.normal(size=(N, CLASSES)), axis=1)
-
-
-def same(r, q):
-    """Bit for bit, but for the time it took."""
-    assert r.x.tobytes() == q.x.tobytes() and r.y.tobytes() == q.y.tobytes()
-    fields = "intercept", "primal", "dual", "gap", "scale", "status", "epochs", "method", "tol"
-    assert all(getattr(r, name) == getattr(q, name) for name in fields)
-    for name, column in r.history.items():
-        assert name == "seconds" or (column == q.history[name]).all()
-
-
-def agrees(A, targets, results, **options):
-    assert len(results) == targets.shape[1]
-    for k in range(targets.shape[1]):
-        same(results[k], sw.solve(A, targets[:, k], **options))
-
 
 # The numbers of one by one
 
@@ -76,7 +37,7 @@ def test_numbers_are_those_of_one_by_one(form, threads):
     ],
     ids=str,
 )  # fmt: skip
-def test_with_every_method(method):
+def test_every_method_gives_the_numbers_of_single_solves(method):
     A, labels = made()
     targets = np.where(labels[:, None] == np.arange(CLASSES), 1.0, -1.0)
     options = {"loss": "smooth_hinge", "l2": 0.05, "method": method, "max_epochs": 5000}
@@ -133,7 +94,7 @@ def test_two_classes_are_two_problems_that_mirror_each_other():
     "form",
     [np.asarray, sp.csr_array, sp.csc_array, sp.coo_array, lambda Y: Y.astype(bool), lambda Y: Y.astype(np.int8)],
 )
-def test_multi_label(form):
+def test_several_labels_give_the_numbers_of_single_solves(form):
     A, _ = made()
     marks = np.random.default_rng(1).random((N, 3)) < [0.5, 0.2, 0.8]
     results = sw.solve_many(A, form(marks.astype(float)), loss="squared_hinge", l2=0.1)
@@ -146,7 +107,7 @@ def test_multi_label(form):
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, np.asfortranarray, lambda Y: Y.tolist()])
 @pytest.mark.parametrize("loss", ["squared", "huber", "quantile"])
-def test_regression(loss, form):
+def test_regression_gives_the_numbers_of_single_solves(loss, form):
     A, _ = made()
     Y = A @ np.random.default_rng(2).normal(size=(D, 3)) + 0.1
     Y[Y < 0] = 0.0
@@ -156,13 +117,13 @@ def test_regression(loss, form):
     assert results.classes is None
 
 
-def test_counts():
+def test_counts_give_the_numbers_of_single_solves():
     A, _ = made()
     Y = np.random.default_rng(3).poisson(2.0, (N, 2))
     agrees(0.3 * A, Y, sw.solve_many(0.3 * A, Y, loss="poisson", l2=0.1), loss="poisson", l2=0.1)
 
 
-def test_one_column():
+def test_one_column_is_one_problem():
     A, _ = made()
     b = A[:, 0] + 1
     agrees(A, b[:, None], sw.solve_many(A, b[:, None], l2=0.1, n_threads=5), l2=0.1)
@@ -235,7 +196,7 @@ def test_margins(form):
     assert np.mean(results.classes[np.argmax(margins, axis=1)] == labels) > 0.8
 
 
-def test_repr():
+def test_results_are_shown_in_few_lines():
     A, labels = made()
     text = repr(sw.solve_many(A, labels, loss="hinge", l2=0.1))
     assert text.startswith(f"Results: {CLASSES} of {CLASSES} converged\n")
@@ -254,201 +215,3 @@ def test_one_warning_for_all():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sw.solve_many(A, labels, loss="logistic", l2=0.1)
-
-
-# Refusals
-
-
-@pytest.mark.parametrize(
-    ("Y", "options", "error", "match"),
-    [
-        (np.zeros(N), {}, ValueError, "at least two classes; got 1"),
-        (np.zeros(N), {"loss": "squared"}, ValueError, "Y must be a matrix with a column for each problem"),
-        (np.zeros((N, 2, 2)), {}, ValueError, r"got shape \(90, 2, 2\)"),
-        (np.zeros((N, 0)), {}, ValueError, "a column for each problem"),
-        (sp.csr_array((N, 0)), {}, ValueError, "no columns"),
-        ([[1, 2], [3]], {}, ValueError, "mixed shapes"),
-        (np.arange(N - 1) % 3, {}, ValueError, f"must have {N} entries"),
-        (np.tile([0, 2], (N, 1)), {}, ValueError, r"takes targets -1 and \+1; got 0"),
-        (np.tile([0, 1], (N, 1)), {}, ValueError, "needs both classes"),
-        (np.full((N, 2), np.nan), {"loss": "squared"}, ValueError, "NaN or infinity"),
-        (np.array([["a", "b"]] * N), {"loss": "squared"}, TypeError, "real numbers"),
-        (-np.ones((N, 2)), {"loss": "poisson"}, ValueError, ">= 0"),
-        (np.arange(N) % 3, {"n_threads": 0}, ValueError, "n_threads must be an integer >= 1"),
-        (np.arange(N) % 3, {"n_threads": 1.5}, ValueError, "n_threads must be an integer >= 1"),
-        (np.arange(N) % 3, {"callback": 3}, TypeError, "callback must be callable"),
-        (np.arange(N) % 3, {"method": "spcd"}, ValueError, "Did you mean 'spdc'"),
-        (np.arange(N) % 3, {"method": "saga", "loss": "hinge"}, ValueError, "needs a smooth loss"),
-        (np.arange(N) % 3, {"l1": 0.1, "penalty": ElasticNet(l2=0.1)}, TypeError, "either penalty or l1 and l2"),
-        (np.arange(N) % 3, {"tol": -1.0}, ValueError, "tol must be >= 0"),
-        (np.arange(N) % 3, {"sample_weight": np.arange(N) % 3 == 0}, ValueError, "needs both classes"),
-    ],
-)  # fmt: skip
-def test_refusals(Y, options, error, match):
-    with pytest.raises(error, match=match):
-        sw.solve_many(made()[0], Y, **{"loss": "logistic", "l2": 0.0 if "l1" in options else 0.1, **options})
-
-
-def test_labels_without_a_value_are_refused():
-    labels = np.where(np.arange(N) % 3 == 0, np.nan, np.arange(N) % 2)
-    with pytest.raises(ValueError, match="NaN"):
-        sw.solve_many(made()[0], labels, loss="hinge", l2=0.1)
-
-
-def test_labels_that_cannot_be_sorted_are_refused_kindly():
-    with pytest.raises((TypeError, ValueError), match="Y "):
-        sw.solve_many(made()[0], [None, "a", "b"] * 30, loss="hinge", l2=0.1)
-
-
-@pytest.mark.skipif(not hasattr(sp, "coo_array"), reason="needs sparse vectors")
-def test_sparse_vectors_are_refused_kindly():
-    flat = sp.coo_array(np.ones(N))
-    if flat.ndim != 1:
-        pytest.skip("before SciPy 1.13 there are no sparse vectors")
-    with pytest.raises(ValueError, match="Y must"):
-        sw.solve_many(made()[0], flat, loss="hinge", l2=0.1)
-
-
-# Who may stop it
-
-
-def test_callback_may_stop_one():
-    A, labels = made()
-    told = {k: [] for k in range(CLASSES)}
-
-    def callback(k, progress):
-        told[k].append(progress)
-        return k == 2 and progress.epoch >= 1
-
-    results = sw.solve_many(A, labels, loss="logistic", l2=0.01, tol=1e-9, callback=callback, n_threads=2)
-    names = [r.status.name for r in results]
-    assert names == ["CONVERGED", "CONVERGED", "STOPPED", "CONVERGED"]
-    assert not results.converged
-    for k, r in enumerate(results):
-        assert all(isinstance(p, sw.Progress) for p in told[k])
-        assert [p.gap for p in told[k]] == r.history["gap"].tolist()
-        assert (told[k][-1].x == r.x).all()
-
-
-def test_callbacks_come_one_at_a_time():
-    inside, together = [], []
-
-    def callback(k, progress):
-        inside.append(k)
-        if len(inside) > 1:
-            together.append(k)
-        time.sleep(0.002)
-        inside.remove(k)
-
-    A, labels = made()
-    sw.solve_many(A, labels, loss="logistic", l2=0.01, callback=callback, n_threads=4)
-    assert not together
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_an_error_in_a_callback_reaches_the_caller_and_the_others_stop(threads):
-    A, b = hard(200, 100)
-    Y = np.column_stack([b, -b, b + 1, b + 2])
-    last = {}
-
-    def callback(k, progress):
-        last[k] = progress.epoch
-        if k == 1 and progress.epoch >= 1:
-            raise LookupError("odd")
-
-    first = {"callback": lambda k, p: k == 0 or callback(k, p)} if threads == 1 else {"callback": callback}
-    with pytest.raises(LookupError, match="odd") as caught:
-        sw.solve_many(A, Y, l2=1e-9, tol=0.0, max_epochs=10**9, max_seconds=300, n_threads=threads, method=CD, **first)
-    assert "callback" in [entry.name for entry in caught.traceback]
-    assert not any(thread.name.startswith("ThreadPool") for thread in threading.enumerate())
-    if threads == 1:
-        assert 3 not in last  # it never began
-
-
-def test_max_seconds_is_for_all(monkeypatch):
-    """Each problem is told what the others have left."""
-    module, left = sys.modules["southwell.solve_many"], []
-    run = module.run
-
-    def noted(problem, method, start, settings, *rest):
-        left.append(settings.max_seconds)
-        return run(problem, method, start, settings, *rest)
-
-    monkeypatch.setattr(module, "run", noted)
-    A, b = hard(200, 100)
-    Y = np.column_stack([b + k for k in range(6)])
-    for threads in (1, 2):
-        left.clear()
-        with pytest.warns(sw.ConvergenceWarning, match="6 of 6 problems"):
-            results = sw.solve_many(
-                A, Y, l2=1e-9, tol=0.0, max_epochs=10**9, max_seconds=0.3, n_threads=threads, method=CD
-            )
-        assert len(left) == 6 and max(left) <= 0.3 and min(left) < max(left)
-        if threads == 1:
-            for own, following, r in zip(left[:-1], left[1:], results, strict=False):
-                assert following <= max(own - r.seconds, 0.0) + 1e-6
-        assert {r.status.name for r in results} == {"MAX_SECONDS"}
-        for r in results:
-            honest(r)
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_ctrl_c_leaves_what_there_is(threads):
-    A, b = hard(200, 100)
-    Y = np.column_stack([b, *(b + k for k in range(1, 6))])
-    there = set()
-
-    def callback(k, progress):
-        there.add(k)
-        if there == set(range(threads + 1)):  # the first has ended, and another has begun in its place
-            send()
-        return k == 0 and progress.epoch >= 2
-
-    with signal_on_call() as send, pytest.raises(sw.Interrupted) as caught:
-        sw.solve_many(
-            A, Y, l2=1e-9, tol=0.0, max_epochs=10**9, max_seconds=300, n_threads=threads, method=CD, callback=callback
-        )
-    results = caught.value.result
-    assert isinstance(caught.value, KeyboardInterrupt) and isinstance(results, sw.Results) and len(results) == 6
-    begun = [r for r in results if r is not None]
-    assert len(begun) == threads + 1 and results[5] is None
-    assert results[0].status is sw.Status.STOPPED
-    assert {r.status for r in begun[1:]} == {sw.Status.INTERRUPTED}
-    for r in begun:
-        honest(r)
-    assert repr(results).startswith("Results: 0 of 6 converged")
-    assert not any(thread.name.startswith("ThreadPool") for thread in threading.enumerate())
-
-
-def test_partial_results_have_not_converged():
-    A, labels = made()
-    done = sw.solve_many(A, labels, loss="hinge", l2=0.1)
-    partial = sw.Results([done[0], None], done.classes[:2], 0.1)
-    assert not partial.converged
-
-
-def test_ctrl_c_in_a_callback():
-    def callback(k, progress):
-        raise KeyboardInterrupt
-
-    A, labels = made()
-    with pytest.raises(sw.Interrupted) as caught:
-        sw.solve_many(A, labels, loss="hinge", l2=0.1, callback=callback)
-    assert isinstance(caught.value.result, sw.Results)
-
-
-def test_a_refusal_of_one_problem_is_raised_before_any_begins():
-    A, labels = made()
-    Y = np.column_stack([labels == 0, labels == 1, np.ones(N)])
-    told = []
-    with pytest.raises(ValueError, match="needs both classes"):
-        sw.solve_many(A, Y, loss="hinge", l2=0.1, callback=lambda k, p: told.append(k))
-    assert not told
-
-
-def test_many_more_problems_than_threads():
-    A, _ = made()
-    labels = np.arange(N) % 30
-    results = sw.solve_many(A, labels, loss="squared_hinge", l2=0.1, n_threads=3)
-    assert len(results) == 30 and results.converged
-    same(results[17], sw.solve(A, np.where(labels == 17, 1.0, -1.0), loss="squared_hinge", l2=0.1))

@@ -33,7 +33,7 @@ def spdc_as_the_twin(method, problem, start=None, times=TIMES):
 
 @pytest.mark.parametrize("penalty", ALL)
 @pytest.mark.parametrize("loss", LOSSES)
-def test_spdc(loss, penalty):
+def test_spdc_steps_are_those_of_the_twin(loss, penalty):
     """Where there is no strong convexity, around 0: while it is led, centres stay."""
     for form in forms(loss):
         spdc_as_the_twin(SPDC(), problem_of(loss, penalty, form))
@@ -41,7 +41,7 @@ def test_spdc(loss, penalty):
 
 @pytest.mark.parametrize("penalty", ALL)
 @pytest.mark.parametrize("loss", ["squared", "logistic", "hinge"])
-def test_spdc_by_norms(loss, penalty):
+def test_spdc_steps_by_norms_are_those_of_the_twin(loss, penalty):
     for form in ("dense", "sparse"):
         spdc_as_the_twin(SPDC(sampling="norms"), problem_of(loss, penalty, form))
 
@@ -49,7 +49,7 @@ def test_spdc_by_norms(loss, penalty):
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("batch", [4, N])
 @pytest.mark.parametrize("loss", ["squared", "logistic", "hinge", "huber"])
-def test_spdc_in_batches(loss, batch, threads):
+def test_spdc_steps_in_batches_are_those_of_the_twin(loss, batch, threads):
     for penalty in ALL:
         for form in ("dense", "sparse"):
             spdc_as_the_twin(SPDC(batch=batch, n_threads=threads), problem_of(loss, penalty, form), times=(1, 3, 50))
@@ -57,7 +57,7 @@ def test_spdc_in_batches(loss, batch, threads):
 
 @pytest.mark.parametrize("method", [SPDC(), SPDC(batch=4), SPDC(sampling="norms")])
 @pytest.mark.parametrize("loss", ["squared", "hinge"])
-def test_spdc_after_each_of_fifty_steps(loss, method):
+def test_spdc_agrees_with_the_twin_after_each_of_fifty_steps(loss, method):
     problem = problem_of(loss, "box", "sparse")
     spdc_as_the_twin(method, problem, times=range(1, 51))
     core, twin, led = begin(method, problem), spdc_twin(method, problem), []
@@ -70,7 +70,7 @@ def test_spdc_after_each_of_fifty_steps(loss, method):
 @pytest.mark.parametrize("perturb", [0.3, (0.2, 0.5), (0.4, 0.0), (0.0, 0.4)])
 @pytest.mark.parametrize("batch", [1, 4])
 @pytest.mark.parametrize("loss", ["squared", "hinge", "poisson"])
-def test_spdc_perturbed(loss, batch, perturb):
+def test_perturbed_spdc_steps_are_those_of_the_twin(loss, batch, perturb):
     if loss != "squared" and isinstance(perturb, tuple):
         perturb = (perturb[0], 0.5)  # they need it
     for penalty in ("elastic net", "box"):
@@ -81,20 +81,20 @@ def test_spdc_perturbed(loss, batch, perturb):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("batch", [1, 4])
 @pytest.mark.parametrize("loss", ["squared", "logistic", "hinge"])
-def test_spdc_with_an_intercept(loss, batch, form):
+def test_spdc_steps_with_an_intercept_are_those_of_the_twin(loss, batch, form):
     for penalty in ("l2", "box", "partly free"):
         spdc_as_the_twin(SPDC(batch=batch), problem_of(loss, penalty, form, intercept=True))
 
 
 @pytest.mark.parametrize("method", [SPDC(), SPDC(batch=4), SPDC(sampling="norms")])
-def test_spdc_from_elsewhere(method):
+def test_spdc_steps_from_elsewhere_are_those_of_the_twin(method):
     for penalty in ALL:
         for intercept in (False, True):
             problem = problem_of("smooth_hinge", penalty, "sparse", intercept=intercept)
             spdc_as_the_twin(method, problem, somewhere(problem))
 
 
-def test_spdc_with_steps_by_hand():
+def test_spdc_takes_steps_given_by_hand():
     problem, steps = problem_of("logistic", "box"), (0.3, 0.7, 0.4)
     method = SPDC(tau=0.3, sigma=0.7, theta=0.4)
     as_the_twin(method, problem, lambda led: reference.spdc(*parts(problem), np.reshape(led, (-1, 1)), steps))
@@ -119,10 +119,9 @@ def test_centres_follow_after_their_epochs(loss, intercept):
     got = driven(method, problem, epochs).point()
     close(got[0][:D], x[:D])
     close(got[1], y)
-    if loss == "hinge":
-        return
-    stayed = driven(SPDC(tau=0.2, sigma=0.7, theta=0.0, recentre=False), problem, epochs).point()
-    assert np.abs(stayed[0][:D] - x[:D]).max() > 1e-6
+    if loss == "squared":  # else so short a run may end at the same point
+        stayed = driven(SPDC(tau=0.2, sigma=0.7, theta=0.0, recentre=False), problem, epochs).point()
+        assert np.abs(stayed[0][:D] - x[:D]).max() > 1e-6
 
 
 # Threads
@@ -161,12 +160,15 @@ def test_norms_sampling_draws_by_its_probabilities():
 
 
 @pytest.mark.parametrize("m", [2, 5, N - 1, N])
-def test_batches_are_uniform_subsets(m):
-    """Each row with probability m/n; every place of a batch, and every pair, alike."""
+def test_batches_are_subsets(m):
     drawn = np.reshape(begin(SPDC(batch=m), problem_of("squared", "l2")).draw(4000), (-1, m))
     assert (np.diff(np.sort(drawn, axis=1), axis=1) > 0).all()
-    if m == N:
-        return
+
+
+@pytest.mark.parametrize("m", [2, 5, N - 1])
+def test_batches_are_uniform(m):
+    """Each row with probability m/n; every place of a batch, and every pair, alike."""
+    drawn = np.reshape(begin(SPDC(batch=m), problem_of("squared", "l2")).draw(4000), (-1, m))
     for place in (0, m - 1):
         assert chance(drawn[:, place], np.full(N, 1 / N)) > 1e-4
     counts = np.bincount(drawn.ravel(), minlength=N)

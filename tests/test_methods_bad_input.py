@@ -1,8 +1,4 @@
-"""Saddle methods refuse what they cannot do, say what to do instead, and never prove what is not so."""
-
-import warnings
-from dataclasses import replace
-from functools import cache
+"""Methods refuse what they cannot use, in words; steps that are too long end with a warning."""
 
 import numpy as np
 import pytest
@@ -10,6 +6,7 @@ import scipy.sparse as sp
 
 import southwell as sw
 from saddles import D, N, factors, honest, problem_of, quietly
+from southwell import rules
 from southwell.methods import (
     DGPD,
     DSPDC,
@@ -21,10 +18,10 @@ from southwell.methods import (
     SVRG,
     AcceleratedCD,
     AcceleratedSDCA,
+    Auto,
     CoordinateDescent,
 )  # fmt: skip
 from southwell.penalties import ElasticNet
-from test_saddle_convergence import METHODS, takes
 
 NAN, INF = float("nan"), float("inf")
 
@@ -48,7 +45,7 @@ def refuses(error, match, *args, **options):
         (DGPD(active_sets=False, columns=D + 1), f"columns must be 1 to {D}.*; got {D + 1}"),
     ],
 )
-def test_more_than_there_are(method, match):
+def test_more_rows_or_columns_than_there_are_are_refused(method, match):
     refuses(ValueError, match, problem_of(), method=method)
 
 
@@ -68,7 +65,7 @@ def test_an_intercept_counts_as_a_column():
         (AcceleratedSDCA, "inner_epochs"),
     ],
 )  # fmt: skip
-def test_counts_are_counts(kind, name, given):
+def test_counts_that_are_not_integers_are_refused(kind, name, given):
     with pytest.raises(ValueError, match=f"{name} must be an integer >= 1"):
         kind(**{name: given})
 
@@ -83,7 +80,7 @@ STEPS = [
 
 
 @pytest.mark.parametrize(("kind", "name"), STEPS)
-def test_steps_are_positive(kind, name):
+def test_steps_that_are_not_positive_are_refused(kind, name):
     for given in (0.0, -1.0, NAN, INF, -INF):
         with pytest.raises(ValueError, match=f"{name} must be > 0"):
             kind(**{name: given})
@@ -111,7 +108,7 @@ def test_theta_may_be_0(kind):
         (AcceleratedSDCA, {"rule": "cyclic"}, "Known: shuffled, uniform"),
     ],
 )
-def test_unknown_names(kind, options, match):
+def test_unknown_names_are_refused(kind, options, match):
     with pytest.raises(ValueError, match=match):
         kind(**options)
 
@@ -120,7 +117,7 @@ def test_unknown_names(kind, options, match):
     "given", ["none", -1.0, NAN, INF, (0.1,), (0.1, 0.1, 0.1), (0.1, -0.1), ("a", 0.1), None, [1, 2]]
 )
 @pytest.mark.parametrize("kind", [SPDC, DSPDC, DGPD])
-def test_perturbations_are_numbers(kind, given):
+def test_perturbations_that_are_not_numbers_are_refused(kind, given):
     with pytest.raises(ValueError, match="perturb must be 'auto', a number >= 0, or two"):
         kind(perturb=given)
 
@@ -128,12 +125,12 @@ def test_perturbations_are_numbers(kind, given):
 @pytest.mark.parametrize(
     ("kind", "name"), [(SPDC, "recentre"), (DSPDC, "recentre"), (DGPD, "active_sets"), (DGPD, "adapt")]
 )
-def test_flags_are_flags(kind, name):
+def test_flags_that_are_not_booleans_are_refused(kind, name):
     with pytest.raises(TypeError, match=f"{name} must be True or False"):
         kind(**{name: "no"})
 
 
-def test_methods_by_name():
+def test_methods_are_found_by_name():
     for name in ("spdc", "dspdc", "dgpd", "saga", "sag", "svrg", "fista", "lbfgs", "accelerated_sdca"):
         assert sw.solve(problem_of("squared", "l2"), method=name).status is sw.Status.CONVERGED
     refuses(ValueError, "Unknown method 'sdpc'.*Did you mean 'spdc'", problem_of(), method="sdpc")
@@ -143,7 +140,7 @@ def test_methods_by_name():
 
 
 @pytest.mark.parametrize("kind", [SPDC, DSPDC, DGPD])
-def test_without_strong_convexity_nor_perturbation(kind):
+def test_strong_convexity_or_a_perturbation_is_required(kind):
     weights = ElasticNet(l1=0.1, l2=0.1, weights=np.arange(D) % 2)
     for problem in (problem_of("squared", "l1"), problem_of(intercept=True), problem_of("squared", weights)):
         advice = f"{kind.__name__} needs strong convexity: l2 > 0 .*no intercept.*perturb='auto'.*CoordinateDescent"
@@ -158,17 +155,17 @@ def test_without_strong_convexity_nor_perturbation(kind):
 
 @pytest.mark.parametrize("method", [SAGA(), SAG(), SVRG(), FISTA(), LBFGS(), AcceleratedSDCA()])
 @pytest.mark.parametrize("loss", ["hinge", "quantile", "epsilon_insensitive"])
-def test_losses_with_kinks(method, loss):
+def test_losses_with_kinks_are_refused(method, loss):
     refuses(ValueError, "needs a smooth loss.*SPDC", problem_of(loss, "l2"), method=method)
 
 
 @pytest.mark.parametrize("method", [SAGA(), SAG(), SVRG(), AcceleratedSDCA()])
-def test_poisson_has_no_bounded_curvature(method):
+def test_poisson_is_refused_where_curvature_must_be_bounded(method):
     refuses(ValueError, "needs a smooth loss.*SPDC", problem_of("poisson", "l2"), method=method)
 
 
 @pytest.mark.parametrize("penalty", ["elastic net", "l1", "box", ElasticNet(l2=0.1, lower=0.0)])
-def test_sag_is_for_smooth_penalties(penalty):
+def test_sag_refuses_penalties_that_are_not_smooth(penalty):
     refuses(
         ValueError, "SAG is for smooth penalties: l1 = 0 and no bounds.*SAGA", problem_of(penalty=penalty), method="sag"
     )
@@ -180,7 +177,7 @@ def test_accelerated_sdca_needs_strong_convexity():
 
 
 @pytest.mark.parametrize("method", [SPDC(), SPDC(batch=4), SAGA(), SAG(), SVRG()])
-def test_centred_sparse_data(method):
+def test_centred_sparse_data_are_refused_and_dense_are_solved(method):
     A = problem_of().data.rows
     centred = problem_of("squared", "l2", lambda _: sw.Centred(sp.csr_array(A)))
     refuses(ValueError, "every feature in every step.*intercept=True.*CoordinateDescent", centred, method=method)
@@ -197,7 +194,7 @@ def test_active_sets_need_0_within_the_bounds():
 # Factors
 
 
-def test_factors_that_do_not_fit():
+def test_factors_that_do_not_fit_are_refused():
     U, V = factors()
     refuses(ValueError, f"inner sizes .*U is {N} x 4, V is 3 x {D}", sw.Factorised(U, V[:3]), np.ones(N), l2=0.1)
     refuses(ValueError, f"b must have {N} entries", sw.Factorised(U, V), np.ones(N + 1), l2=0.1)
@@ -210,14 +207,14 @@ def test_factors_that_do_not_fit():
 
 @pytest.mark.parametrize("value", [NAN, INF, -INF])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array])
-def test_factors_with_holes(value, form):
+def test_factors_that_are_not_finite_are_refused(value, form):
     for k, name in enumerate("UV"):
         parts = list(factors())
         parts[k][1, 2] = value
         refuses(ValueError, f"^{name} contains NaN or infinity", sw.Factorised(*map(form, parts)), np.ones(N), l2=0.1)
 
 
-def test_broken_sparse_factors():
+def test_broken_sparse_factors_are_refused():
     U, V = factors()
     broken = sp.csr_array(U)
     broken.indices = broken.indices.copy()
@@ -225,7 +222,7 @@ def test_broken_sparse_factors():
     refuses(ValueError, "^U is broken", sw.Factorised(broken, V), np.ones(N), l2=0.1)
 
 
-def test_centred_factors():
+def test_centred_factors_are_refused():
     refuses(
         TypeError, "Centred takes a matrix, not Factorised", sw.Centred(sw.Factorised(*factors())), np.ones(N), l2=0.1
     )
@@ -239,7 +236,7 @@ def test_centred_factors():
     ],
     ids=repr,
 )  # fmt: skip
-def test_methods_that_walk_rows_or_columns(method):
+def test_methods_that_walk_rows_or_columns_refuse_factors(method):
     match = f"{type(method).__name__} needs rows or columns of A.*dspdc, fista, lbfgs.*U @ V"
     refuses(ValueError, match, sw.Factorised(*factors()), np.arange(N), l2=0.1, method=method)
 
@@ -269,7 +266,7 @@ TOO_LONG = [
 
 @pytest.mark.parametrize("method", TOO_LONG, ids=repr)
 @pytest.mark.parametrize("form", ["dense", "sparse"])
-def test_steps_that_diverge(method, form):
+def test_steps_that_diverge_end_with_a_warning(method, form):
     problem = problem_of("squared", ElasticNet(l2=0.01), form)
     with pytest.warns(sw.ConvergenceWarning, match="by hand smaller, or leave them to the method") as caught:
         r = sw.solve(problem, method=method)
@@ -290,173 +287,57 @@ def test_the_best_x_is_kept_when_objectives_overflow(every):
     honest(r)
 
 
-# Odd data
-
-
-def rolled(d=6, n=12):
-    rng = np.random.default_rng(0)
-    A = rng.normal(size=(n, d))
-    return A, A @ rng.normal(size=d) + 0.3
-
-
-def wide(A):
-    A = sp.csr_array(A)
-    A.indices, A.indptr = A.indices.astype(np.int64), A.indptr.astype(np.int64)
-    return A
-
-
-def odd_cases():
-    A, b = rolled()
-    holes = np.where(np.arange(6) % 2, A, 0) * (np.arange(12) % 3 > 0)[:, None]
-    return {
-        "one sample": (A[:1], b[:1], None),
-        "one feature": (A[:, :1], b, None),
-        "one number": (A[:1, :1], b[:1], None),
-        "two samples": (sp.csr_array(A[:2]), b[:2], None),
-        "empty rows and columns": (holes, b, None),
-        "empty rows and columns, sparse": (sp.csc_array(holes), b, None),
-        "constant targets": (A, np.ones(12), None),
-        "targets of 0": (A, np.zeros(12), None),
-        "nothing but zeros": (0 * A, b, None),
-        "nothing at all": (sp.csr_array((12, 6)), b, None),
-        "half of the weights 0": (A, b, np.arange(12) % 2),
-        "weights of all sizes": (sp.csr_array(A), b, np.r_[1e-300, 1, np.zeros(4), 1e-12, np.ones(4), 1e6]),
-        "duplicates": (np.repeat(A[:4], 3, axis=0)[:, [0, 0, 1, 1, 2, 2]], np.repeat(b[:4], 3), None),
-        "ties": (np.ones((12, 6)), np.where(np.arange(12) % 2, 1.5, -0.5), None),
-        "float32": (A.astype(np.float32), b.astype(np.float32), None),
-        "int64 indices": (wide(A), b, None),
-        "integers": (np.round(3 * A).astype(np.int16), np.round(b).astype(int), None),
-        "Fortran order": (np.asfortranarray(A), b, None),
-    }  # fmt: skip
-
-
-ODD = list(odd_cases())
-
-
-def odd_problem(case, loss, penalty, intercept):
-    A, b, s = odd_cases()[case] if isinstance(case, str) else case
-    kind = sw.losses.get(loss).targets
-    if kind == "signs":
-        b = np.where(b > np.median(b), 1.0, -1.0)
-        b[-1], b[-2:-1] = 1.0, -1.0
-        if b.size == 1:
-            return None  # both classes are needed
-    b = np.abs(b) if kind == "counts" else b
-    return sw.Problem(A, b, loss, penalty, intercept=intercept, sample_weight=s)
-
-
-def fitted(method, problem):
-    """The method with no more rows and columns than there are."""
-    most = {"batch": problem.n_samples, "rows": problem.n_samples, "columns": problem.n_features + problem.intercept}
-    options = {
-        name: min(given, most[name])
-        for name in most
-        if isinstance(given := getattr(method, name, None), int)
-    }  # fmt: skip
-    return replace(method, **options)
-
-
-@cache
-def bounds(case, loss, l1, l2, intercept):
-    r = quietly(odd_problem(case, loss, ElasticNet(l1, l2), intercept), tol=1e-12, max_epochs=3000)
-    return r.dual, r.primal
-
-
-def odd_run(name, case, loss, l1, l2, intercept, between, epochs=60):
-    penalty = ElasticNet(l1, l2)
-    if not takes(name, loss, penalty, intercept) or (problem := odd_problem(case, loss, penalty, intercept)) is None:
-        return
-    r = quietly(problem, method=fitted(METHODS[name], problem), max_epochs=epochs, max_seconds=300)
-    honest(r)
-    low, high = between
-    unit = max(abs(r.primal), r.scale, np.finfo(float).tiny)
-    assert r.primal >= low - 1e-9 * unit and r.dual <= high + 1e-9 * unit
-    assert r.status is not sw.Status.MAX_SECONDS
-
-
-@pytest.mark.parametrize("case", ODD)
-@pytest.mark.parametrize("name", METHODS)
-def test_odd_data(name, case):
-    """No crash, and certificates that agree with those of coordinate descent."""
-    for loss in ("squared", "logistic", "hinge"):
-        if odd_problem(case, loss, ElasticNet(), False) is None:
-            continue
-        for l1, l2, intercept in ((0.0, 0.1, False), (0.01, 0.1, True), (0.05, 0.0, False)):
-            odd_run(name, case, loss, l1, l2, intercept, bounds(case, loss, l1, l2, intercept))
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_odd_data_with_counts(name):
-    for case in ("one sample", "targets of 0", "nothing at all", "weights of all sizes", "ties"):
-        for l1, l2 in ((0.0, 0.1), (0.05, 0.0)):
-            odd_run(name, case, "poisson", l1, l2, False, bounds(case, "poisson", l1, l2, False))
+@pytest.mark.parametrize(
+    ("method", "options", "match"),
+    [
+        (AcceleratedCD("primal", "greedy"), {"l1": 0.1}, "smooth objectives: l1 = 0 and no bounds.*rule='uniform'"),
+        (AcceleratedCD("primal", "hybrid"), {"l1": 0.1, "l2": 0.1}, "hybrid.*l1 = 0 and no bounds.*rule='uniform'"),
+        (AcceleratedCD("primal", "hybrid"), {"penalty": ElasticNet(l2=1.0, lower=0.0)}, "no bounds.*rule='uniform'"),
+        (AcceleratedCD("dual", "greedy"), {"loss": "hinge", "l2": 0.1}, "the squared loss on the dual.*rule='uniform'"),
+        (AcceleratedCD("dual", "hybrid"), {"loss": "logistic", "l2": 0.1}, "the squared loss on the dual.*'uniform'"),
+        (AcceleratedCD("primal"), {"loss": "poisson", "l2": 0.1}, "poisson.*Use CoordinateDescent, or side='dual'"),
+        (AcceleratedCD("dual"), {"l2": 0.1, "intercept": True}, "l2 > 0 .*no intercept.*Use side='primal'"),
+        (AcceleratedCD("dual"), {"l1": 0.1}, "l2 > 0 on every coefficient.*CoordinateDescent"),
+        (AcceleratedCD("dual"), {"penalty": ElasticNet(l2=1.0, weights=[1, 1, 0])}, "l2 > 0 on every coefficient"),
+        (AcceleratedCD("primal"), {"loss": "hinge", "l2": 0.1}, "needs a smooth loss.*side='dual'"),
+        (AcceleratedCD("primal", coupling="gram"), {"loss": "logistic"}, "coupling='gram' needs.*coupling='mirror'"),
+        (AcceleratedCD("dual", coupling="gram"), {"l1": 0.1, "l2": 0.1}, "coupling='gram' needs.*coupling='mirror'"),
+    ],
+)
+def test_accelerated_descent_refuses_what_it_cannot_solve(method, options, match):
+    b = np.array([1.0, -1.0, 1.0, -1.0])
+    b = np.abs(b) if options.get("loss") == "poisson" else b
+    with pytest.raises(ValueError, match=match):
+        sw.solve(np.arange(12.0).reshape(4, 3), b, method=method, **options)
 
 
 @pytest.mark.parametrize(
-    "case", ["one number", "nothing at all", "targets of 0", "ties", "duplicates", "int64 indices"]
+    ("options", "match"),
+    [
+        ({"schedule": "fixd"}, "Unknown schedule 'fixd'. Did you mean 'fixed'.*Known: fixed, timed"),
+        ({"movers": "both"}, "Unknown movers 'both'.*Known: auto, dual, primal"),
+        ({"movers": None}, "Unknown movers None"),
+        ({"movers": ("primal", "dual")}, "Unknown movers"),
+    ],
 )
-@pytest.mark.parametrize("name", METHODS)
-def test_odd_data_is_solved(name, case):
-    """These are easy."""
-    if not takes(name, "squared", ElasticNet(l2=0.1)):
-        return
-    problem = odd_problem(case, "squared", ElasticNet(l2=0.1), False)
-    r = sw.solve(problem, method=fitted(METHODS[name], problem), max_epochs=10_000)
-    assert r.status is sw.Status.CONVERGED
-    if case in ("nothing at all", "targets of 0"):
-        assert not r.x.any()
+def test_auto_refuses_unknown_schedules_and_movers(options, match):
+    with pytest.raises(ValueError, match=match):
+        Auto(**options)
 
 
-def scaled(what, size):
-    A, b = rolled()
-    columns = np.where(np.arange(6) % 2, size, 1.0)
-    return {"A": (size * A, b, None), "b": (A, size * b, None), "columns": (A * columns, b, None)}[what]
+@pytest.mark.parametrize("name", [name for name in rules.ALL if name not in ("uniform", "hybrid", "greedy")])
+def test_accelerated_descent_refuses_other_rules(name):
+    with pytest.raises(ValueError, match=f"takes the rules uniform, hybrid and greedy; got {name}"):
+        AcceleratedCD(rule=name)
 
 
-@pytest.mark.parametrize("what", ["A", "b", "columns"])
-@pytest.mark.parametrize("size", [1e-150, 1e-30, 1e30, 1e150])
-@pytest.mark.parametrize("name", METHODS)
-def test_beyond_reason_the_answer_is_honest(name, size, what):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", RuntimeWarning)
-        for loss in ("squared", "logistic"):
-            for l1, l2, intercept in ((0.0, 0.1, False), (0.01, 0.1, True)):
-                if not takes(name, loss, ElasticNet(l1, l2), intercept):
-                    continue
-                problem = odd_problem(scaled(what, size), loss, ElasticNet(l1, l2), intercept)
-                r = quietly(problem, method=fitted(METHODS[name], problem), max_epochs=30)
-                assert np.isfinite(r.x).all() and not np.isnan([r.primal, r.dual, r.gap]).any()
-                if r.status:
-                    honest(r)
-
-
-def test_huge_counts_are_honest():
-    A, b = rolled()
-    for method in ("fista", "spdc", "dspdc", "dgpd"):
-        honest(quietly(A, 1e30 * np.abs(b), loss="poisson", l1=0.01, l2=0.1, method=method, max_epochs=30))
-
-
-# Warm starts
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_starts_outside_the_box_are_brought_inside(name):
-    if not takes(name, "squared", penalty := ElasticNet(l1=0.01, l2=0.1, lower=-0.1, upper=0.2)):
-        return
-    problem = problem_of("squared", penalty, "sparse")
-    r = quietly(problem, method=METHODS[name], warm_start=np.full(D, 0.3), max_epochs=3)
-    assert r.x.min() >= -0.1 and r.x.max() <= 0.2
-    honest(r)
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_a_result_of_other_targets_may_be_a_start(name):
-    """Its y is outside the domain of phi*, or of another length."""
-    other = problem_of("squared", ElasticNet(l2=0.1))
-    first = sw.solve(sw.Problem(other.data.rows, 50 * other.targets, penalty=ElasticNet(l2=0.1)))
-    for loss in ("logistic", "huber"):
-        problem = problem_of(loss, ElasticNet(l2=0.1))
-        if takes(name, loss, problem.penalty):
-            r = quietly(problem, method=METHODS[name], warm_start=first, max_epochs=20_000)
-            assert r.status is sw.Status.CONVERGED
-            honest(r)
+def test_accelerated_descent_refuses_other_options():
+    with pytest.raises(ValueError, match="cannot use refresh_every"):
+        AcceleratedCD(rule=rules.Greedy(refresh_every=3))
+    with pytest.raises(TypeError, match="restart must be True or False"):
+        AcceleratedCD(restart="yes")
+    with pytest.raises(ValueError, match="Did you mean 'uniform'"):
+        AcceleratedCD(rule="unifrom")
+    with pytest.raises(ValueError, match="Did you mean 'primal'"):
+        AcceleratedCD(side="prime")
+    assert AcceleratedCD() == sw.methods.get("accelerated_cd") == AcceleratedCD(rule="uniform")
