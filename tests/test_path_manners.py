@@ -1,6 +1,9 @@
 """A path may be left at any of its points, refuses what it cannot walk, and reads well."""
 
+import sys
+import time
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -26,12 +29,27 @@ def test_a_path_stops_where_enough_is_explained():
 
 def test_max_seconds_is_for_all():
     A, b = hard(600, 400)
+
+    def wait(k, progress):  # the time runs out within a point; between two points none would be told of it
+        time.sleep(0.5 * (k == 1))
+
     with pytest.warns(ConvergenceWarning, match="max_seconds"):
         path = sw.path(
-            sw.Problem(A, b, "quantile"), n_points=50, ratio=1e-4, tol=0.0, max_epochs=10**9, max_seconds=0.5
-        )
+            sw.Problem(A, b, "quantile"), n_points=50, ratio=1e-4, tol=0.0, max_epochs=10**9, max_seconds=0.5,
+            callback=wait,
+        )  # fmt: skip
     assert 1 <= len(path) < 50
     assert path.last.status is sw.Status.MAX_SECONDS
+
+
+def test_no_point_follows_one_that_the_time_limit_ended(monkeypatch):
+    """A solve ends before its limit by the time of a certificate, so the clock alone would allow another point."""
+    A, b = hard(600, 400)
+    now = time.perf_counter()
+    monkeypatch.setattr(sys.modules["southwell.path"], "time", SimpleNamespace(perf_counter=lambda: now))
+    with pytest.warns(ConvergenceWarning, match="max_seconds"):
+        path = sw.path(sw.Problem(A, b, "quantile"), n_points=5, ratio=1e-4, tol=0.0, max_epochs=10**9, max_seconds=0.1)
+    assert path.last.status is sw.Status.MAX_SECONDS and path.statuses.count(sw.Status.MAX_SECONDS) == 1
 
 
 def test_max_epochs_is_for_each_and_one_warning_for_all():

@@ -25,19 +25,19 @@ def shown(given: object, most: int = 80) -> str:
     return text if len(text) <= most else f"{text[:most]}... ({type(given).__name__})"
 
 
-def unknown(kind: str, given: object, known: Iterable[str]) -> ValueError:
-    """An error that lists the known names and suggests the nearest."""
+def unknown(kind: str, given: object, known: Iterable[str], listed: str | None = None) -> ValueError:
+    """An error that suggests the nearest of the known names, and lists them; of very many, ``listed`` says where."""
     names = sorted(known)
     asked = given.lower().replace("-", "_") if isinstance(given, str) else ""
     near = get_close_matches(asked, names, n=1, cutoff=0.5)
     guess = f" Did you mean {near[0]!r}?" if near else ""
-    return ValueError(f"Unknown {kind} {shown(given)}.{guess} Known: {', '.join(names)}.")
+    return ValueError(f"Unknown {kind} {shown(given)}.{guess} Known: {', '.join(names) if listed is None else listed}.")
 
 
-def one_name(kind: str, given: object, known: Iterable[str]) -> str:
+def one_name(kind: str, given: object, known: Iterable[str], listed: str | None = None) -> str:
     """``given``, if it is one of these names; else an error. An array, which compares entry by entry, is not a name."""
     if not isinstance(given, str) or given not in known:
-        raise unknown(kind, given, known)
+        raise unknown(kind, given, known, listed)
     return given
 
 

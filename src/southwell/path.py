@@ -238,7 +238,8 @@ def _walk_along(walk: _Walk, penalties: Iterable[Penalty], stop_at: float) -> Ba
             error = walk.step(k, penalty)
             if error is not None or walk.stopped or walk.points[-1].explained >= stop_at:
                 break
-            if walk.cancelled.raised:
+            # A solve ends before its limit by the time of a certificate: the clock would allow another point.
+            if walk.cancelled.raised or walk.last.status is Status.MAX_SECONDS:
                 break
     except KeyboardInterrupt as interrupt:  # between two solves
         if not walk.points:

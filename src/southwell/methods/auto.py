@@ -52,7 +52,7 @@ class Auto(Method):
         if not isinstance(self.policy, Mapping):
             raise TypeError(f"policy must be a mapping from names to numbers; got {type(self.policy).__name__}.")
         for key, number in self.policy.items():
-            one_name("policy", key, tuple(_core.policy()))
+            one_name("policy", key, tuple(_core.policy()), "the keys of southwell.methods.default_policy()")
             positive(f"policy[{key!r}]", number)
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
