@@ -57,7 +57,9 @@ public:
       along = std::abs(along) + 2e-16 * size; // slopes are known up to rounding
       square += along / d.length * (along / d.length);
     }
-    return norm * std::sqrt(std::max(square, 0.0));
+    // The slopes of nearly dependent columns are known up to rounding too.
+    const Real rounding = 4e-16 * std::sqrt(Real(scaled.size())) / factor_.smallest_pivot();
+    return norm * (std::sqrt(std::max(square, 0.0)) + rounding);
   }
 
 private:

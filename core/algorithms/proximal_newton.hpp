@@ -94,10 +94,11 @@ public:
 private:
   // True: the problem on W, softened if need be, is solved as well as it should be, or as it can be.
   bool round(Pulse& pulse) {
+    const bool digits = goal_ <= policy_.all_digits * unit_ * Real(width_);
     // Hardly any other unit will join.
-    const bool last = foreseen_ || (complete_ && gap_ <= policy_.last_round * goal_);
+    const bool last = foreseen_ || (complete_ && (digits || gap_ <= policy_.last_round * goal_));
     const Real part = complete_ ? policy_.part_once_complete : policy_.part_while_joining,
-               least = policy_.part_of_goal * goal_;
+               least = (digits ? policy_.beyond_goal : 1) * policy_.part_of_goal * goal_;
     Real target = last ? least : std::max(part * gap_, least);
     if (!begun()) target = infinity; // the gap is that of another problem
     // Then a certificate is due, the sooner the more W lacks: it brings that.

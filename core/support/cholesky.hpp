@@ -53,6 +53,11 @@ public:
       }
     }
   }
+  Real smallest_pivot() const { // |L^-1| is about its inverse
+    Real least = infinity;
+    for (Index i = 0; i < size_; ++i) least = std::min(least, line(i)[i]);
+    return least;
+  }
   // v = H^-1 v
   void solve(Real* v) const {
     for (Index i = 0; i < size_; ++i) v[i] = (v[i] - kernels::dot(line(i), v, i)) / line(i)[i];
