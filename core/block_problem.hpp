@@ -44,7 +44,8 @@ struct BlockProblem final : LinearProblem {
       for (std::size_t i = 0; i < margins.size(); ++i) margins[i] += own[i % std::size_t(k)];
       return;
     }
-    std::vector<Real> best(margins.begin(), margins.end()), trial(best.size()), y(best.size()), h(best.size());
+    std::vector<Real> best(margins.begin(), margins.end()), trial(best.size()), y(best.size()),
+        h(best.size());
     const auto shifted = [&](CVec by, Vec out) {
       for (std::size_t i = 0; i < out.size(); ++i) out[i] = margins[i] + by[i % std::size_t(k)];
     };

@@ -168,8 +168,15 @@ private:
       problem_.design.left()->adjoint(problem_.loss.weights(), y_, off);
     }
     const Real q = free_->part_in_span(off, weighted_norm());
-    if (!(q <= 1e-4 * weighted_norm())) return infinity; // nearly dependent columns: no useful bound
-    return q * (weighted_norm(margins) + q / problem_.loss.smoothness());
+    if (!(q <= 1e-4 * weighted_norm())) return infinity;   // nearly dependent columns: no useful bound
+    const Real steepness = 1 / problem_.loss.smoothness(); // of the derivative of phi*
+    if (first_free_ >= problem_.penalty.penalised())
+      return q * (weighted_norm(margins) + q * steepness); // an intercept alone: y is that of the margins
+    // A projection may have taken y far from the derivatives at the margins: those that belong to y are then
+    // bounded by the targets and by y itself.
+    return 2 * q *
+           (weighted_norm(margins) + weighted_norm(problem_.loss.targets()) +
+            (weighted_norm() + q) * steepness);
   }
   // Collects the unpenalised columns; or, if A = U V and they are more than the columns of U, those of U,
   // which span them.
