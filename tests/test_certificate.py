@@ -214,20 +214,18 @@ def test_a_dual_point_that_was_projected_is_charged_for_its_slopes():
     """Unpenalised columns that are multiples of each other, and weights over eight orders of magnitude: the slopes of y
     vanish up to 1e-13 of its size, which is more than its value can bear."""
     column = np.array([-1.96124091, -3.43513524, -9.41399123, 13.29412419])
-    b, weights = np.array([1.0, -1.0, 1.0, 1.0]), np.array([2.2e-1, 7.8e-1, 2.8e-8, 1.9e-3])
-    scales = np.random.default_rng(0).normal(size=(2, 33))
-    problem = sw.Problem(
-        sw.Factorised(np.column_stack([column, column]), scales),
-        b,
-        "squared_hinge",
-        intercept=True,
-        sample_weight=weights,
+    b, weights = (
+        np.array([1.0, -1.0, 1.0, 1.0]),
+        np.array([2.18912530e-01, 7.79194122e-01, 2.81730467e-08, 1.89331975e-03]),
     )
+    rng = np.random.default_rng(30)
+    U, V = np.column_stack([column, column]), rng.normal(size=(2, 33)) * 10.0 ** rng.uniform(-3, 3, size=33)
+    problem = sw.Problem(sw.Factorised(U, V), b, "squared_hinge", intercept=True, sample_weight=weights)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         results = [sw.solve(problem, tol=tol, method=method) for tol, method in
                    ((1e-9, "auto"), (1e-14, "auto"), (1e-9, "fista"))]  # fmt: skip
     s = np.longdouble(weights) / np.longdouble(weights).sum()
-    A = np.longdouble(np.column_stack([column, column])) @ np.longdouble(scales)
+    A = np.longdouble(U) @ np.longdouble(V)
     best = min(s @ np.maximum(1 - b * (A @ r.x + r.intercept), 0) ** 2 / 2 for r in results)
     assert all(r.dual <= best * (1 + 1e-14) for r in results)
