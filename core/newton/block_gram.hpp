@@ -1,5 +1,5 @@
 // The squared loss on a few blocks: with the Gram matrix G = A_S'diag(s) A_S of their columns, centred where
-// there is an intercept, slopes follow a move without another look at the data.
+// there is an intercept, slopes are updated after a move without reading the data.
 #pragma once
 #include "core/newton/block_steps.hpp"
 #include "core/newton/column_products.hpp"
@@ -13,7 +13,7 @@ public:
       : weighted_{columns, none_}, products_(weighted_, rows_), centred_(centred),
         weights_(weights.begin(), weights.end()) {}
 
-  // G over these slots, in their order. `spend(entries)`: true, leave it.
+  // G over these slots, in their order. True if `spend(entries)` interrupted it.
   template <class Spend> bool form(std::span<const std::int32_t> slots, Spend&& spend) {
     if (std::equal(slots.begin(), slots.end(), slots_.begin(), slots_.end())) return false;
     const WorkingColumns& columns = weighted_.columns;
@@ -66,7 +66,7 @@ public:
   }
 
   // Sweeps and Newton steps on blocks of the slots it was formed on, k numbers each, until the gap among them
-  // is below a target; slopes z are kept. `spend(entries)`: true, leave it.
+  // is below a target; slopes z are kept up to date. `spend(entries)` returning true interrupts it.
   template <class Spend>
   void solve(std::span<const BlockAt> blocks, Index k, Real target, Real value, Vec u, Vec z,
              Spend&& spend) const {

@@ -28,7 +28,7 @@ inline Real propose(const BlockAt& block, Index k, Vec u, CVec slope, Real steep
   const Vec own = block.of(u);
   const bool apart = block.g.strength == 0 && block.size == k;
   change.resize(std::size_t(block.size));
-  if (!(steep > 0)) { // empty columns: only the penalty speaks
+  if (!(steep > 0)) { // empty columns: the penalty alone has its minimum at zero
     Real moved = 0;
     for (Index e = 0; e < block.size; ++e) moved += std::abs(change[e] = -std::exchange(own[e], 0.0));
     return moved;
@@ -50,7 +50,7 @@ inline Real propose(const BlockAt& block, Index k, Vec u, CVec slope, Real steep
 }
 
 // As far along d as the model with its penalty falls, stopping at zero what would pass it; d and its image
-// then are that step. False: it does not fall anywhere.
+// are then those of that step. False if it falls nowhere.
 template <class Product> bool shorten(const Manifold& manifold, CVec z, Product&& product, Vec d, Vec image) {
   const Real here = manifold.penalty();
   std::vector<Real> whole;

@@ -18,7 +18,7 @@ public:
 
   ColumnProducts(const Weighted& weighted, Rows& rows) : weighted_(weighted), rows_(rows) {}
 
-  // Know nothing, and be under these weights from now on.
+  // Starts anew with these weights.
   void begin(CVec w) {
     weights_.assign(w.begin(), w.end());
     total_ = std::reduce(w.begin(), w.end());
@@ -46,8 +46,8 @@ public:
     for (std::size_t i = 0; i < w.size(); ++i) count += differs(weights_[i], w[i], part);
     return Real(count) / Real(w.size());
   }
-  // Takes these weights where they differ by more than that. `spend(entries)` is told of the work; true:
-  // leave it, and know nothing.
+  // Updates to these weights where they differ by more than that. `spend(entries)` counts the work; if it
+  // returns true, the update is abandoned and everything forgotten.
   template <class Spend> bool mend(CVec w, Real part, Spend&& spend) {
     change_.assign(w.size(), 0.0);
     for (std::size_t i = 0; i < w.size(); ++i)

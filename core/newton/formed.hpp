@@ -43,7 +43,7 @@ public:
     const Real f = weighted_.at.flat;
     const Real both = (mixed(false) ? (1 - f) * curved_(k, l) : 0) +
                       (mixed(true) ? f * weighted_.at.most * whole_(k, l) : 0);
-    return k == l ? std::max(both, weighted_.coordinates[k].curvature) : both; // that is known
+    return k == l ? std::max(both, weighted_.coordinates[k].curvature) : both; // the exact diagonal
   }
 
   // About how many entries will be touched: all pairs that meet in a row, those of dense columns at the speed
@@ -65,7 +65,7 @@ public:
     return total;
   }
 
-  // `spend(entries)` is told of the work; true: leave it, and know nothing.
+  // `spend(entries)` counts the work; if it returns true, forming is abandoned and H must be formed anew.
   template <class Spend> void form(Slots slots, Spend&& spend) {
     if (mixed(false)) {
       if (std::exchange(stale_, false)) {
@@ -84,10 +84,10 @@ public:
 
 private:
   static constexpr Real dense_pairs = 64; // of numbers multiplied in the time of an entry of a sparse column
-  // Does the part belong to the mixture? A tiny one shows in the diagonal alone.
+  // Whether the part belongs to the mixture. A tiny one is seen in the diagonal alone.
   bool mixed(bool whole) const { return whole ? weighted_.at.flat > 1e-6 : weighted_.at.flat < 1; }
-  // Where pieces meet, curvatures are equal or different; else they are about equal long before, and what is
-  // not exact costs digits: it must save something.
+  // How much a weight may have changed without being updated. Curvatures of pieces are equal or different;
+  // other curvatures converge, and an approximate H costs accuracy, so it is used only where it saves work.
   Real slack() const { return weighted_.at.smooth && weighted_.columns.entries() >= 50'000 ? 0.03 : 0; }
 
   const Weighted& weighted_;

@@ -14,7 +14,7 @@ public:
 
   explicit Hessian(const Weighted& weighted) : weighted_(weighted), formed_(weighted), outer_(weighted) {}
 
-  void forget() { // h has changed
+  void forget() { // because h has changed
     formed_.changed();
     outer_.forget();
     current_ = false;
@@ -36,7 +36,7 @@ public:
     return estimate.outer() ? estimate.outward : estimate.direct() ? estimate.priced : 60 * estimate.stored;
   }
 
-  // In the place of `right`. `spend(entries)` is told of the work; true: leave it.
+  // Solves in place. `spend(entries)` counts the work; if it returns true, the solution is abandoned.
   template <class Spend> void solve(Slots support, CVec ridge, Vec right, Spend&& spend) {
     const Estimate estimate(*this, support);
     if (estimate.outer() && bordered(support, ridge, right, spend)) return;
@@ -170,7 +170,7 @@ private:
     return false;
   }
 
-  // Does the factor, of whatever h, know nearly all of the support and little else?
+  // Whether the factor, possibly of an earlier h, contains nearly all of the support and little else.
   bool covers(Slots support) const {
     if (factored_.empty()) return false;
     std::vector<char> in(columns().count());
@@ -180,7 +180,7 @@ private:
     return 10 * (Index(support.size() + factored_.size()) - 2 * common) <= Index(support.size());
   }
 
-  // Preconditioned by the factor where it knows a coordinate, else by the diagonal, until the residual is
+  // Preconditioned by the factor for the coordinates in it, by the diagonal for others, until the residual is
   // small enough for a Newton step. False if that takes more than `most` steps.
   template <class Spend>
   bool conjugate_gradients(Slots support, CVec ridge, Vec right, int most, Spend&& spend) {

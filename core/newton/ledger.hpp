@@ -1,4 +1,4 @@
-// What the work on a model costs, and when to leave it.
+// Counts the work on a model, and says when to interrupt it.
 #pragma once
 #include "core/drive.hpp"
 
@@ -6,12 +6,12 @@ namespace southwell {
 
 class Ledger {
 public:
-  // All that follows is counted by this pulse, and left early when it says so.
+  // From now on work is counted by this pulse, and interrupted when it says so.
   void attend(Pulse& pulse) {
     pulse_ = &pulse;
     stopped_ = false;
   }
-  bool operator()(Index entries) { // touched; true: leave
+  bool operator()(Index entries) { // touched; true: interrupt the work
     work_ += entries;
     return stopped_ = pulse_->spend(entries) || stopped_;
   }

@@ -20,8 +20,8 @@ struct BlockAt {
 
 class Manifold {
 public:
-  // `free`: numbers after the blocks that no penalty holds. `exact`: is the loss quadratic, so that steps of
-  // any length may be trusted?
+  // `free`: unpenalised numbers after the blocks. `exact`: the loss is quadratic, so steps of any length
+  // agree with it.
   Manifold(std::span<const BlockAt> blocks, CVec u, Index free, bool exact)
       : blocks_(blocks), u_(u), inside_(u.size()), norms_(blocks.size()), free_(free), exact_(exact) {
     for (std::size_t b = 0; b < blocks.size(); ++b) {
@@ -35,15 +35,15 @@ public:
     std::fill(inside_.end() - free, inside_.end(), 1);
   }
   bool inside(Index e) const { return inside_[e]; }
-  bool active(std::size_t b) const { // has it any part in this?
+  bool active(std::size_t b) const { // whether any of its numbers is inside
     for (Index e = blocks_[b].first; e < blocks_[b].first + blocks_[b].size; ++e)
       if (inside_[e]) return true;
     return false;
   }
 
-  bool kinked() const { return kinked_; } // may something stop at zero?
+  bool kinked() const { return kinked_; } // whether numbers or blocks may stop at zero
 
-  // Vectors as long as u, kept from one solve to the next: fresh memory is dear where u is long.
+  // Vectors as long as u, kept between solves, because clearing new memory takes long where u is long.
   struct Buffers {
     std::vector<Real> residual, direction, bent, about, scale;
   };
@@ -65,7 +65,7 @@ public:
       product(direction, bent);
       if (spend()) break;
       const Real curvature = add_penalty(direction, bent);
-      if (!(curvature > 1e-12 * rho)) break; // nothing holds it: there is no telling how far to go
+      if (!(curvature > 1e-12 * rho)) break; // no curvature in this direction: the step has no minimiser
       const Real by = rho / curvature;
       for (std::size_t e = 0; e < size; ++e) d[e] += by * direction[e]; // which is zero outside
       for (std::size_t e = 0; e < size; ++e) residual[e] -= by * bent[e];
@@ -74,7 +74,7 @@ public:
       rho = next;
       if (kinked_ && step >= 10) {
         about.assign(d.begin(), d.end());
-        if (!keep_signs(about)) break; // what passes zero stops there
+        if (!keep_signs(about)) break; // a number or block would pass zero
       }
     }
     // The residual is -(gradient + (Q + penalty) d).
@@ -183,8 +183,9 @@ private:
           inverse_[e] = 1 / (flat + round);
           left_[b] += w * w * flat * inverse_[e]; // without cancellation
         }
-        // Next to zero nothing moves along u. Nor does it move freely where the loss is only like its model:
-        // where that is flat, steps along u would leave what it is good for.
+        // A block next to zero does not move along u. Nor is it moved freely where the model only
+        // approximates the loss: where the model is flat, steps along u would leave the region in which it is
+        // accurate.
         round_[b] = on.exact_ && left_[b] > 0 ? round : 0;
       }
       for (std::size_t e = inverse_.size() - std::size_t(on.free_); e < inverse_.size(); ++e)

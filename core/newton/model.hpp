@@ -37,16 +37,16 @@ public:
   Model(const WorkingColumns& columns, const Expansion& at)
       : weighted_{columns, at}, hessian_(weighted_), residual_(weighted_),
         through_hessian_(weighted_, hessian_, ledger_) {}
-  Model(const Model&) = delete; // its parts look at each other
+  Model(const Model&) = delete; // its parts refer to each other
 
   std::vector<Coordinate>& coordinates() { return weighted_.coordinates; }
   const std::vector<Coordinate>& coordinates() const { return weighted_.coordinates; }
-  // What is done is booked there. When it says to stop, x is no answer to anything.
+  // Counts the work. When it says to stop, x is not valid: a sweep was interrupted.
   Ledger& ledger() { return ledger_; }
   const Ledger& ledger() const { return ledger_; }
   ThroughHessian& through_hessian() { return through_hessian_; }
   Real newton_cost(const Slots& support) const { return hessian_.cost(support); }
-  // As many samples of equal weight would tell as much.
+  // The effective number of samples: (sum h)^2 / sum h^2.
   Real samples() const {
     Real squares = 0;
     for (const Real value : weighted_.at.h) squares += value * value;
@@ -101,8 +101,8 @@ public:
       return largest;
     });
   }
-  // Sweeps are about to begin, or one has been made; when enough have, x goes where they seem to lead, if the
-  // model is less there.
+  // Call `begin_sweeps` before the first sweep and `extrapolate` after each: after every few sweeps x moves
+  // to the extrapolated point (Anderson), if the model is lower there.
   void begin_sweeps(const Slots& slots) {
     extrapolation_.forget();
     extrapolation_.remember(at(slots), residual_.image());
@@ -118,12 +118,12 @@ public:
     begin_sweeps(slots);
   }
 
-  // Newton steps on the support with its signs held: where one would change signs, as far as that, and on
-  // without those that are zero then. Returns whether the last was taken in full.
+  // Newton steps on the support with its signs held: a step that would change signs ends there, and the next
+  // one leaves out the coefficients that have become zero. Returns whether the last was taken in full.
   bool newton(Slots support) {
     const Ledger::NewtonStep booked(ledger_);
     const Index begun = ledger_.work();
-    Index most = 0; // steps after the first only mend the factor; where that is dear, little is spent on it
+    Index most = 0; // steps after the first only update the factor; their work is limited
     for (int k = 0; k < 20 && !support.empty() && !ledger_.stopped() && (k == 0 || ledger_.work() <= most);
          ++k) {
       if (newton_step(support)) return true;
@@ -133,7 +133,7 @@ public:
     return support.empty();
   }
 
-  // The intercept to where the others' moves since x0 have taken it.
+  // Moves the intercept by what the moves of the others since x0 imply.
   void place_intercept(CVec from) { // `from`: x0 by slot
     if (intercept_ < 0) return;
     Real moved = -first_total_ / weighted_.at.total_h;
@@ -190,9 +190,8 @@ private:
     measure_slopes(support);
     const auto [direction, first] = newton_direction(weighted_, hessian_, support, slopes_, ledger_);
     if (ledger_.stopped()) return false;
-    // Along the path that is clipped where signs would change, as far as the model falls: columns that are
-    // nearly dependent have long directions, and those hardly off zero would stop them at once, one after the
-    // other.
+    // Along the direction, clipped where signs would change, as far as the model falls: nearly dependent
+    // columns have long directions, and each coefficient near zero would end an unclipped step at once.
     std::vector<Real> path(support.size());
     for (Real part = 1; part > std::max(first, 1e-9); part /= part > 0.01 ? 4 : 16) {
       for (std::size_t t = 0; t < support.size(); ++t) {

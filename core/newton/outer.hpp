@@ -34,7 +34,7 @@ public:
     return fresh + Cholesky::cost(samples()) + 4 * stored;
   }
 
-  // In the place of `right`. False: it could not.
+  // Solves in place; false if it failed.
   template <class Spend> bool solve(Slots slots, CVec ridge, Vec right, Spend&& spend) {
     if (!gather(slots, ridge, spend) || !factor(spend)) return false;
     for (std::size_t t = 0; t < slots.size(); ++t) right[t] /= ridge[t];
@@ -74,7 +74,7 @@ private:
     wanted_.assign(std::size_t(columns().count()), 0.0);
     for (std::size_t t = 0; t < slots.size(); ++t) wanted_[slots[t]] = 1 / ridge[t];
     weight_.resize(wanted_.size());
-    if (matrix_.empty() || left_ > Index(slots.size())) { // rounding must not grow
+    if (matrix_.empty() || left_ > Index(slots.size())) { // so that rounding errors do not accumulate
       matrix_.assign(n * n, 0.0);
       left_ = 0;
       std::fill(weight_.begin(), weight_.end(), 0.0);

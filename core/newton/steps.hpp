@@ -8,7 +8,8 @@ namespace southwell {
 
 inline constexpr Real damping = 1e-12;
 
-// The same on a column without curvature, as empty ones are: where the penalty alone is best, if it holds x.
+// The step on a column without curvature, such as an empty one: to the minimiser of the penalty, if it has
+// one.
 inline Real step_without_curvature(Coordinate& c, Real slope, Real& largest) {
   const Real over = std::max(std::abs(slope) - c.g.l1, 0.0);
   if (c.g.l2 == 0 && (c.g.l1 == 0 || over > 0)) return 0;
@@ -17,7 +18,8 @@ inline Real step_without_curvature(Coordinate& c, Real slope, Real& largest) {
   largest = std::max(largest, by != 0 ? c.g.l1 + c.g.l2 * std::abs(by) : 0);
   return by;
 }
-// Moves x to its best with this slope, by what is returned. `largest` is of the changes of slopes asked for.
+// Moves x to its minimiser given this slope; returns the change. `largest` is the largest change of a slope
+// so far.
 SOUTHWELL_INLINE Real coordinate_step(Coordinate& c, Real curvature, Real slope, Real& largest) {
   curvature *= 1 + damping;
   if (!(curvature > 0)) return step_without_curvature(c, slope, largest);

@@ -1,4 +1,4 @@
-// Sweeps through H itself, once it is formed without another look at the data, and Newton steps among them.
+// Sweeps on a formed H, which do not read the data, with Newton steps among them.
 #pragma once
 #include "core/newton/steps.hpp"
 
@@ -11,7 +11,7 @@ public:
   ThroughHessian(Weighted& weighted, Hessian& hessian, Ledger& ledger)
       : weighted_(weighted), hessian_(hessian), ledger_(ledger) {}
 
-  // Is H on these slots cheap enough to form for that?
+  // Whether H on these slots is cheap enough to form.
   bool pays(const Slots& slots) const {
     Real stored = 0;
     for (const Index k : slots) stored += Real(weighted_.columns.size(k));

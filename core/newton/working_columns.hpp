@@ -26,8 +26,8 @@ public:
   Index size(Index k) const { return design_.lies_by_rows() ? source_sizes_[names_[k]] : gathered_.size(k); }
   Index entries() const { return design_.lies_by_rows() ? entries_ : gathered_.entries(); }
   bool sparse() const { return design_.lies_by_rows() || gathered_.sparse(); }
-  // Are sums over all rows better taken where the data lie? And products of columns, for which rows would
-  // have to be put together again?
+  // Whether sums over all rows, and products of columns, are cheaper from the rows as stored than from
+  // gathered columns.
   bool by_rows() const { return hold_one_in(2); }
   bool products_by_rows() const { return hold_one_in(3); }
 
