@@ -31,7 +31,7 @@ public:
         width_(problem.width()), x_(std::move(x)), slopes_(x_.size()), set_(problem, policy_, x_),
         products_(problem, set_), samples_(problem, products_, y, softness, policy_.slope_as_curvature),
         model_(problem, policy_, set_, products_, samples_),
-        floor_(problem.loss.piecewise() && !problem.loss.quadratic()) {
+        floor_(policy_, problem.loss.piecewise() && !problem.loss.quadratic()) {
     model_.put(set_.taken(x_));
   }
   ProximalNewton(const ProximalNewton&) = delete; // its parts refer to each other

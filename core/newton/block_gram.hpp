@@ -9,8 +9,8 @@ namespace southwell {
 
 class BlockGram {
 public:
-  BlockGram(const WorkingColumns& columns, CVec weights, bool centred)
-      : weighted_{columns, none_}, products_(weighted_, rows_), centred_(centred),
+  BlockGram(const WorkingColumns& columns, const Policy& policy, CVec weights, bool centred)
+      : weighted_{columns, none_, policy}, products_(weighted_, rows_), centred_(centred),
         weights_(weights.begin(), weights.end()) {}
 
   // G over these slots, in their order. True if `spend(entries)` interrupted it.

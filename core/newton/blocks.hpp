@@ -22,7 +22,7 @@ public:
          const Samples& samples)
       : problem_(problem), policy_(policy), set_(set), products_(products), at_(*samples.local()),
         kinked_(samples.kinked()), k_(problem.width()), strong_(problem.penalty.least_l2() > 0),
-        gram_(set.columns(), problem.loss.weights(), problem.has_intercept()) {}
+        gram_(set.columns(), policy, problem.loss.weights(), problem.has_intercept()) {}
   Blocks(const Blocks&) = delete; // its parts refer to each other
 
   Ledger& ledger() { return ledger_; }

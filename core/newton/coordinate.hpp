@@ -3,6 +3,7 @@
 #include "core/newton/expansion.hpp"
 #include "core/newton/working_columns.hpp"
 #include "core/penalties/elastic_net.hpp"
+#include "core/policy.hpp"
 #include <vector>
 
 namespace southwell {
@@ -36,6 +37,7 @@ struct Coordinate {
 struct Weighted {
   const WorkingColumns& columns;
   const Expansion& at;
+  const Policy& policy;
   std::vector<Coordinate> coordinates{};
 
   Real gamma(Index slot) const { return coordinates[slot].gamma; }

@@ -34,7 +34,7 @@ public:
   void changed() { // h has
     stale_ = true;
     share_ = curved_.empty() ? 1 : curved_.changed_share(weighted_.at.curved(), slack());
-    if (share_ > 0.5) curved_.forget();
+    if (share_ > weighted_.policy.weights_changed) curved_.forget();
   }
   bool knows(Index slot) const {
     return (!mixed(false) || curved_.knows(slot)) && (!mixed(true) || whole_.knows(slot));
@@ -88,7 +88,11 @@ private:
   bool mixed(bool whole) const { return whole ? weighted_.at.flat > 1e-6 : weighted_.at.flat < 1; }
   // How much a weight may have changed without being updated. Curvatures of pieces are equal or different;
   // other curvatures converge, and an approximate H costs accuracy, so it is used only where it saves work.
-  Real slack() const { return weighted_.at.smooth && weighted_.columns.entries() >= 50'000 ? 0.03 : 0; }
+  Real slack() const {
+    const Policy& policy = weighted_.policy;
+    const bool saves = Real(weighted_.columns.entries()) >= policy.weights_entries;
+    return weighted_.at.smooth && saves ? policy.weights_alike : 0;
+  }
 
   const Weighted& weighted_;
   Rows rows_;

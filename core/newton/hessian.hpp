@@ -12,7 +12,8 @@ class Hessian {
 public:
   using Slots = FormedHessian::Slots;
 
-  explicit Hessian(const Weighted& weighted) : weighted_(weighted), formed_(weighted), outer_(weighted) {}
+  explicit Hessian(const Weighted& weighted)
+      : weighted_(weighted), formed_(weighted), outer_(weighted), patience_(int(weighted.policy.patience)) {}
 
   void forget() { // because h has changed
     formed_.changed();
@@ -33,16 +34,19 @@ public:
   // About how many entries a solution will touch.
   Real cost(Slots support) const {
     const Estimate estimate(*this, support);
-    return estimate.outer() ? estimate.outward : estimate.direct() ? estimate.priced : 60 * estimate.stored;
+    return estimate.outer()    ? estimate.outward
+           : estimate.direct() ? estimate.priced
+                               : policy().conjugate_gradients * estimate.stored;
   }
 
   // Solves in place. `spend(entries)` counts the work; if it returns true, the solution is abandoned.
   template <class Spend> void solve(Slots support, CVec ridge, Vec right, Spend&& spend) {
     const Estimate estimate(*this, support);
     if (estimate.outer() && bordered(support, ridge, right, spend)) return;
-    if (!current_ && estimate.direct() && covers(support) && estimate.factoring > 24 * estimate.stored) {
+    if (!current_ && estimate.direct() && covers(support) &&
+        estimate.factoring > policy().old_factor_price * estimate.stored) {
       std::vector<Real> solution(right.begin(), right.end());
-      if (conjugate_gradients(support, ridge, solution, 12, spend)) {
+      if (conjugate_gradients(support, ridge, solution, int(policy().old_factor_steps), spend)) {
         std::copy(solution.begin(), solution.end(), right.begin());
         return;
       }
@@ -59,11 +63,13 @@ public:
       }
     }
     conjugate_gradients(support, ridge, right, patience_, spend);
-    patience_ = std::min(2 * patience_, 200); // far from the solution precise steps are wasted
+    patience_ = std::min(2 * patience_,
+                         int(policy().most_patience)); // far from the solution precise steps are wasted
   }
 
 private:
   const WorkingColumns& columns() const { return weighted_.columns; }
+  const Policy& policy() const { return weighted_.policy; }
 
   struct Estimate {
     Real size, stored = 0; // of the support's columns
@@ -73,8 +79,9 @@ private:
     // with words of their own take 90 to 370 rounds instead of 15 to 22.)
     Real factoring, priced;
     Real samples, outward = infinity; // the same for matrices as large as there are samples
+    const Policy& policy;
     Estimate(const Hessian& self, Slots support)
-        : size(Real(support.size())), samples(Real(self.weighted_.at.h.size())) {
+        : size(Real(support.size())), samples(Real(self.weighted_.at.h.size())), policy(self.policy()) {
       for (const Index k : support) stored += Real(self.columns().size(k));
       priced = self.formed_.cost(support) + size * size * size / 12;
       factoring = self.columns().sparse()
@@ -82,8 +89,13 @@ private:
                       : self.formed_.cost(support) + Cholesky::cost(Index(support.size()));
       if (samples < size && samples * samples <= stored / 4) outward = self.outer_.cost(support);
     }
-    bool outer() const { return outward < std::min(direct() ? factoring : infinity, 400 * stored); }
-    bool direct() const { return size <= 4000 && factoring <= std::max(100 * stored, 1e5); }
+    bool outer() const {
+      return outward < std::min(direct() ? factoring : infinity, policy.outer_price * stored);
+    }
+    bool direct() const {
+      return size <= policy.factor_columns &&
+             factoring <= std::max(policy.factor_price * stored, policy.factor_always);
+    }
   };
 
   // Through OuterHessian. Columns that hardly a ridge holds, such as the intercept, are a border around it:
@@ -208,7 +220,7 @@ private:
     };
     Real rho = precondition();
     direction = scaled;
-    const Real goal = 1e-3 * rho;
+    const Real goal = policy().gradient_part * rho;
     for (int step = 0; step < most && rho > goal; ++step) {
       if (spend(multiply(support, support, direction, image) + Index(within.size() * within.size() / 4)))
         return false;
@@ -259,7 +271,7 @@ private:
   FormedHessian formed_;
   OuterHessian outer_;
   bool current_ = false; // are H and its factor of the present h?
-  int patience_ = 25;    // of conjugate gradients, in steps
+  int patience_;         // of conjugate gradients, in steps
   Cholesky factor_;
   std::vector<Member> factored_;
   std::vector<std::int32_t> order_;

@@ -5,13 +5,14 @@
 // rows.
 #pragma once
 #include "core/concepts.hpp"
+#include "core/policy.hpp"
 #include <algorithm>
 #include <span>
 #include <vector>
 
 namespace southwell {
 
-inline bool few(Index features) { return features <= 1000; }
+inline bool few(Index units, const Policy& policy) { return Real(units) <= policy.few; }
 
 struct Joining {
   std::vector<Index> names; // in order
@@ -22,7 +23,7 @@ struct Joining {
 // `total`; `off(j)` is by how much its condition is broken, or 0.
 template <class Nonzero, class Off>
 Joining choose_joining(std::span<const std::int32_t> slot, Nonzero&& nonzero, CVec norms, Real total,
-                       Off&& off) {
+                       Off&& off, const Policy& policy) {
   struct Violator {
     Real gain;
     Index j;
@@ -43,17 +44,19 @@ Joining choose_joining(std::span<const std::int32_t> slot, Nonzero&& nonzero, CV
       violators.push_back({by * by / norms[j], j});
     }
   }
-  const std::size_t most = std::max<Index>({few(all) ? all : 100, 2 * support, all / 300});
-  const bool little = 4 * violators.size() < most;
+  const Real least = few(all, policy) ? Real(all) : policy.joining;
+  const auto most = std::size_t(std::max(
+      {least, policy.joining_by_support * Real(support), std::floor(Real(all) / policy.joining_one_in)}));
+  const bool little = policy.little_joins * Real(violators.size()) < Real(most);
   if (violators.size() > most) {
     std::nth_element(violators.begin(), violators.begin() + std::ptrdiff_t(most), violators.end());
     violators.resize(most);
   }
   std::sort(violators.begin(), violators.end());
   std::vector<Index> names;
-  Real room = std::max(0.1 * total, 2 * held);
+  Real room = std::max(policy.joining_room * total, policy.joining_by_support * held);
   for (const Violator& violator : violators) {
-    if (names.size() >= 100 && room < 0) break;
+    if (Real(names.size()) >= policy.joining && room < 0) break;
     room -= norms[violator.j];
     names.push_back(violator.j);
   }

@@ -34,8 +34,8 @@ class Model {
 public:
   using Slots = std::vector<std::int32_t>;
 
-  Model(const WorkingColumns& columns, const Expansion& at)
-      : weighted_{columns, at}, hessian_(weighted_), residual_(weighted_),
+  Model(const WorkingColumns& columns, const Policy& policy, const Expansion& at)
+      : weighted_{columns, at, policy}, hessian_(weighted_), residual_(weighted_),
         through_hessian_(weighted_, hessian_, ledger_) {}
   Model(const Model&) = delete; // its parts refer to each other
 

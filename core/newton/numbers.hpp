@@ -17,7 +17,7 @@ public:
   Numbers(const Problem& problem, const Policy& policy, const Set& set, const Products&,
           const Samples& samples)
       : quadratic_(problem.loss.quadratic()), piecewise_(problem.loss.piecewise()), policy_(policy),
-        set_(set), model_(set.columns(), *samples.local()),
+        set_(set), model_(set.columns(), policy, *samples.local()),
         intercept_(problem.has_intercept() ? set.slot(problem.design.cols() - 1) : -1) {}
 
   Ledger& ledger() { return model_.ledger(); }

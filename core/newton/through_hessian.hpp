@@ -16,7 +16,9 @@ public:
     Real stored = 0;
     for (const Index k : slots) stored += Real(weighted_.columns.size(k));
     const Real size = Real(slots.size());
-    return size <= 1000 && size * size <= stored && hessian_.formed().cost(slots) <= 12 * stored;
+    const Policy& policy = weighted_.policy;
+    return size <= policy.hessian_sweeps && size * size <= stored &&
+           hessian_.formed().cost(slots) <= policy.hessian_price * stored;
   }
   // From where the model begins, until no slope is asked to change by more than a part of the first change,
   // which is returned. Through about one row in `every`.
@@ -31,7 +33,7 @@ public:
     slopes_.resize(slots.size());
     for (Index t = 0; t < size; ++t) slopes_[t] = coordinate(slots[t]).slope;
     Real first = 0;
-    for (int k = 0; k < 500; ++k) {
+    for (int k = 0; k < int(weighted_.policy.hessian_part); ++k) {
       Real largest = 0;
       Index moves = 0;
       for (Index t = 0; t < size; ++t) {
@@ -43,7 +45,7 @@ public:
       }
       if (k == 0) first = largest;
       if (ledger_(moves * size / 8) || largest <= part * first) break;
-      if (k % 10 == 9) newton(slots);
+      if ((k + 1) % std::max(int(weighted_.policy.hessian_newton), 1) == 0) newton(slots);
     }
     return first;
   }

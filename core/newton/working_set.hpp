@@ -66,8 +66,9 @@ public:
     Joining joining = joining_beyond(strong_, x, slopes, screening);
     // Sparse data that lie by rows are read as a whole, whatever joins: features that the next few points of
     // a path will need come along.
-    if (foreseen() && !joining.names.empty() && problem_->design.lies_by_rows() && !few(Index(slot_.size())))
-      joining.names = joining_beyond(std::pow(strong_, 4), x, slopes, screening).names;
+    if (foreseen() && !joining.names.empty() && problem_->design.lies_by_rows() &&
+        !few(Index(slot_.size()), policy_))
+      joining.names = joining_beyond(std::pow(strong_, policy_.foresight), x, slopes, screening).names;
     enter(joining.names);
     strong_ = 1;
     return !eased() && joining.complete;
@@ -104,7 +105,7 @@ private:
   // How many times as strong the penalty would have to be for nothing to join; where all is zero, else 1.
   Real largest_violation(CVec x, CVec slopes) const {
     Real most = 1;
-    if (few(Index(slot_.size()))) return most;
+    if (few(Index(slot_.size()), policy_)) return most;
     for (Index u = 0; u < Index(slot_.size()); ++u) {
       if (!problem_->penalty.kinked(u)) continue;
       if (nonzero(u, x)) return 1;
@@ -117,9 +118,8 @@ private:
     const CVec norms = screening.unit_norms();
     return choose_joining(
         slot_, [&](Index u) { return nonzero(u, x); }, norms, screening.total_norm(),
-        [&](Index u) {
-          return screening.zero(u) ? 0 : problem_->penalty.violation(u, slopes, ease_ * part);
-        });
+        [&](Index u) { return screening.zero(u) ? 0 : problem_->penalty.violation(u, slopes, ease_ * part); },
+        policy_);
   }
 
   const P* problem_;
