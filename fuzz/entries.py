@@ -143,12 +143,21 @@ def _parts():
             for side in ("primal", "dual"):
                 yield Entry(f"rules.{kind.__name__}, {side}", _solved(kind, partial(_on_side, side)), _signature(kind))
     for kind in sw.methods.ALL.values():
-        if _signature(kind):
+        if sound := _signature(kind):
+            if kind is sw.methods.Auto:  # whose default is a factory
+                sound["policy"] = {"ease_by": 4.0}
             l1 = 0.0 if kind in (sw.methods.SAG, sw.methods.LBFGS) else 0.1  # which are for smooth penalties
             chosen = _solved(kind, lambda method, l1=l1: {"method": method, "l1": l1, "l2": 0.1})
-            yield Entry(f"methods.{kind.__name__}", chosen, _signature(kind))
+            yield Entry(f"methods.{kind.__name__}", chosen, sound)
+    policy = {key: number for key, (number, _) in sw.methods.default_policy().items()}
+    chosen = _solved(_policy, lambda method: {"method": method, "l1": 0.1, "l2": 0.1})
+    yield Entry("methods.Auto, policy", chosen, policy)
     for kind, given in ((sw.Centred, {"A": A, "means": np.zeros(D)}), (sw.Factorised, {"U": A, "V": np.eye(D)})):
         yield Entry(kind.__name__, _solved(kind, lambda data: {"A": data, "l2": 0.1}), given)
+
+
+def _policy(**numbers):
+    return sw.methods.Auto(policy=numbers)
 
 
 def _on_side(side: str, rule) -> dict[str, object]:
@@ -250,6 +259,7 @@ def _odd_ends():
     yield Entry("main", _command, {"word": "--version"})
     yield Entry("losses.get", sw.losses.get, {"given": "squared"})
     yield Entry("methods.get", sw.methods.get, {"given": "auto"})
+    yield Entry("methods.default_policy", sw.methods.default_policy, {})
     yield Entry("rules.get", sw.rules.get, {"given": "cyclic"})
 
 

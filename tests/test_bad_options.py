@@ -304,6 +304,12 @@ def test_lambda_max_refuses_what_solve_refuses():
         sw.lambda_max(A, B, weights=np.zeros(4))
     with pytest.raises(TypeError, match="weights must be real numbers"):
         sw.lambda_max(A, B, weights="none")
+    groups = sw.BlockProblem(A, B, penalty=sw.penalties.Groups(0.1, weights=1e-320))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for given in ({"A": A, "b": B, "weights": 1e-320}, {"A": groups}):
+            with pytest.raises(ValueError, match="No finite strength makes all coefficients zero: the smallest"):
+                sw.lambda_max(**given)
     assert sw.lambda_max(A, B, weights=2.0) == pytest.approx(sw.lambda_max(A, B) / 2)
     assert sw.lambda_max(A, B, weights=0.0) == sw.lambda_max(A, B, weights=np.zeros(5)) == 0.0
 
@@ -341,3 +347,25 @@ def test_numbers_of_threads_that_cannot_be_are_refused(given):
         with pytest.raises(ValueError, match=match):
             call()
     assert sw.get_num_threads() == before
+
+
+@pytest.mark.parametrize("kind", [sw.Problem, sw.BlockProblem])
+def test_words_of_another_kind_are_refused(kind):
+    with pytest.raises(TypeError, match="words must be Words, what messages call A and b; got 'X'"):
+        kind(A, B, penalty=ElasticNet(0.1), words="X")
+
+
+def test_starts_of_mixed_lengths_are_refused():
+    with pytest.raises(TypeError, match="warm_start must be an array or lists of equal lengths"):
+        sw.solve(A, B, l1=0.1, warm_start=([1.0, [2.0]], 0.0))
+    blocks = sw.BlockProblem(A, B, penalty=sw.penalties.Groups(0.1))
+    with pytest.raises(ValueError, match="intercept must be one number or 1"):
+        blocks.certify(np.zeros(5), intercept=[1.0, [2.0]])
+
+
+@pytest.mark.parametrize("sketch", [sw.sketch_features, sw.sketch_instances])
+def test_sketches_that_overflow_are_refused(sketch):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match="The sketch of A overflows"):
+            sketch(np.full((6, 5), 1e308), 2)

@@ -9,6 +9,18 @@ import southwell as sw
 from estimator_data import classes, numbers
 
 
+def endless():
+    """A list that contains itself."""
+    made: list = []
+    made.append(made)
+    return made
+
+
+class NoArray:
+    def __array__(self, dtype=None, copy=None):
+        return "not an array"
+
+
 @pytest.mark.parametrize(
     ("model", "words"),
     [
@@ -113,10 +125,83 @@ def test_parameters_out_of_range_are_refused():
         (sw.SparseLinearClassifierCV(l2s=[-1.0]), "l2s must be >= 0"),
         (sw.SparseLinearClassifierCV(scoring="r3"), "scoring"),
         (sw.SparseLinearClassifierCV("squared"), "loss for numbers"),
+        (sw.SparseLinearClassifierCV(l2s=[1.0, [2.0]]), "l2s must be one-dimensional numbers; got list of mixed"),
+        (sw.SparseLinearClassifierCV(l2s=endless()), "l2s must be one-dimensional numbers"),
+        (sw.SparseLinearClassifierCV(l1s=np.timedelta64(3, "s")), "l1s must be >= 0, or how many"),
+        (sw.LassoCV(alphas=["1", "2"]), "alphas must be >= 0, or how many"),
+        (sw.LassoCV(n_jobs=np.timedelta64(-1, "s")), "n_jobs must be a positive number"),
+        (sw.GroupLassoCV(l1_ratio=[]), "l1_ratio is empty: give at least one share"),
     ],
-    ids=str,
+    ids=lambda given: f"{type(given).__name__}",
 )
 def test_cross_validation_refuses_bad_grids_and_options(model, words):
     X, y = classes() if hasattr(model, "decision_function") else numbers()
     with pytest.raises(ValueError, match=words):
         model.fit(X, y)
+
+
+@pytest.mark.parametrize("given", [[0.5, [0.5]], endless(), NoArray()], ids=["ragged", "endless", "no array"])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (sw.ElasticNetCV, "l1_ratio"), (sw.MultiTaskElasticNetCV, "l1_ratio"), (sw.GroupLassoCV, "l1_ratio"),
+        (sw.LogisticRegressionCV, "l1_ratios"),
+    ],
+)  # fmt: skip
+def test_shares_that_are_not_an_array_are_refused(kind, name, given):
+    X, y = classes() if kind is sw.LogisticRegressionCV else numbers()
+    with pytest.raises(TypeError, match=f"{name} must be an array or lists of equal lengths"):
+        kind(**{name: given}).fit(X, np.column_stack([y, y]) if kind is sw.MultiTaskElasticNetCV else y)
+
+
+CHOOSERS = [sw.LassoCV, sw.ElasticNetCV, sw.MultiTaskLassoCV, sw.MultiTaskElasticNetCV, sw.GroupLassoCV]
+CHOOSERS += [sw.LogisticRegressionCV, sw.SparseLinearClassifierCV]
+
+
+def fit_chooser(kind, **options):
+    X, y = classes() if hasattr(kind, "decision_function") else numbers()
+    return kind(**options).fit(X, np.column_stack([y, y]) if "MultiTask" in kind.__name__ else y)
+
+
+@pytest.mark.parametrize("cv", [b"abc", bytearray(b"abc"), "abc", 2.5, sp.csr_array(np.eye(2))], ids=repr)
+@pytest.mark.parametrize("kind", CHOOSERS)
+def test_things_that_are_not_folds_are_refused(kind, cv):
+    with pytest.raises(TypeError, match="cv must be None, a number of folds, a splitter of scikit-learn, or pairs"):
+        fit_chooser(kind, cv=cv)
+
+
+def nested(depth):
+    made: list = []
+    for _ in range(depth):
+        made = [made]
+    return made
+
+
+@pytest.mark.parametrize(
+    ("scoring", "words"),
+    [
+        (nested(5000), "scoring must be None, a name that scikit-learn knows, or a function of an estimator, X and y"),
+        (3, "scoring must be None, a name that scikit-learn knows, or a function of an estimator, X and y; got 3"),
+        (int, "scoring must be None"),
+        (len, "scoring is called with an estimator, X and y, which <built-in function len> does not take"),
+    ],
+    ids=["nested", "number", "class", "function"],
+)
+@pytest.mark.parametrize("kind", CHOOSERS)
+def test_things_that_cannot_score_are_refused(kind, scoring, words):
+    with pytest.raises(TypeError, match=words):
+        fit_chooser(kind, scoring=scoring)
+
+
+class Half:
+    def __float__(self):
+        return 1.5
+
+
+def test_odd_numbers_are_read_once():
+    X, y = numbers()
+    assert np.array_equal(
+        sw.HuberRegressor(epsilon=Half()).fit(X, y).coef_, sw.HuberRegressor(epsilon=1.5).fit(X, y).coef_
+    )
+    with pytest.raises(TypeError, match="groups must be an int, a label for each feature or lists"):
+        sw.GroupLasso(groups=np.timedelta64(2, "s")).fit(X, y)

@@ -222,6 +222,13 @@ def test_bad_parameters_and_graphs_are_refused(change, match):
     assert len(str(caught.value)) < 700
 
 
+def test_huge_labels_are_read_without_a_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match="Unknown label type"):
+            LabelPropagation(affinity="precomputed").fit(PATH, [1e200, -1, -1, -1, 1.5])
+
+
 def test_bad_new_points_are_refused():
     model = propagate(PATH, ENDS)
     with pytest.raises(ValueError, match="affinities must be >= 0"):

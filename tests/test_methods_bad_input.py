@@ -1,5 +1,7 @@
 """Methods refuse what they cannot use, in words; steps that are too long end with a warning."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -128,6 +130,59 @@ def test_perturbations_that_are_not_numbers_are_refused(kind, given):
 def test_flags_that_are_not_booleans_are_refused(kind, name):
     with pytest.raises(TypeError, match=f"{name} must be True or False"):
         kind(**{name: "no"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (CoordinateDescent, "shrinking"), (CoordinateDescent, "proximal"), (AcceleratedCD, "restart"),
+        (SPDC, "recentre"), (DGPD, "active_sets"), (DGPD, "adapt"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("given", [True, False])
+def test_flags_of_numpy_are_flags(kind, name, given):
+    method = kind(**{name: np.bool_(given)})
+    assert getattr(method, name) is given and method == kind(**{name: given})
+    assert quietly(problem_of("smooth_hinge"), method=method, max_epochs=2).epochs == 2
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (SPDC, "batch"), (SPDC, "n_threads"), (DSPDC, "rows"), (DSPDC, "columns"), (DGPD, "rows"), (DGPD, "columns"),
+        (DGPD, "enter"), (DGPD, "passes"), (SVRG, "snapshot_every"), (LBFGS, "memory"),
+        (AcceleratedSDCA, "inner_epochs"),
+    ],
+)  # fmt: skip
+def test_counts_of_numpy_become_integers(kind, name, dtype):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)  # overflow in a small type
+        method = kind(**{name: dtype(2)})
+        assert type(getattr(method, name)) is int and method == kind(**{name: 2})
+        warnings.simplefilter("ignore", sw.ConvergenceWarning)
+        sw.solve(problem_of("smooth_hinge"), method=method, max_epochs=2)
+
+
+def test_many_pairs_given_as_a_small_integer():
+    problem = problem_of("logistic", penalty=ElasticNet(l2=0.1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", sw.ConvergenceWarning)
+        assert sw.solve(problem, method=LBFGS(memory=np.uint8(200)), max_epochs=2).epochs > 0
+
+
+def test_a_huge_scale_does_not_warn_of_overflow():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", sw.ConvergenceWarning)
+        sw.solve(problem_of("smooth_hinge"), method=DSPDC(scale=1e308), max_epochs=2)
+
+
+def test_policies_are_kept_as_floats():
+    key = next(iter(sw.methods.default_policy()))
+    method = sw.methods.Auto(policy={key: np.float32(1.0)})
+    assert type(method.policy[key]) is float and method == sw.methods.Auto(policy={key: 1})
 
 
 def test_methods_are_found_by_name():

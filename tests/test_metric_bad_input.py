@@ -1,5 +1,7 @@
 """Refusals say what was given, what is allowed and what to do."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -116,6 +118,7 @@ TASKS = np.repeat(["a", "b"], 15)
         ({"l2": 0}, (X, Y), ValueError, "l2 must be > 0"),
         ({"n_impostors": 0}, (X, Y), ValueError, "n_impostors must be an integer >= 1"),
         ({"refresh": -1}, (X, Y), ValueError, "refresh must be"),
+        ({"refresh": 2**53}, (X, Y), ValueError, "refresh must be at most 1000; got 9007199254740992"),
         ({"scale": 0}, (X, Y), ValueError, "scale must be"),
         ({"corner": 0}, (X, Y), ValueError, "corner must be"),
         ({"dtype": "float16"}, (X, Y), ValueError, "dtype must be one of None, 'float32', 'float64'"),
@@ -220,3 +223,25 @@ def test_methods_refuse_losses_that_they_cannot_take(method, loss):
 def test_numbers_that_overflow_are_refused(method, D, l2, words):
     with pytest.raises(ValueError, match=words):
         huge(D, 1, l2).solve(method)
+
+
+def test_indices_beyond_64_bits_are_refused():
+    with pytest.raises(ValueError, match=r"blocks must be 3 integers >= 0 \(and below"):
+        LowRank(np.ones((3, 2)), blocks=np.array([0, 1, 2**64 - 2], np.uint64))
+
+
+def test_a_dual_point_that_overflows_is_refused():
+    risk = MatrixRisk(LowRank(np.ones((3, 2))), np.ones(3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match="y is too large: A'y overflows"):
+            risk.certify(np.eye(2)[None], np.full(3, 1e308))
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int8])
+def test_small_integers_of_numpy_are_counts(kind):
+    options = {"n_neighbors": 2, "n_impostors": 20, "refresh": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        small = LargeMarginNearestNeighbor(**{name: kind(value) for name, value in options.items()}).fit(X, Y)
+    assert np.array_equal(small.components_, LargeMarginNearestNeighbor(**options).fit(X, Y).components_)

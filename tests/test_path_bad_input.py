@@ -6,6 +6,10 @@ import pytest
 import southwell as sw
 from test_path import problem_of
 
+NESTED: list = []
+for _ in range(5000):
+    NESTED = [NESTED]
+
 
 @pytest.mark.parametrize(
     ("options", "error", "match"),
@@ -24,6 +28,9 @@ from test_path import problem_of
         ({"l1s": [0.1], "l2s": [np.nan]}, ValueError, "l2s contains NaN"),
         ({"l1s": [0.1], "l2s": "a"}, TypeError, "l2s must hold real numbers"),
         ({"l1s": [0.1], "l2s": []}, ValueError, "l2s is empty"),
+        ({"l1s": [0.1], "l2s": [0.1, [0.2]]}, TypeError, "l2s must be an array or lists of equal lengths"),
+        ({"l2s": NESTED}, TypeError, "l2s must be an array or lists of equal lengths"),
+        ({"l1s": NESTED}, ValueError, "l1s must be one-dimensional numbers"),
         ({"ratio": 0.0}, ValueError, "ratio must be > 0 and finite; got 0"),
         ({"ratio": -0.1}, ValueError, "ratio must be > 0 and finite; got -0.1"),
         ({"ratio": 1.5}, ValueError, "ratio must be at most 1.*got 1.5"),
@@ -45,6 +52,7 @@ from test_path import problem_of
         ({"method": "spcd"}, ValueError, "Did you mean 'spdc'"),
         ({"callback": 3}, TypeError, "callback must be callable; got int"),
     ],
+    ids=lambda given: next(iter(given)) if isinstance(given, dict) else None,
 )  # fmt: skip
 def test_a_path_refuses_bad_options(options, error, match):
     with pytest.raises(error, match=match):

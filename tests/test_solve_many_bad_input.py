@@ -57,3 +57,11 @@ def test_sparse_vectors_are_refused():
         pytest.skip("before SciPy 1.13 there are no sparse vectors")
     with pytest.raises(ValueError, match="Y must"):
         sw.solve_many(made()[0], flat, loss="hinge", l2=0.1)
+
+
+@pytest.mark.parametrize("form", ["csr", "lil", "coo", "bsr"])
+def test_sparse_starts_are_refused_before_they_are_read(form):
+    start = sp.csr_array(np.ones((3, 5))).asformat(form)
+    start.data = start.data[:-1]  # broken: SciPy would fail in the middle of it
+    with pytest.raises(TypeError, match="warm_start must be a sequence, one start a problem; got a sparse matrix"):
+        sw.solve_many(made()[0], np.arange(N) % 3, loss="logistic", l2=0.1, warm_start=start)

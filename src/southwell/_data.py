@@ -29,8 +29,8 @@ def _as_float(array: np.ndarray, what: str) -> np.ndarray:
         return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
 
 
-def vector(given: Given, what: str, size: int | None = None, data: str = "A") -> np.ndarray:
-    """A finite, contiguous float64 vector, as long as ``data`` asks for."""
+def vector(given: Given, what: str, size: int | None = None, data: str = "A", *, one: bool = False) -> np.ndarray:
+    """A finite, contiguous float64 vector, as long as ``data`` asks for; with ``one``, a number is a vector too."""
     if sp.issparse(given):
         raise TypeError(f"{what} must be one-dimensional numbers; got a sparse matrix. Give {what}.toarray().")
     refuse_unreadable(given, what)
@@ -40,7 +40,7 @@ def vector(given: Given, what: str, size: int | None = None, data: str = "A") ->
         raise ValueError(
             f"{what} must be one-dimensional numbers; got {type(given).__name__} of mixed shapes."
         ) from None
-    if values.ndim == 2 and 1 in values.shape:
+    if (values.ndim == 2 and 1 in values.shape) or (one and values.ndim == 0):
         values = values.ravel()
     if values.ndim != 1:
         raise ValueError(f"{what} must be one-dimensional; got shape {values.shape}.")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 import numpy as np
 
@@ -118,10 +118,24 @@ def at_most(name: str, size: int, most: int, what: str) -> int:
     return size
 
 
+def integral(given: object) -> TypeGuard[int]:
+    """Whether ``given`` is an integer of Python or NumPy. Truth values and time differences are not, although their
+    types are subclasses of integers."""
+    return isinstance(given, int | np.integer) and not isinstance(given, bool | np.timedelta64)
+
+
 def count(name: str, given: object, least: int, bits: int = 63) -> int:
-    """``given`` as an integer >= ``least`` and below ``2**bits``, or an error."""
-    if isinstance(given, int | np.integer) and not isinstance(given, bool | np.timedelta64):
+    """``given`` as an integer of Python >= ``least`` and below ``2**bits``, or an error."""
+    if integral(given):
         number = int(given)
         if least <= number < 2**bits:
             return number
     raise ValueError(f"{name} must be an integer >= {least} (and below 2**{bits}); got {shown(given)}.")
+
+
+def settle(part: object, check: Callable[..., object], *names: str, **allowed: object) -> None:
+    """Check these attributes of a frozen dataclass, and store what the check returns.
+
+    The core takes numbers and truth values of Python; small integers of NumPy would overflow in arithmetic."""
+    for name in names:
+        object.__setattr__(part, name, check(name, getattr(part, name), **allowed))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import scipy.sparse as sp
 
 from . import _core
 from ._dense import refuse_unreadable
+from ._names import integral
 from ._typing import AnyMatrix, Given
 
 AGAIN = "Build it again, for example from its COO form."
@@ -46,7 +46,7 @@ def sound_array(A: Given, what: str = "A") -> AnyMatrix:
         If what should be an array of numbers or of integers is something else.
     """
     shape = _attribute(A, "shape", what)
-    if not isinstance(shape, tuple) or not all(isinstance(size, Integral) and 0 <= int(size) < 2**63 for size in shape):
+    if not isinstance(shape, tuple) or not all(integral(size) and 0 <= int(size) < 2**63 for size in shape):
         raise ValueError(f"{what} is broken: its shape is {str(shape)[:80]}; two sizes >= 0 are needed. {AGAIN}")
     if len(shape) != 2:
         raise ValueError(f"{what} must be 2-d, samples by features; got shape {shape}.")

@@ -82,7 +82,7 @@ class BlockProblem(Problem):
         refuse_unreadable(b, name)
         try:
             table = np.asarray(b)
-        except ValueError:
+        except (TypeError, ValueError):
             table = np.empty(0)  # mixed shapes: refused below, with the usual message
         if table.ndim > 2:
             raise ValueError(
@@ -183,8 +183,10 @@ class BlockProblem(Problem):
     def to_inner(self, x: np.ndarray, intercept: Given) -> np.ndarray:
         table = x.reshape(self.n_features, self.width)
         if not self.intercept:
-            if np.any(np.asarray(intercept) != 0):
-                raise ValueError(f"This problem has no intercept; got {intercept}. State it with intercept=True.")
+            if self._intercepts(intercept).any():
+                raise ValueError(
+                    f"This problem has no intercept; got {shown(intercept)}. State it with intercept=True."
+                )
             return np.ascontiguousarray(table).ravel()
         own = self._intercepts(intercept)
         own = own if self._offset is None else own + self._offset @ table
@@ -193,7 +195,7 @@ class BlockProblem(Problem):
     def _intercepts(self, given: Given) -> np.ndarray:
         try:
             own = np.asarray(given)
-        except ValueError:
+        except (TypeError, ValueError):
             own = np.empty((0, 0))
         if own.dtype.kind not in "iufb" or own.shape not in ((), (self.width,)):
             raise ValueError(f"intercept must be one number or {self.width}, one a column of X; got {shown(given)}.")
@@ -225,7 +227,7 @@ def is_block_problem(b: Given, loss: str | Loss, penalty: Given) -> bool:
         raise TypeError("b must be an array of targets; got a sparse matrix. Give b.toarray().")
     try:
         shape = np.shape(b)
-    except ValueError:  # mixed shapes, refused by the check of b
+    except (TypeError, ValueError):  # mixed shapes, refused by the check of b
         shape = ()
     several = len(shape) > 1 and sorted(shape)[-2] > 1  # a single row or column is a vector
     return isinstance(losses.get(loss), ClassLoss) or isinstance(penalty, Groups) or several
@@ -235,7 +237,7 @@ def _class_numbers(b: Given, name: str, size: int, weights: np.ndarray, loss: st
     refuse_unreadable(b, name)
     try:
         given = np.asarray(b)
-    except ValueError:
+    except (TypeError, ValueError):
         raise ValueError(f"The {loss} loss takes one class for each sample; got lists of mixed shapes.") from None
     given = given.ravel() if given.ndim == 2 and 1 in given.shape else given
     if given.shape != (size,):

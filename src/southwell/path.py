@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 import warnings
 from collections.abc import Callable, Iterable
@@ -13,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _core, _data, methods, plots
+from ._dense import plain
 from ._interrupts import Interrupts
 from ._names import count, positive, unknown
 from ._typing import Given
@@ -364,6 +364,7 @@ class _Walk:
 
 def _strengths(problem: Problem, l1s: Given, l2s: Given, n_points: int, ratio: Given) -> tuple[np.ndarray, np.ndarray]:
     """The checked strengths, from strong to weak."""
+    own_l2s = None if l2s is None else plain("l2s", l2s)
     if isinstance(l1s, str):
         if l1s != "auto":
             raise unknown("l1s", l1s, ("auto",))
@@ -377,17 +378,13 @@ def _strengths(problem: Problem, l1s: Given, l2s: Given, n_points: int, ratio: G
             )
         l1s = top * np.geomspace(1.0, ratio, n_points)
     else:
-        with contextlib.suppress(ValueError):  # ragged lists, refused below
-            l1s = np.atleast_1d(l1s)
-        l1s = _data.vector(l1s, "l1s")
+        l1s = _data.vector(l1s, "l1s", one=True)
         if l1s.size == 0:
             raise ValueError("l1s is empty: give at least one strength, or 'auto'.")
-        if l1s.min() < 0 or (l1s.min() == 0 and l1s.size > 1 and l2s is None):
+        if l1s.min() < 0 or (l1s.min() == 0 and l1s.size > 1 and own_l2s is None):
             raise ValueError(f"l1s must be positive; the smallest is {l1s.min():g}. For l1 = 0 alone use solve.")
-        l1s = l1s.copy() if np.ndim(l2s) > 0 else np.sort(l1s)[::-1].copy()
-    if l2s is None:
-        l2s = problem.penalty.l2
-    l2s = _data.vector(np.atleast_1d(l2s), "l2s")
+        l1s = l1s.copy() if own_l2s is not None and own_l2s.ndim > 0 else np.sort(l1s)[::-1].copy()
+    l2s = _data.vector(problem.penalty.l2 if own_l2s is None else own_l2s, "l2s", one=True)
     if l2s.size == 0:
         raise ValueError("l2s is empty: give one number, or one for each l1.")
     if l2s.min() < 0:

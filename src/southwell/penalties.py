@@ -154,7 +154,9 @@ class ElasticNet(Penalty):
         """The smallest l1 at which penalised coefficients are zero, from their slopes at zero (a row a feature)."""
         weights = self.factors(slopes.shape[0])
         held = weights > 0
-        return float((np.abs(slopes[held]) / weights[held, None]).max(initial=0.0))
+        with np.errstate(over="ignore"):
+            strength = float((np.abs(slopes[held]) / weights[held, None]).max(initial=0.0))
+        return _representable(strength, weights[held])
 
     @staticmethod
     def _array(name: str, given: Given, size: int, finite: bool = False, each: str = "feature") -> np.ndarray:
@@ -244,16 +246,18 @@ class Groups(Penalty):
         weights = self.factors(np.bincount(group_of))
         ratio = self.l1 / self.strength if self.l1 > 0 else 0.0
         roots = np.zeros(weights.size)
-        for _ in range(100):
-            over = np.maximum(sizes - ratio * roots[group_of, None], 0.0)
-            norms = np.sqrt(np.bincount(group_of, (over**2).sum(axis=1)))
-            sums = np.bincount(group_of, over.sum(axis=1))
-            falls = weights + ratio * np.divide(sums, norms, out=np.zeros_like(norms), where=norms > 0)
-            further = np.maximum(roots, roots + (norms - weights * roots) / falls)
-            if (further == roots).all():
-                break
-            roots = further
-        return float(top * roots.max())
+        with np.errstate(over="ignore", invalid="ignore"):  # the result is checked
+            for _ in range(100):
+                over = np.maximum(sizes - ratio * roots[group_of, None], 0.0)
+                norms = np.sqrt(np.bincount(group_of, (over**2).sum(axis=1)))
+                sums = np.bincount(group_of, over.sum(axis=1))
+                falls = weights + ratio * np.divide(sums, norms, out=np.zeros_like(norms), where=norms > 0)
+                further = np.maximum(roots, roots + (norms - weights * roots) / falls)
+                if (further == roots).all():
+                    break
+                roots = further
+            strength = float(top * roots.max())
+        return _representable(strength, weights)
 
     @property
     def absent(self) -> bool:
@@ -312,6 +316,15 @@ class Groups(Penalty):
         squares = np.bincount(group_of, (x**2).reshape(x.shape[0], -1).sum(axis=1))
         by_group = self.factors(np.bincount(group_of)) @ np.sqrt(squares)
         return float(self.strength * by_group + self.l1 * np.abs(x).sum() + self.l2 / 2 * (x**2).sum())
+
+
+def _representable(strength: float, weights: np.ndarray) -> float:
+    if not np.isfinite(strength):
+        raise ValueError(
+            f"No finite strength makes all coefficients zero: the smallest penalty weight is {weights.min():.3g}. Give "
+            "larger weights, or 0 where a coefficient is not to be penalised."
+        )
+    return strength
 
 
 def _from_labels(given: Given, n_features: int) -> np.ndarray:

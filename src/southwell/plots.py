@@ -101,7 +101,7 @@ def path(path: Path, names: Given = None, top: int = 10, ax: Any = None) -> Any:
     matplotlib Axes
     """
     names = _named(names, path.shape[0])
-    count("top", top, 0)
+    top = count("top", top, 0)
     ax = _axes(ax)
     columns, label = path.x.tocsc(), "coefficient"
     if len(path.shape) > 1:

@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _core, _data, _sparse, losses
-from ._names import finite, flag
+from ._dense import plain
+from ._names import finite, flag, shown
 from ._question import Start
 from ._typing import Given
 from ._words import OF_SOLVE, Words
@@ -62,6 +63,8 @@ class Problem:
 
     def __init__(self, A: Given, b: Given, loss: str | Loss = "squared", penalty: Penalty | None = None, *,
                  intercept: bool = False, sample_weight: Given = None, words: Words = OF_SOLVE) -> None:  # fmt: skip
+        if not isinstance(words, Words):
+            raise TypeError(f"words must be Words, what messages call A and b; got {shown(words)}.")
         self.words = words
         self.loss = losses.get(loss)
         self.penalty = self._checked_penalty(penalty)
@@ -194,7 +197,7 @@ class Problem:
                 x = self._from_rows(_sparse.sound_array(x, "warm_start.x").toarray())
             y = np.ravel(given.y) if given.y is not None and np.size(given.y) == self.dual_size else None
             return Start(self.to_inner(self.coefficients(x, "warm_start.x"), given.intercept), y)
-        pair = isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) > 0
+        pair = isinstance(given, tuple) and len(given) == 2 and plain("warm_start", given[0]).ndim > 0
         x, intercept = given if pair else (given, 0.0)
         intercept = self._warm_intercept(intercept)
         return Start(self.to_inner(self.coefficients(x, "warm_start"), intercept))

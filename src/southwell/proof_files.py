@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ._data import Matrix as DesignMatrix
+from ._dense import numbers
 from ._names import finite
 from ._typing import AnyMatrix, Given
 from .check.matrices import Matrix
@@ -95,10 +96,7 @@ def _plain(array: np.ndarray) -> np.ndarray:
 
 
 def _table(name: str, given: Given, rows: int, columns: int) -> np.ndarray:
-    try:
-        values = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be real numbers; got {type(given).__name__}.") from None
+    values = numbers(name, given)
     allowed: set[tuple[int, ...]] = {(rows, columns)} | ({(rows,)} if columns == 1 else set())
     if rows == 1:
         allowed |= {(columns,)} | ({()} if columns == 1 else set())
@@ -124,13 +122,13 @@ def _as_given(matrix: DesignMatrix) -> AnyMatrix:
 
 def _penalty(penalty: ElasticNet | Groups, d: int, arrays: dict[str, np.ndarray]) -> dict[str, str]:
     """The penalty's numbers; its arrays are added to ``arrays``."""
-    numbers = {"l1": penalty.l1.hex(), "l2": penalty.l2.hex()}
+    strengths = {"l1": penalty.l1.hex(), "l2": penalty.l2.hex()}
     if isinstance(penalty, Groups):
         group_of = penalty.group_of(d)
         arrays["group_of"] = group_of.astype(np.int64)
         arrays["strengths"] = penalty.factors(np.bincount(group_of)) * penalty.strength  # as in the core
-        return {"kind": "groups", **numbers}
+        return {"kind": "groups", **strengths}
     for name, given in (("penalty_weights", penalty.weights), ("lower", penalty.lower), ("upper", penalty.upper)):
         if given is not None:
             arrays[name] = np.broadcast_to(np.asarray(given, dtype=np.float64), (d,))
-    return {"kind": "elastic_net", **numbers}
+    return {"kind": "elastic_net", **strengths}

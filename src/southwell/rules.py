@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from . import _core, _partition, _search
-from ._names import count, listed, one_name, positive, resolve, shown, unknown
+from ._names import count, listed, one_name, positive, resolve, settle, shown, unknown
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -78,7 +78,7 @@ class _Sampled(Rule):
 
     def __post_init__(self) -> None:
         if self.refresh_every is not None:
-            count("refresh_every", self.refresh_every, 1)
+            settle(self, count, "refresh_every", least=1)
 
     @property
     def follows(self) -> bool:
@@ -152,7 +152,8 @@ class AdaUniform(_Sampled):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if positive("mix", self.mix, zero=True) > 1:
+        settle(self, positive, "mix", zero=True)
+        if self.mix > 1:
             raise ValueError(f"mix is a share, between 0 and 1; got {shown(self.mix)}.")
 
 
@@ -211,7 +212,7 @@ class Greedy(Rule):
     def __post_init__(self) -> None:
         _known_score(self.score)
         if self.refresh_every is not None:
-            count("refresh_every", self.refresh_every, 1)
+            settle(self, count, "refresh_every", least=1)
 
     @property
     def follows(self) -> bool:
@@ -247,7 +248,7 @@ class Hybrid(Rule):
     def __post_init__(self) -> None:
         _known_score(self.score)
         if self.blocks is not None:
-            count("blocks", self.blocks, 1)
+            settle(self, count, "blocks", least=1)
         if isinstance(self.partition, str) and self.partition not in _partition.CLUSTERINGS:
             raise unknown("partition", self.partition, _partition.CLUSTERINGS)
         object.__setattr__(self, "partition", _partition.frozen(self.partition))  # so that rules can be compared
@@ -298,9 +299,10 @@ class MaxInnerProduct(Rule):
 
     def __post_init__(self) -> None:
         _known_score(self.score)
-        for name, least in (("candidates", 1), ("breadth", 1), ("links", 2)):
-            count(name, getattr(self, name), least)
-        if positive("explore", self.explore, zero=True) > 1:
+        settle(self, count, "candidates", "breadth", least=1)
+        settle(self, count, "links", least=2)
+        settle(self, positive, "explore", zero=True)
+        if self.explore > 1:
             raise ValueError(f"explore is a share, between 0 and 1; got {shown(self.explore)}.")
 
     def core(self, problem: Problem, side: str, seed: int) -> tuple[_core.Rule, dict[str, float]]:

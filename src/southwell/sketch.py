@@ -87,5 +87,8 @@ def _generator(seed: int) -> np.random.RandomState:
 
 
 def _product(first: AnyMatrix, second: AnyMatrix) -> AnyMatrix:
-    product = first @ second
+    with np.errstate(over="ignore", invalid="ignore"):
+        product = first @ second
+    if not np.isfinite(product.data if sp.issparse(product) else product).all():
+        raise ValueError("The sketch of A overflows: entries of A are too large. Scale A down.")
     return product if sp.issparse(product) else np.ascontiguousarray(product)

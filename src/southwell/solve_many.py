@@ -167,6 +167,8 @@ def solve_many(
     targets, classes = _targets(Y, losses.get(loss))
     first = Problem(A, targets(0), loss, one_penalty(l1, l2, penalty), intercept=intercept, sample_weight=sample_weight)
     chosen = able(methods.get(method), first)
+    if sp.issparse(warm_start):
+        raise TypeError("warm_start must be a sequence, one start a problem; got a sparse matrix. Give its toarray().")
     try:
         starts = [None] * targets.count if warm_start is None else list(warm_start)
     except TypeError:

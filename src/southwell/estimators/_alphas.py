@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
-from .._names import count
+from .._names import count, integral
 from .._typing import Given
 from ..lambda_max import lambda_max
 from ._base import FitData
 from ._cross_validated import CrossValidated, Line
-from ._parameters import decreasing, falling, one_of, share
+from ._parameters import decreasing, falling, one_of, shares
 
 
 class ChoosesAlpha(CrossValidated):
@@ -28,10 +27,8 @@ class ChoosesAlpha(CrossValidated):
 
     def _lines(self, data: FitData) -> list[Line]:
         one_of("selection", getattr(self, "selection", "cyclic"), ("cyclic", "random"))
-        ratios = [share("l1_ratio", ratio) for ratio in np.atleast_1d(self.l1_ratio)]
-        if not ratios:
-            raise ValueError("l1_ratio is empty: give at least one share.")
-        if isinstance(self.alphas, numbers.Integral):
+        ratios = shares("l1_ratio", self.l1_ratio)
+        if integral(self.alphas):
             tops = self._tops(data, ratios)
             parts = falling("eps", self.eps, count("alphas", self.alphas, 1))
             return [[(top * part, ratio) for part in parts] for top, ratio in zip(tops, ratios, strict=True)]

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.utils import gen_batches
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
 from .._data import readable
@@ -18,6 +18,7 @@ from .._typing import AnyMatrix, Given
 from ..solve_many import Targets
 from ._base import FitData, LinearEstimator
 from ._callbacks import with_callbacks
+from ._parameters import refuse_no_classes
 
 AT_ONCE = 2**25  # margins in memory at a time, if only the best class is needed
 
@@ -49,8 +50,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         X, y = self._read(X, y, multi_output=self._multilabel)
         if y.ndim == 1 or y.shape[1] == 1:
             y = column_or_1d(y.toarray() if sp.issparse(y) else y, warn=True)
-        with np.errstate(invalid="ignore"):  # huge float labels are not classes, and are refused below
-            check_classification_targets(y)
+        refuse_no_classes(y)
         given = self._weights(sample_weight, X)
         multilabel = y.ndim == 2
         classes, targets, weights = (self._labels if multilabel else self._classes)(y, given)

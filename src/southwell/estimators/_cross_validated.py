@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import numbers
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import is_classifier
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
@@ -96,8 +99,7 @@ class CrossValidated(LinearEstimator):
         splits = self._splits(data, given.split)
         rows = data.X.tocsr() if getattr(data.X, "format", "csr") != "csr" else data.X  # folds are made of rows
         usual = "accuracy" if is_classifier(self) else None
-        chosen = usual if self.scoring is None else self.scoring
-        scorer = None if chosen is None else get_scorer(chosen)
+        scorer = self._scorer(usual)
 
         def penalties(line: int, own: Penalty, total: float) -> Iterator[Penalty]:
             return (self._penalty(own, self._at(setting, total)) for setting in lines[line])
@@ -124,9 +126,24 @@ class CrossValidated(LinearEstimator):
             warn(words)
         return scores
 
+    def _scorer(self, usual: str | None) -> Any:
+        """``scoring`` as scikit-learn calls it."""
+        chosen: Any = usual if self.scoring is None else self.scoring
+        if chosen is None or isinstance(chosen, str):
+            return None if chosen is None else get_scorer(chosen)
+        if isinstance(chosen, type) or not callable(chosen):
+            raise TypeError(
+                "scoring must be None, a name that scikit-learn knows, or a function of an estimator, X and y; got "
+                f"{shown(chosen)}."
+            )
+        with contextlib.suppress(ValueError):  # some compiled functions do not tell their arguments
+            if not _takes(inspect.signature(chosen), 3):
+                raise TypeError(f"scoring is called with an estimator, X and y, which {shown(chosen)} does not take.")
+        return get_scorer(chosen)
+
     def _splits(self, data: FitData, given: dict[str, Any]) -> list[tuple[np.ndarray, np.ndarray]]:
         """The training rows and the test rows of each fold, without rows of weight zero. Neither may be empty."""
-        splitter = check_cv(self.cv, data.y, classifier=is_classifier(self))
+        splitter = check_cv(_checked_cv(self.cv), data.y, classifier=is_classifier(self))
         rows = np.arange(data.X.shape[0])
         there = np.ones(rows.size, bool) if data.weights is None else data.weights > 0
         found = (map(partial(_members, rows), pair) for pair in splitter.split(data.X, data.y, **given))
@@ -185,13 +202,35 @@ class CrossValidated(LinearEstimator):
     def get_metadata_routing(self) -> MetadataRouter:
         """The metadata routing of this estimator, its splitter and its scorer."""
         router = MetadataRouter(owner=self).add_self_request(self)
+        _checked_cv(self.cv)
         lasting = self.cv is None or isinstance(self.cv, int) or hasattr(self.cv, "split")
         splitter = check_cv(self.cv if lasting else None)  # an iterable has no requests, and iterating would exhaust it
         router.add(splitter=splitter, method_mapping=MethodMapping().add(caller="fit", callee="split"))
         if self.scoring is not None:
-            scorer = get_scorer(self.scoring)
+            scorer = self._scorer(None)
             router.add(scorer=scorer, method_mapping=MethodMapping().add(caller="fit", callee="score"))
         return router
+
+
+def _checked_cv(cv: Given) -> Given:
+    """``cv``, if it can be a number of folds, a splitter or pairs of arrays. Text has a method ``split`` of its own."""
+    text = isinstance(cv, str | bytes | bytearray | np.char.chararray)
+    known = cv is None or isinstance(cv, numbers.Integral) or hasattr(cv, "split") or np.iterable(cv)
+    if text or not known or sp.issparse(cv):
+        raise TypeError(
+            "cv must be None, a number of folds, a splitter of scikit-learn, or pairs of arrays, the rows to learn "
+            f"from and those to be judged by; got {shown(cv)}."
+        )
+    return cv
+
+
+def _takes(signature: inspect.Signature, number: int) -> bool:
+    """Whether a function can be called with so many arguments."""
+    try:
+        signature.bind(*range(number))
+    except TypeError:
+        return False
+    return True
 
 
 def _members(rows: np.ndarray, own: Given) -> np.ndarray:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
 
 from .. import _threads
-from .._names import count, positive, shown
+from .._dense import numbers as dense_numbers
+from .._dense import plain
+from .._names import count, integral, positive, shown
 from .._typing import Given
 
 
@@ -20,6 +22,14 @@ def share(name: str, value: Given) -> float:
     if value > 1:
         raise ValueError(f"{name} must be between 0 and 1; got {value}.")
     return float(value)
+
+
+def shares(name: str, given: Given) -> list[float]:
+    """One such number, or several."""
+    found = [share(name, one) for one in plain(name, given).ravel()]
+    if not found:
+        raise ValueError(f"{name} is empty: give at least one share.")
+    return found
 
 
 def one_of(name: str, value: Given, known: Sequence[Any]) -> None:
@@ -41,9 +51,9 @@ def threads(n_jobs: Given) -> int | None:
     """The number of threads: None is the default, -1 all processors, -2 all but one."""
     if n_jobs is None:
         return None
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
+    if not integral(n_jobs) or n_jobs == 0:
         raise ValueError(f"n_jobs must be a positive number of threads, -1 for all, or None; got {shown(n_jobs)}.")
-    if isinstance(n_jobs, numbers.Integral) and n_jobs < 0:
+    if n_jobs < 0:
         return max(1, _threads.processors() + 1 + int(n_jobs))
     return count("n_jobs", n_jobs, 1)
 
@@ -60,12 +70,17 @@ def drawn_seed(random_state: Given) -> int:
     return int(state.randint(2**31 - 1))
 
 
+def refuse_no_classes(y: np.ndarray) -> None:
+    """Raise if ``y`` are not labels of classes."""
+    with np.errstate(invalid="ignore"):  # scikit-learn looks for fractions by a cast to integers
+        check_classification_targets(y)
+
+
 def decreasing(name: str, given: Given, zero: bool = False) -> np.ndarray:
     """Positive numbers to try, from large to small."""
     try:
-        with np.errstate(over="ignore"):  # a long double beyond the range is infinite
-            values = np.sort(np.asarray(given, dtype=np.float64).ravel())[::-1]
-    except (TypeError, ValueError, OverflowError):
+        values = np.sort(dense_numbers(name, given).ravel())[::-1]
+    except (TypeError, ValueError):
         values = np.zeros(0)
     low = values.size > 0 and (values[-1] >= 0 if zero else values[-1] > 0)
     if not low or not np.isfinite(values).all():

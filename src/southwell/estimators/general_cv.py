@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
 from .. import _data
-from .._names import count, shown
+from .._names import count, integral, shown
 from .._typing import Given
 from ..lambda_max import lambda_max
 from ..losses import Loss
@@ -105,10 +104,10 @@ class SparseLinearClassifierCV(CrossValidated, ProbabilitiesIfLogistic, InOwnUni
         return Strengths(*setting)
 
     def _lines(self, data: FitData) -> list[Line]:
-        l2s = np.unique(_data.vector(np.atleast_1d(self.l2s), "l2s"))[::-1]
+        l2s = np.unique(_data.vector(self.l2s, "l2s", one=True))[::-1]
         if l2s.size == 0 or l2s.min() < 0:
             raise ValueError(f"l2s must be >= 0, one or several; got {shown(self.l2s)}.")
-        if isinstance(self.l1s, numbers.Integral):
+        if integral(self.l1s):
             first = self._state(data.X, data.targets(0), data.weights)
             tops = [lambda_max(first.with_targets(data.targets(k))) for k in range(data.targets.count)]
             l1s = (max(tops) or 1.0) * falling("eps", self.eps, count("l1s", self.l1s, 1))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import losses
-from .._names import positive, shown
+from .._names import integral, positive, shown
 from .._typing import Given
 from ..block_problem import BlockProblem
 from ..methods import Method
@@ -41,13 +41,13 @@ class GroupRegressor(LinearRegressor):
 
 def grouped(groups: Given, weights: Given, features: int) -> Groups:
     """The penalty over the groups that ``GroupLasso`` is given."""
-    if isinstance(groups, int | np.integer) and not isinstance(groups, bool):
+    if integral(groups):
         if groups < 1:
             raise ValueError(
                 f"groups must be at least 1, features a group, or the groups themselves; got {shown(groups)}."
             )
         groups = np.arange(features) // int(min(groups, features))
-    elif groups is None or isinstance(groups, str | float | bool):
+    elif groups is None or isinstance(groups, str | float | bool | np.generic):
         raise TypeError(f"groups must be an int, a label for each feature or lists of features; got {shown(groups)}.")
     return Groups(groups=groups, weights=weights).settled(features)
 

@@ -81,9 +81,9 @@ class HuberRegressor(LinearRegressor):
 
     def _fit_all(self, data: FitData) -> None:
         hooks, settings = Hooks(self, data, 1), self._settings()
-        alpha = positive("alpha", self.alpha, zero=True)
+        alpha, epsilon = positive("alpha", self.alpha, zero=True), positive("epsilon", self.epsilon)
         at_one = self._state(data.X, data.y, data.weights)
-        problem = HuberWithScale(data.X, data.y, data.weights, at_one, alpha, self.epsilon)
+        problem = HuberWithScale(data.X, data.y, data.weights, at_one, alpha, epsilon)
         before = self._before(1, (1, data.X.shape[1]))[0]
         scale = self.scale_ if before is not None else problem.best_scale(data.y - problem.centre)
         begun = time.perf_counter()
@@ -106,7 +106,7 @@ class HuberRegressor(LinearRegressor):
         self.n_iter_ = 1 + result.epochs
         for name, value in self._attributes(x, intercept, data).items():
             setattr(self, name, value)
-        self.outliers_ = np.abs(data.y - self._margins(data.X)) > self.epsilon * self.scale_
+        self.outliers_ = np.abs(data.y - self._margins(data.X)) > epsilon * self.scale_
         hooks.end()
         for words in shortcomings(result):
             warn(words)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable
 from typing import Any
 
@@ -11,13 +10,13 @@ from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
 from .. import losses
-from .._names import count
+from .._names import count, integral
 from .._typing import Given
 from ..methods import Method
 from ._base import FitData
 from ._classifier import LinearClassifier
 from ._cross_validated import CrossValidated, Line
-from ._parameters import decreasing, l1_share, one_of, share
+from ._parameters import decreasing, l1_share, one_of, shares
 from ._probabilities import Probabilities
 from .conventions import Strengths, from_C
 
@@ -115,10 +114,8 @@ solver, intercept_scaling
         if self.l1_ratios is None:
             ratios = [l1_share(self.penalty, None)]
         else:
-            ratios = [share("l1_ratios", ratio) for ratio in np.ravel(self.l1_ratios)]
-        if not ratios:
-            raise ValueError("l1_ratios is empty: give at least one number.")
-        if isinstance(self.Cs, numbers.Integral):
+            ratios = shares("l1_ratios", self.l1_ratios)
+        if integral(self.Cs):
             Cs = np.logspace(-4, 4, count("Cs", self.Cs, 1))
         else:
             Cs = decreasing("Cs", self.Cs)[::-1]

@@ -75,5 +75,5 @@ class Ridge(LinearRegressor):
         return data
 
     def _strengths(self, total: float, target: int = 0) -> Strengths:
-        alphas = np.atleast_1d(self.alpha)
+        alphas = plain("alpha", self.alpha).ravel()
         return from_ridge(positive("alpha", alphas[target if alphas.size > 1 else 0], zero=True), total)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import validate_data
 
 from .._data import Matrix, readable
-from .._names import count, positive, unknown
+from .._names import count, integral, positive, unknown
 from .._typing import Given
 from ..estimators._parameters import drawn_seed
 
@@ -39,7 +38,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 raise unknown("gamma", self.gamma, ("scale",))
         else:
             positive("gamma", self.gamma)
-        if isinstance(self.random_state, Integral):
+        if integral(self.random_state):
             return count("random_state", self.random_state, 0)
         return drawn_seed(self.random_state)
 

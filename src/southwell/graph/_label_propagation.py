@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -12,14 +11,13 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import assert_all_finite, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import methods
 from .._data import readable
-from .._names import count, one_name, positive, shown
+from .._names import count, integral, one_name, positive, shown
 from .._typing import Given
-from ..estimators._parameters import drawn_seed, threads
+from ..estimators._parameters import drawn_seed, refuse_no_classes, threads
 from ..methods import Method
 from ..result import Result
 from ..rules import Rule
@@ -226,7 +224,7 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
         positive("tol", self.tol, zero=True)
         count("max_epochs", self.max_epochs, 0)
         threads(self.n_jobs)
-        if isinstance(self.random_state, Integral):
+        if integral(self.random_state):
             count("random_state", self.random_state, 0)
         if self.method is not None:
             return methods.get(self.method)
@@ -257,7 +255,7 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
                 f"y marks all {y.size} nodes as unlabelled ({self.unlabelled!r}). Give at least one node its label, "
                 "or set unlabelled= to the mark that y uses."
             )
-        check_classification_targets(labels)
+        refuse_no_classes(labels)
         return np.asarray(y)
 
     def _marked(self, y: np.ndarray) -> np.ndarray:
@@ -287,7 +285,7 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
     def _solve(self, harmonic: Harmonic, method: methods.Method) -> list[Result]:
         """One solve for each class; for two classes a single one, as the other is its complement."""
         given = self.random_state
-        seed = given if isinstance(given, Integral) else drawn_seed(given)
+        seed = given if integral(given) else drawn_seed(given)
         limit = None if self.max_seconds is None else positive("max_seconds", self.max_seconds)
         begun, results = time.perf_counter(), []
         with warnings.catch_warnings():

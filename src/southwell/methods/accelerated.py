@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import rules
-from .._names import flag
+from .._names import flag, settle
 from ..problem import Problem
 from ..rules import Greedy, Hybrid, Rule, Uniform
 from .base import Prepared, Start
@@ -44,7 +44,7 @@ class AcceleratedCD(Descent):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        flag("restart", self.restart)
+        settle(self, flag, "restart")
         self._rule()
 
     def _rule(self) -> Rule:

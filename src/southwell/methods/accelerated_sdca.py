@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._names import count, one_name
+from .._names import count, one_name, settle
 from ..problem import Problem
 from ..rules import Shuffled, Uniform
 from .base import Method, Prepared, Start
@@ -46,7 +46,7 @@ class AcceleratedSDCA(Method):
     name: ClassVar[str] = "accelerated_sdca"
 
     def __post_init__(self) -> None:
-        count("inner_epochs", self.inner_epochs, 1)
+        settle(self, count, "inner_epochs", least=1)
         one_name("rule", self.rule, RULES)
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:

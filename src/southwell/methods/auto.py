@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from .. import _core
-from .._names import one_name, positive
+from .._names import one_name, positive, settle
 from ..problem import Problem
 from . import blocks
 from .base import Method, Prepared, Start
@@ -48,12 +48,14 @@ class Auto(Method):
     def __post_init__(self) -> None:
         for name, known in (("schedule", ("fixed", "timed")), ("movers", ("auto", "primal", "dual"))):
             one_name(name, getattr(self, name), known)
-        positive("softness", self.softness)
+        settle(self, positive, "softness")
         if not isinstance(self.policy, Mapping):
             raise TypeError(f"policy must be a mapping from names to numbers; got {type(self.policy).__name__}.")
+        policy = {}
         for key, number in self.policy.items():
             one_name("policy", key, tuple(_core.policy()), "the keys of southwell.methods.default_policy()")
-            positive(f"policy[{key!r}]", number)
+            policy[key] = positive(f"policy[{key!r}]", number)
+        object.__setattr__(self, "policy", policy)
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
         if problem.blocks:

@@ -7,7 +7,7 @@ from typing import TypedDict
 
 import numpy as np
 
-from .._names import flag, positive, shown
+from .._names import flag, positive, settle, shown
 from ..problem import Problem
 from .base import Method
 
@@ -85,7 +85,7 @@ class Perturbed(Method):
     recentre: bool = True
 
     def __post_init__(self) -> None:
-        flag("recentre", self.recentre)
+        settle(self, flag, "recentre")
         self._given_perturbation()
 
     def _bearable(self) -> float:

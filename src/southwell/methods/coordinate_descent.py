@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from .. import _core, rules
-from .._names import flag, one_name
+from .._names import flag, one_name, settle
 from ..problem import Problem
 from ..rules import Rule
 from . import blocks
@@ -118,8 +118,7 @@ class CoordinateDescent(Descent):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        flag("shrinking", self.shrinking)
-        flag("proximal", self.proximal)
+        settle(self, flag, "shrinking", "proximal")
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
         if problem.blocks:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from .. import _core
-from .._names import at_most, count, flag, one_name, positive
+from .._names import at_most, count, flag, one_name, positive, settle
 from ..problem import Problem
 from .base import Prepared, Start
 from .conditioning import Conditioning, Perturbed
@@ -61,13 +61,11 @@ class DGPD(Perturbed):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        flag("active_sets", self.active_sets)
-        flag("adapt", self.adapt)
-        for name in ("enter", "passes", "columns", "rows"):
-            count(name, getattr(self, name), 1)
+        settle(self, flag, "active_sets", "adapt")
+        settle(self, count, "enter", "passes", "columns", "rows", least=1)
         one_name("order", self.order, ("in turn", "together"))
         if self.step is not None:
-            positive("step", self.step)
+            settle(self, positive, "step")
 
     def _bearable(self) -> float:
         """Without acceleration that many epochs reduce the error by a factor of e, if each y takes its longest safe

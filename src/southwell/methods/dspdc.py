@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from .. import _core
-from .._names import at_most, count, one_name, positive
+from .._names import at_most, count, one_name, positive, settle
 from ..problem import Problem
 from . import blocks
 from .base import Prepared, Start
@@ -62,10 +62,10 @@ class DSPDC(Perturbed):
         super().__post_init__()
         for name in ("rows", "columns"):
             if not _auto(getattr(self, name)):
-                count(name, getattr(self, name), 1)
+                settle(self, count, name, least=1)
         one_name("aim", self.aim, ("gap", "point"))
         if not isinstance(self.scale, str):
-            positive("scale", self.scale)
+            settle(self, positive, "scale")
         else:
             one_name("scale", self.scale, ("auto", "safe", "usual"))
         given_steps(self, ("tau", "sigma", "theta"))
@@ -137,11 +137,12 @@ def safe_scale(problem: Problem, rows: int, columns: int) -> float:
 def dspdc_steps(at: Conditioning, d: int, rows: int, columns: int, scale: float, gap: bool) -> tuple[Steps, float]:
     """tau, sigma and theta of theorem 1, or of theorem 2 for the gap; and the epochs in which the error falls by e."""
     a, b, scale = at.n / rows, d / columns, float(scale)
-    root = a * b * np.sqrt(scale / (at.n * at.l2 * at.gamma))
-    iterations = (2 if gap else 1) * (max(a, b) + root)
-    # (15) and (16); the smaller of the two denominators is written without cancellation
-    wide = np.hypot(a - b, 2 * root)
-    large, small = abs(a - b) + wide, 4 * root**2 / (abs(a - b) + wide)
+    with np.errstate(over="ignore"):  # a huge scale gives steps of length zero
+        root = a * b * np.sqrt(scale / (at.n * at.l2 * at.gamma))
+        iterations = (2 if gap else 1) * (max(a, b) + root)
+        # (15) and (16); the smaller of the two denominators is written without cancellation
+        wide = np.hypot(a - b, 2 * root)
+        large, small = abs(a - b) + wide, 4 * root**2 / (abs(a - b) + wide)
     for_tau, for_sigma = (large, small) if a >= b else (small, large)
     steps = Steps(
         tau=b / (at.l2 * for_tau), sigma=at.n * a / (at.gamma * for_sigma), theta=b * (1 - 1 / iterations)

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from .. import _core
-from .._names import at_most, count
+from .._names import at_most, count, settle
 from ..problem import Problem
 from .base import Method, Prepared, Start
 from .hosted import Beat, CertifiedByCore
@@ -90,7 +90,8 @@ class LBFGS(Method):
     takes_factors: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        at_most("memory", count("memory", self.memory, 1), MOST_PAIRS, "pairs SciPy keeps")
+        settle(self, count, "memory", least=1)
+        at_most("memory", self.memory, MOST_PAIRS, "pairs SciPy keeps")
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
         _refuse_kinks(problem, self)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import _core
-from .._names import count, positive
+from .._names import count, positive, settle
 from ..problem import Problem
 from .base import Method, Prepared, Start
 from .conditioning import row_norms
@@ -30,7 +30,7 @@ class IncrementalGradient(Method):
 
     def __post_init__(self) -> None:
         if self.step is not None:
-            positive("step", self.step)
+            settle(self, positive, "step")
 
     def _step(self, problem: Problem) -> float:
         if not np.isfinite(problem.loss.smoothness):
@@ -121,7 +121,7 @@ class SVRG(IncrementalGradient):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        count("snapshot_every", self.snapshot_every, 1)
+        settle(self, count, "snapshot_every", least=1)
 
     def _options(self) -> dict[str, Any]:
         return {"snapshot_every": self.snapshot_every}

@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol, TypedDict
 import numpy as np
 
 from .. import _core
-from .._names import at_most, count, one_name, positive, shown
+from .._names import at_most, count, one_name, positive, settle, shown
 from ..problem import Problem
 from . import blocks
 from .base import Prepared, Start
@@ -20,7 +20,7 @@ def given_steps(method: object, names: tuple[str, ...]) -> None:
     """Checks the step sizes that the user may have set."""
     for name in names:
         if getattr(method, name) is not None:
-            positive(name, getattr(method, name), zero=name == "theta")
+            settle(method, positive, name, zero=name == "theta")
 
 
 class Steps(TypedDict):
@@ -92,8 +92,8 @@ class SPDC(Perturbed):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        count("batch", self.batch, 1)
-        count("n_threads", self.n_threads, 1, bits=31)
+        settle(self, count, "batch", least=1)
+        settle(self, count, "n_threads", least=1, bits=31)
         one_name("sampling", self.sampling, ("uniform", "norms"))
         if self.sampling == "norms" and self.batch > 1:
             raise ValueError(f"sampling='norms' takes one row at a time (batch=1); got batch={self.batch}.")

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import _core
+from .._dense import plain
 from .._typing import Given
 from ._workers import ALONE, Workers, slabs
 
@@ -79,10 +80,8 @@ def _indices(blocks: np.ndarray | None, n_blocks: int) -> Sequence[int] | np.nda
 
 
 def _checked(given: Given) -> np.ndarray:
-    try:
-        D = np.asarray(given)
-    except (TypeError, ValueError):
-        raise TypeError(f"D must be an array or LowRank; got {type(given).__name__}.") from None
+    D = plain("D", given)
+    shape = D.shape
     if D.dtype.kind not in "fiub":
         raise TypeError(f"D must hold real numbers; got dtype {D.dtype}.")
     if D.ndim == 3:
@@ -90,10 +89,10 @@ def _checked(given: Given) -> np.ndarray:
     if D.ndim != 4 or D.shape[2] != D.shape[3]:
         raise ValueError(
             "D must hold square matrices: shape (n_samples, n_blocks, d, d), or (n_samples, d, d) for one block; got "
-            f"{np.shape(given)}."
+            f"{shape}."
         )
     if 0 in D.shape:
-        raise ValueError(f"D is empty: shape {np.shape(given)}.")
+        raise ValueError(f"D is empty: shape {shape}.")
     D = np.ascontiguousarray(D, dtype=np.float32 if D.dtype == np.float32 else np.float64)
     if not _core.all_finite(D.reshape(-1)):
         raise ValueError("D contains NaN or infinity. Impute or drop those samples first.")

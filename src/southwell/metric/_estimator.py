@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from .. import losses
 from .._data import readable
-from .._names import count, positive
+from .._names import count, positive, shown
 from .._typing import Given
 from ..estimators._base import warn
-from ..estimators._parameters import drawn_seed, one_of, threads
+from ..estimators._parameters import drawn_seed, one_of, refuse_no_classes, threads
 from ..estimators._progress import ProgressLine
 from ..result import Result
 from ..solve import Settings
@@ -32,6 +31,8 @@ from ._triplets import Triplets
 
 if TYPE_CHECKING:
     from ..result import Progress
+
+MOST_REFRESHES = 1000
 
 
 class LargeMargin(ClassifierMixin, TransformerMixin, BaseEstimator):
@@ -50,7 +51,8 @@ class LargeMargin(ClassifierMixin, TransformerMixin, BaseEstimator):
     def _checked_parameters(self) -> Settings:
         for name in ("n_neighbors", "n_impostors"):
             count(name, getattr(self, name), 1)
-        count("refresh", self.refresh, 0)
+        if count("refresh", self.refresh, 0) > MOST_REFRESHES:
+            raise ValueError(f"refresh must be at most {MOST_REFRESHES}; got {shown(self.refresh)}.")
         positive("l2", self.l2)
         if not (isinstance(self.scale, str) and self.scale == "auto"):
             positive("scale", self.scale)
@@ -62,7 +64,7 @@ class LargeMargin(ClassifierMixin, TransformerMixin, BaseEstimator):
     def _read(self, X: Given, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Points in the chosen precision, and the position of each label in ``classes_``."""
         X, y = validate_data(self, readable(X, "X"), readable(y, "y"), dtype=self._dtypes(), ensure_min_samples=2)
-        check_classification_targets(y)
+        refuse_no_classes(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         return X, codes
 
@@ -96,9 +98,9 @@ class LargeMargin(ClassifierMixin, TransformerMixin, BaseEstimator):
         points, exponent = _near_one(points)
         begun, result, metrics, epochs = time.perf_counter(), None, [np.eye(d)] * T, 0
         with ProgressLine(type(self).__name__, self.verbose) as line:
-            for turn in range(self.refresh + 1):
+            for turn in range(int(self.refresh) + 1):
                 maps = [_map(M) for M in metrics]
-                data = triplets(points, codes, starts, maps, self.n_neighbors, self.n_impostors, self.n_jobs)
+                data = triplets(points, codes, starts, maps, int(self.n_neighbors), int(self.n_impostors), self.n_jobs)
                 if turn == 0:
                     self.scale_ = self._unit(data, exponent)
                 data.measured_in(float(np.ldexp(self.scale_, -exponent)))
@@ -159,10 +161,10 @@ class LargeMargin(ClassifierMixin, TransformerMixin, BaseEstimator):
         return scale
 
     def _refuse_large(self, codes: np.ndarray, starts: np.ndarray, d: int, blocks: int) -> None:
-        n_points, near, pairs, triplets = len(codes), self.n_neighbors, 0, 0
+        n_points, near, pairs, triplets = len(codes), int(self.n_neighbors), 0, 0
         for first, last in pairwise(starts):
             own = int(last - first)
-            far = min(self.n_impostors, own - int(np.bincount(codes[first:last]).max()))
+            far = min(int(self.n_impostors), own - int(np.bincount(codes[first:last]).max()))
             pairs += own * (near + far)
             triplets += own * near * far
         needed = 8 * (COPIES * blocks * d * d + 5 * n_points * d + 12 * (triplets + pairs))

@@ -41,7 +41,7 @@ class LargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, LargeMargin):
         The unit of length: M above is scale^2 times ``metric_``. "auto" is the root mean square distance of the
         neighbours; 1.0 does not scale X.
     refresh : int
-        How many times new triplets are computed with the learned metric, followed by a warm-started fit.
+        How many times new triplets are computed with the learned metric, followed by a warm-started fit; at most 1000.
     method : {"auto", "fista", "dual_fista", "dspdc", "spdc", "sdca"}
     rows, blocks, stretch
         As for ``MatrixRisk.solve``.

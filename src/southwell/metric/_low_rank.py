@@ -167,9 +167,10 @@ def _matrix(given: Given) -> np.ndarray:
 
 def _index(given: Given, name: str, size: int) -> np.ndarray:
     values = plain(name, given)
-    if values.shape != (size,) or values.dtype.kind not in "iu" or values.min() < 0:
+    if values.shape != (size,) or values.dtype.kind not in "iu" or values.min() < 0 or values.max() >= 2**63:
         raise ValueError(
-            f"{name} must be {size} integers >= 0, one for each vector; got shape {values.shape}, dtype {values.dtype}."
+            f"{name} must be {size} integers >= 0 (and below 2**63), one for each vector; got shape {values.shape}, "
+            f"dtype {values.dtype}."
         )
     return values.astype(np.int64)
 

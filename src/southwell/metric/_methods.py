@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._dense import plain
 from .._names import at_most, count, one_name, positive, shown
 from .._question import Start
 from .._typing import Given
@@ -41,7 +42,7 @@ class Choice:
     def stretches(self) -> tuple[float, float]:
         """The factors of primal and of dual steps."""
         given: Given = self.stretch
-        several = isinstance(given, tuple | list) or np.ndim(given) == 1
+        several = isinstance(given, tuple | list) or plain("stretch", given).ndim == 1
         each = tuple(given) if several else (given, given)
         if len(each) != 2 or any(isinstance(one, bool | np.bool_) for one in each):
             raise ValueError(f"stretch must be a number or two, for primal and dual steps; got {shown(self.stretch)}.")

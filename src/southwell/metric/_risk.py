@@ -206,7 +206,10 @@ class MatrixRisk:
         m = self.data.apply(x, exact=True)
         y = self.loss.derivative(m, self.targets) if y is None else _data.vector(y, "y", self.n_samples)
         y = self.feasible(y)
-        W = self.data.adjoint(self.weights * y, exact=True)
+        with np.errstate(over="ignore", invalid="ignore"):
+            W = self.data.adjoint(self.weights * y, exact=True)
+        if not np.isfinite(W).all():
+            raise ValueError(f"y is too large: A'y overflows. The largest entry is {np.abs(y).max():.3g}.")
         primal, dual = self.primal(x, m), self.dual(y, self.penalty.conjugate(-W))
         return Certificate(primal, dual, primal - dual)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _data, losses
-from .._dense import plain
+from .._dense import plain, refuse_unreadable
 from .._names import positive
 from .._typing import Given
 from ..losses import Loss
@@ -46,6 +46,7 @@ def stack(given: Given, name: str, n_blocks: int, d: int) -> np.ndarray:
     shape = n_blocks, d, d
     if given is None:
         return np.broadcast_to(0.0, shape)
+    refuse_unreadable(given, name)
     try:
         values = np.asarray(given)
     except (TypeError, ValueError):
