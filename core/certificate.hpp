@@ -8,11 +8,15 @@ namespace southwell {
 
 struct Certificate {
   Real primal = infinity, dual = -infinity;
-  Real terms = 0; // the size of the numbers that cancel in them
-  Real slack = 0; // added to the computed primal value, for rounding errors of the margins
+  Real terms = 0;  // the size of the numbers that cancel in them
+  Real slack = 0;  // added to the computed primal value, for rounding errors of the margins
+  Real charge = 0; // subtracted from the computed dual value, for rounding errors of slopes that must vanish
   Real gap() const { return primal - dual; }
-  // A gap below this cannot be distinguished from zero.
-  Real rounding() const { return 1e-15 * (std::abs(primal) + terms) + 2 * slack; }
+  // A gap below this cannot be distinguished from zero. A large charge is no matter of rounding.
+  Real rounding() const {
+    const Real size = std::abs(primal) + terms;
+    return 1e-15 * size + 2 * slack + std::min(2 * charge, 1e-12 * size);
+  }
 };
 
 class Certifier {
@@ -36,6 +40,7 @@ public:
     const Real dual = latest_dual_ = bound_->dual_value(point);
     if (dual > dual_ && dual < infinity) { // ignore a value that has overflowed
       dual_ = dual;
+      best_.charge = bound_->charge();
       dual_terms_ = terms;
       for (std::size_t i = 0; i < y_.size(); ++i) y_[i] = bound_->scale() * bound_->y()[i];
     }

@@ -95,11 +95,13 @@ public:
         best = trivial;
       }
     }
+    charge_ = scale_ > 0 ? debt : 0;
     return best;
   }
   CVec y() const override { return y_; }
   Real scale() const override { return scale_; }
   CVec slopes() const override { return z_; }
+  Real charge() const override { return charge_; }
 
 private:
   bool unpenalised(Index j) const { // scaling cannot help here: l1 = l2 = 0 and an unbounded side
@@ -247,6 +249,7 @@ private:
   }
 
   const Problem& problem_;
+  Real charge_ = 0; // the last debt
   Projection project_;
   CVec y_; // refers to the point's y, or to `changed_y_`
   std::optional<FreeColumns> free_;

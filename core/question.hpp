@@ -37,6 +37,8 @@ public:
   virtual CVec y() const = 0;                      // which is this
   virtual Real scale() const = 0;                  // times this factor,
   virtual CVec slopes() const = 0;                 // and its slopes before scaling
+  // What was subtracted from D because slopes that must vanish do so only up to rounding.
+  virtual Real charge() const { return 0; }
 };
 
 class Question {
