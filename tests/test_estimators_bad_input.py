@@ -1,5 +1,7 @@
 """Estimators refuse what they cannot use in words, and a fit that fails leaves what was there."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -205,3 +207,11 @@ def test_odd_numbers_are_read_once():
     )
     with pytest.raises(TypeError, match="groups must be an int, a label for each feature or lists"):
         sw.GroupLasso(groups=np.timedelta64(2, "s")).fit(X, y)
+
+
+def test_the_score_of_huge_counts_gives_no_warning():
+    X, y = numbers()
+    model = sw.PoissonRegressor().fit(X, np.abs(y))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not np.isfinite(model.score(X, np.full(y.size, 1e308)))

@@ -229,6 +229,16 @@ def test_huge_labels_are_read_without_a_warning():
             LabelPropagation(affinity="precomputed").fit(PATH, [1e200, -1, -1, -1, 1.5])
 
 
+class Tolerance:
+    def __float__(self):
+        return 1e-9
+
+
+def test_a_tolerance_may_be_anything_with_a_float():
+    with pytest.warns(sw.ConvergenceWarning, match="tol is 1e-09"):
+        LabelPropagation(affinity="precomputed", tol=Tolerance(), max_epochs=0).fit(PATH, ENDS)
+
+
 def test_bad_new_points_are_refused():
     model = propagate(PATH, ENDS)
     with pytest.raises(ValueError, match="affinities must be >= 0"):

@@ -172,11 +172,12 @@ def test_many_pairs_given_as_a_small_integer():
         assert sw.solve(problem, method=LBFGS(memory=np.uint8(200)), max_epochs=2).epochs > 0
 
 
-def test_a_huge_scale_does_not_warn_of_overflow():
+@pytest.mark.parametrize("scale", [1e308, 1e-320])
+def test_scales_near_the_limits_do_not_warn_of_overflow(scale):
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         warnings.simplefilter("ignore", sw.ConvergenceWarning)
-        sw.solve(problem_of("smooth_hinge"), method=DSPDC(scale=1e308), max_epochs=2)
+        sw.solve(problem_of("smooth_hinge"), method=DSPDC(scale=scale), max_epochs=2)
 
 
 def test_policies_are_kept_as_floats():

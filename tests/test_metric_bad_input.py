@@ -245,3 +245,13 @@ def test_small_integers_of_numpy_are_counts(kind):
         warnings.simplefilter("error", RuntimeWarning)
         small = LargeMarginNearestNeighbor(**{name: kind(value) for name, value in options.items()}).fit(X, Y)
     assert np.array_equal(small.components_, LargeMarginNearestNeighbor(**options).fit(X, Y).components_)
+
+
+class Tolerance:
+    def __float__(self):
+        return 1e-12
+
+
+def test_a_tolerance_may_be_anything_with_a_float():
+    with pytest.warns(sw.ConvergenceWarning, match="tol is 1e-12"):
+        LargeMarginNearestNeighbor(tol=Tolerance(), max_iter=1).fit(X, Y)

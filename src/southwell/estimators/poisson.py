@@ -80,7 +80,8 @@ class PoissonRegressor(LinearRegressor):
     def score(self, X: Given, y: Given, sample_weight: Given = None) -> float:
         """D^2, the share of the deviance that is explained; as scikit-learn's class of the same name."""
         y, sample_weight = readable(y, "y"), readable(sample_weight, "sample_weight")
-        return float(d2_tweedie_score(y, self.predict(X), sample_weight=sample_weight, power=1))
+        with np.errstate(over="ignore", invalid="ignore"):  # huge counts: the score is infinite or NaN
+            return float(d2_tweedie_score(y, self.predict(X), sample_weight=sample_weight, power=1))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

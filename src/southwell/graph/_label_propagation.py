@@ -327,8 +327,8 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
         if short:
             warnings.warn(
                 f"{short} of {len(self.results_)} solves did not reach the tolerance: the largest relative gap is "
-                f"{self.gap_:.3g}, tol is {self.tol:.3g}, and probabilities may be off by {self.error_bound_:.3g}. "
-                "To go on, raise max_epochs or max_seconds, or loosen tol.",
+                f"{self.gap_:.3g}, tol is {self.results_[0].tol:.3g}, and probabilities may be off by "
+                f"{self.error_bound_:.3g}. To go on, raise max_epochs or max_seconds, or loosen tol.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

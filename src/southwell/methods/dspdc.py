@@ -137,14 +137,14 @@ def safe_scale(problem: Problem, rows: int, columns: int) -> float:
 def dspdc_steps(at: Conditioning, d: int, rows: int, columns: int, scale: float, gap: bool) -> tuple[Steps, float]:
     """tau, sigma and theta of theorem 1, or of theorem 2 for the gap; and the epochs in which the error falls by e."""
     a, b, scale = at.n / rows, d / columns, float(scale)
-    with np.errstate(over="ignore"):  # a huge scale gives steps of length zero
+    with np.errstate(over="ignore", divide="ignore"):  # scales near the limits of floating point numbers
         root = a * b * np.sqrt(scale / (at.n * at.l2 * at.gamma))
         iterations = (2 if gap else 1) * (max(a, b) + root)
         # (15) and (16); the smaller of the two denominators is written without cancellation
         wide = np.hypot(a - b, 2 * root)
         large, small = abs(a - b) + wide, 4 * root**2 / (abs(a - b) + wide)
-    for_tau, for_sigma = (large, small) if a >= b else (small, large)
-    steps = Steps(
-        tau=b / (at.l2 * for_tau), sigma=at.n * a / (at.gamma * for_sigma), theta=b * (1 - 1 / iterations)
-    )  # fmt: skip
+        for_tau, for_sigma = (large, small) if a >= b else (small, large)
+        steps = Steps(
+            tau=b / (at.l2 * for_tau), sigma=at.n * a / (at.gamma * for_sigma), theta=b * (1 - 1 / iterations)
+        )  # fmt: skip
     return steps, iterations / max(a, b)

@@ -133,7 +133,7 @@ class LargeMargin(ClassifierMixin, TransformerMixin, BaseEstimator):
             if result.status is Status.DIVERGED:
                 advice = "look for outliers in X, give scale='auto', raise l2, or lower stretch"
             warn(
-                f"{result.status.value} The gap is {self.gap_:.3g} of its scale; tol is {self.tol:.3g}. To go on, "
+                f"{result.status.value} The gap is {self.gap_:.3g} of its scale; tol is {result.tol:.3g}. To go on, "
                 f"{advice}."
             )
 
