@@ -77,6 +77,7 @@ public:
           });
       last_failure_ = violation() > rounding_ ? off : infinity; // tried again at a tenth of it
     }
+    rounding_share_ = 0;
     const Real debt = forgive(point.margins);
     scale_ = least_scale(1);
     Real best = -(conjugates(scale_) + debt);
@@ -95,7 +96,7 @@ public:
         best = trivial;
       }
     }
-    charge_ = scale_ > 0 ? debt : 0;
+    charge_ = scale_ > 0 ? rounding_share_ * debt : 0;
     return best;
   }
   CVec y() const override { return y_; }
@@ -170,7 +171,8 @@ private:
       problem_.design.left()->adjoint(problem_.loss.weights(), y_, off);
     }
     const Real q = free_->part_in_span(off, weighted_norm());
-    if (!(q <= 1e-4 * weighted_norm())) return infinity;   // nearly dependent columns: no useful bound
+    if (!(q <= 1e-4 * weighted_norm())) return infinity; // nearly dependent columns: no useful bound
+    rounding_share_ = q > 0 ? std::min(8 * free_->rounding_part(weighted_norm()) / q, 1.0) : 0;
     const Real steepness = 1 / problem_.loss.smoothness(); // of the derivative of phi*
     if (first_free_ >= problem_.penalty.penalised())
       return q * (weighted_norm(margins) + q * steepness); // an intercept alone: y is that of the margins
@@ -249,7 +251,8 @@ private:
   }
 
   const Problem& problem_;
-  Real charge_ = 0; // the last debt
+  // The last debt as far as rounding accounts for it, and the share that this is.
+  Real charge_ = 0, rounding_share_ = 0;
   Projection project_;
   CVec y_; // refers to the point's y, or to `changed_y_`
   std::optional<FreeColumns> free_;

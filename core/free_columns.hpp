@@ -58,8 +58,13 @@ public:
       square += along / d.length * (along / d.length);
     }
     // The slopes of nearly dependent columns are known up to rounding too.
-    const Real rounding = 4e-16 * std::sqrt(Real(scaled.size())) / factor_.smallest_pivot();
-    return norm * (std::sqrt(std::max(square, 0.0)) + rounding);
+    return norm * std::sqrt(std::max(square, 0.0)) + rounding_part(norm);
+  }
+
+  // The part of q that rounding errors of the slopes account for: no y has less.
+  Real rounding_part(Real norm) const {
+    const bool factored = Index(independent_.size()) == factor_.size() && !independent_.empty();
+    return factored ? 4e-16 * norm * std::sqrt(Real(names_.size())) / factor_.smallest_pivot() : 0;
   }
 
 private:
