@@ -27,6 +27,8 @@ class NoArray:
     ("model", "words"),
     [
         (sw.Lasso(alpha=-1.0), "alpha"),
+        (sw.LassoCV(alphas=2**62), r"alphas must be an integer >= 1 \(and below 2\*\*24\)"),
+        (sw.HuberRegressor(epsilon=1e308), "epsilon must be at most 1e100"),
         (sw.ElasticNet(l1_ratio=1.5), "l1_ratio must be between 0 and 1"),
         (sw.Lasso(selection="best"), "selection must be one of 'cyclic', 'random'"),
         (sw.Lasso(max_iter=0), "max_iter must be an integer >= 1"),

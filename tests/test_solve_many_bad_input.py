@@ -65,3 +65,8 @@ def test_sparse_starts_are_refused_before_they_are_read(form):
     start.data = start.data[:-1]  # broken: SciPy would fail in the middle of it
     with pytest.raises(TypeError, match="warm_start must be a sequence, one start a problem; got a sparse matrix"):
         sw.solve_many(made()[0], np.arange(N) % 3, loss="logistic", l2=0.1, warm_start=start)
+
+
+def test_a_matrix_of_objects_that_cannot_be_ordered_is_refused():
+    with pytest.raises((TypeError, ValueError), match="b must|objects|numbers"):
+        sw.solve_many(np.eye(4), np.full((3, 2), None, dtype=object), loss="logistic")

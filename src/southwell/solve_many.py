@@ -292,7 +292,7 @@ def _targets(Y: Given, loss: Loss) -> tuple[Targets, np.ndarray | None]:
             needed = "labels of shape (n_samples,) or a matrix" if signs else "a matrix"
             raise ValueError(f"Y must be {needed} with a column for each problem; got shape {array.shape}.")
         table = Targets(lambda k: array[:, k], array.shape[1])
-        values = np.unique(array) if signs else array
+        values = np.unique(array) if signs and array.dtype.kind in "fiub" else array
     if table.count == 0:
         raise ValueError("Y has no columns: there is nothing to solve.")
     if signs and values.dtype.kind in "fiub" and np.isin(values, (0, 1)).all():  # multi-label

@@ -30,7 +30,7 @@ class ChoosesAlpha(CrossValidated):
         ratios = shares("l1_ratio", self.l1_ratio)
         if integral(self.alphas):
             tops = self._tops(data, ratios)
-            parts = falling("eps", self.eps, count("alphas", self.alphas, 1))
+            parts = falling("eps", self.eps, count("alphas", self.alphas, 1, bits=24))
             return [[(top * part, ratio) for part in parts] for top, ratio in zip(tops, ratios, strict=True)]
         alphas = decreasing("alphas", self.alphas, zero=self._zero_alpha)
         return [[(alpha, ratio) for alpha in alphas] for ratio in ratios]

@@ -110,7 +110,7 @@ class SparseLinearClassifierCV(CrossValidated, ProbabilitiesIfLogistic, InOwnUni
         if integral(self.l1s):
             first = self._state(data.X, data.targets(0), data.weights)
             tops = [lambda_max(first.with_targets(data.targets(k))) for k in range(data.targets.count)]
-            l1s = (max(tops) or 1.0) * falling("eps", self.eps, count("l1s", self.l1s, 1))
+            l1s = (max(tops) or 1.0) * falling("eps", self.eps, count("l1s", self.l1s, 1, bits=24))
         else:
             l1s = np.unique(decreasing("l1s", self.l1s, zero=True))[::-1]
         if l1s.size == 1:  # only l2 is chosen

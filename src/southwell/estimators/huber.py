@@ -77,6 +77,8 @@ class HuberRegressor(LinearRegressor):
         epsilon = positive("epsilon", self.epsilon)
         if epsilon < 1:
             raise ValueError(f"epsilon must be at least 1, or the scale would be zero; got {epsilon}.")
+        if epsilon > 1e100:
+            raise ValueError(f"epsilon must be at most 1e100, or its square overflows; got {epsilon}. Use Ridge.")
         return losses.Huber(epsilon)
 
     def _fit_all(self, data: FitData) -> None:

@@ -116,7 +116,7 @@ solver, intercept_scaling
         else:
             ratios = shares("l1_ratios", self.l1_ratios)
         if integral(self.Cs):
-            Cs = np.logspace(-4, 4, count("Cs", self.Cs, 1))
+            Cs = np.logspace(-4, 4, count("Cs", self.Cs, 1, bits=24))
         else:
             Cs = decreasing("Cs", self.Cs)[::-1]
         return [[(C, ratio) for C in Cs] for ratio in ratios]
