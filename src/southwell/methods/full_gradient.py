@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import ClassVar
 
 import numpy as np
@@ -134,8 +135,8 @@ class _Quasi(CertifiedByCore):
             self.job, self.thread = job, threading.Thread(target=job.run, daemon=True)
             self.thread.start()
         else:
-            self.job.go.release()
-        self.job.there.acquire()
+            self.job.go.put(None)
+        self.job.there.get()
         if self.job.error is not None:
             raise self.job.error
         self.at = self.job.at
@@ -149,7 +150,7 @@ class _Quasi(CertifiedByCore):
         """End the thread, which may be in the middle of an iteration."""
         if self.thread is not None:
             self.job.stop = True
-            self.job.go.release()
+            self.job.go.put(None)
             if self.thread.ident is not None:  # else Ctrl-C came before it began
                 self.thread.join()
             self.thread = None
@@ -157,7 +158,7 @@ class _Quasi(CertifiedByCore):
     def __del__(self) -> None:
         if self.thread is not None:  # not closed: tell the thread to end
             self.job.stop = True
-            self.job.go.release()
+            self.job.go.put(None)
 
 
 class _Job:
@@ -166,7 +167,9 @@ class _Job:
     def __init__(self, quasi: _Quasi) -> None:
         self.problem, self.memory, self.bounds, self.at = quasi.problem, quasi.memory, quasi.bounds, quasi.at
         self.l1, self.l2, self.split = quasi.l1, quasi.l2, quasi.split
-        self.go, self.there = threading.Semaphore(0), threading.Semaphore(0)
+        # Not semaphores: those are written in Python, and Ctrl-C within their `acquire` can leave them locked for good.
+        self.go: SimpleQueue[None] = SimpleQueue()
+        self.there: SimpleQueue[None] = SimpleQueue()
         self.stop = self.over = False
         self.error: BaseException | None = None
         self.products = 0
@@ -182,12 +185,12 @@ class _Job:
         except BaseException as error:
             self.error = error
         self.over = True
-        self.there.release()
+        self.there.put(None)
 
     def pause(self, at: np.ndarray) -> None:
         self.at = at.copy()
-        self.there.release()
-        self.go.acquire()
+        self.there.put(None)
+        self.go.get()
         self.products = 0
         if self.stop:
             raise StopIteration
