@@ -156,7 +156,7 @@ class _Quasi(CertifiedByCore):
             self.thread = None
 
     def __del__(self) -> None:
-        if self.thread is not None:  # not closed: tell the thread to end
+        if getattr(self, "thread", None) is not None:  # not closed: tell the thread to end
             self.job.stop = True
             self.job.go.put(None)
 
