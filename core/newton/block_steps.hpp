@@ -50,7 +50,7 @@ inline Real propose(const BlockAt& block, Index k, Vec u, CVec slope, Real steep
 }
 
 // As far along d as the model with its penalty falls, stopping at zero what would pass it; d and its image
-// are then those of that step. False if it falls nowhere.
+// are then those of that step. False if it never falls.
 template <class Product> bool shorten(const Manifold& manifold, CVec z, Product&& product, Vec d, Vec image) {
   const Real here = manifold.penalty();
   std::vector<Real> whole;
