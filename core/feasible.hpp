@@ -108,6 +108,10 @@ private:
   bool unpenalised(Index j) const { // scaling cannot help here: l1 = l2 = 0 and an unbounded side
     return problem_.penalty[j].feasible_scale(-z_[j]) == 0;
   }
+  bool free(Index j) const { // the same for a slope of some sign
+    const ScalarElasticNet g = problem_.penalty[j];
+    return std::min(g.feasible_scale(1), g.feasible_scale(-1)) == 0;
+  }
   Vec own_y() { // a copy of the point's y, made when it is first changed
     if (y_.data() != changed_y_.data()) changed_y_.assign(y_.begin(), y_.end());
     y_ = changed_y_;
@@ -136,7 +140,12 @@ private:
   CVec norms() {
     if (norms_.empty()) {
       norms_.resize(std::size_t(problem_.design.cols()));
-      problem_.design.column_squared_norms(problem_.loss.weights(), norms_);
+      const CVec weights = problem_.loss.weights();
+      problem_.design.column_squared_norms(weights, norms_);
+      std::vector<Index> names;
+      for (Index j = first_free_; j < problem_.penalty.penalised(); ++j)
+        if (free(j)) names.push_back(j);
+      measure_small_columns(problem_.design, weights, problem_.has_intercept(), std::move(names), norms_);
     }
     return norms_;
   }
@@ -186,10 +195,8 @@ private:
   // which span them.
   void find_free() {
     std::vector<Index> names;
-    for (Index j = first_free_; j < Index(z_.size()); ++j) {
-      const ScalarElasticNet g = problem_.penalty[j];
-      if (std::min(g.feasible_scale(1), g.feasible_scale(-1)) == 0) names.push_back(j);
-    }
+    for (Index j = first_free_; j < Index(z_.size()); ++j)
+      if (free(j)) names.push_back(j);
     const CVec weights = problem_.loss.weights();
     const std::vector<Index> inner = inner_columns(names);
     if (!inner.empty() && inner.size() < names.size()) {

@@ -14,8 +14,49 @@
 #include "core/design/design.hpp"
 #include "core/support/cholesky.hpp"
 #include "core/support/math.hpp"
+#include <algorithm>
+#include <limits>
 
 namespace southwell {
+
+// Writes every `stride`-th entry of column k of `store`, a constant added.
+template <class Store> void write_column(const Store& store, Index k, Real constant, Index stride, Vec out) {
+  std::fill(out.begin(), out.end(), constant);
+  store[k].visit([&](Index i, Real a) {
+    if (i % stride == 0) out[i / stride] += a;
+  });
+}
+
+// Squared norms of columns that are constant up to rounding errors: `Design::column_squared_norms` makes them
+// zero, as sums of squares cannot tell. But an unpenalised coefficient may be as large as it likes, and move
+// margins through whatever is left of its column. Only a column that is zero in every entry, or with an
+// intercept the same in every entry, keeps a norm of zero.
+inline void measure_small_columns(const Design& design, CVec weights, bool intercept,
+                                  std::vector<Index> names, Vec norms) {
+  const std::vector<std::uint32_t> sizes =
+      design.lies_by_rows() ? design.column_sizes() : std::vector<std::uint32_t>();
+  std::erase_if(names, [&](Index j) {
+    return norms[j] != 0 || (!sizes.empty() && sizes[j] == 0 && design.constant(j) == 0);
+  });
+  if (names.empty()) return;
+  Columns columns;
+  design.gather(names, sizes, columns);
+  std::vector<Real> own(weights.size());
+  columns.visit([&](const auto& store) {
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      write_column(store, Index(k), design.constant(names[k]), 1, own);
+      const auto counted = std::find_if(weights.begin(), weights.end(), [](Real s) { return s > 0; });
+      const Real nothing = intercept ? own[std::size_t(counted - weights.begin())] : 0;
+      Real square = 0;
+      bool any = false;
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        square += weights[i] * own[i] * own[i];
+        any = any || (weights[i] > 0 && own[i] != nothing);
+      }
+      norms[names[k]] = any ? std::max(square, std::numeric_limits<Real>::denorm_min()) : 0;
+    }
+  });
+}
 
 class FreeColumns {
 public:
@@ -98,11 +139,7 @@ private:
     columns_.visit([&](const auto& store) {
       for (Index k = 0; k < count; ++k) {
         Real* own = table.data() + k * rows;
-        if (const Real constant = design_.constant(names_[k]); constant != 0)
-          std::fill_n(own, rows, constant);
-        store[k].visit([&](Index i, Real a) {
-          if (i % stride == 0) own[i / stride] += a;
-        });
+        write_column(store, k, design_.constant(names_[k]), stride, {own, std::size_t(rows)});
         for (Index i = 0; i < rows; ++i) own[i] *= root[i * stride] / lengths_[k];
       }
     });

@@ -243,7 +243,7 @@ def _class_numbers(b: Given, name: str, size: int, weights: np.ndarray, loss: st
     if given.shape != (size,):
         raise ValueError(f"The {loss} loss takes one class for each of the {size} samples; got shape {given.shape}.")
     floats = given.dtype.kind == "f" and np.isfinite(given).all()
-    whole = given.dtype.kind in "iub" or (floats and (given % 1 == 0).all() and np.abs(given).max() < 2**31)
+    whole = given.dtype.kind in "iub" or (floats and (given % 1 == 0).all() and float(np.abs(given).max()) < 2**31)
     if not whole:
         shown = ", ".join(str(value) for value in given[:3].tolist())
         raise ValueError(

@@ -313,9 +313,10 @@ class Groups(Penalty):
     def value(self, x: np.ndarray) -> float:
         """The penalty at these coefficients."""
         group_of = self.group_of(x.shape[0])
-        squares = np.bincount(group_of, (x**2).reshape(x.shape[0], -1).sum(axis=1))
-        by_group = self.factors(np.bincount(group_of)) @ np.sqrt(squares)
-        return float(self.strength * by_group + self.l1 * np.abs(x).sum() + self.l2 / 2 * (x**2).sum())
+        with np.errstate(over="ignore"):  # infinite then
+            squares = np.bincount(group_of, (x**2).reshape(x.shape[0], -1).sum(axis=1))
+            by_group = (self.factors(np.bincount(group_of)) * self.strength) @ np.sqrt(squares)
+            return float(by_group + self.l1 * np.abs(x).sum() + self.l2 / 2 * (x**2).sum())
 
 
 def _representable(strength: float, weights: np.ndarray) -> float:

@@ -246,7 +246,7 @@ class Problem:
         if given is not None:
             return _data.vector(given, "means", self.n_features).copy()
         means = self.data.ready_layout(None, False).adjoint(self.weights)
-        return self.matrix.exact_means(means) if self.data.shifts_are_free else means
+        return means if self.factorised else self.matrix.exact_means(means)
 
     def with_penalty(self, penalty: Penalty) -> Self:
         """The same data and loss with another penalty. Layouts are shared and the data are not checked again.
