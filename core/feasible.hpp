@@ -56,7 +56,7 @@ public:
     y_ = point.y;
     Real total = 0;
     for (Index j = 0; j < problem_.penalty.penalised(); ++j)
-      total += std::abs(point.x[j]) * std::sqrt(norms()[j]);
+      total += std::abs(point.x[j]) * (std::sqrt(norms()[j]) + std::abs(problem_.design.constant(j)));
     const Real error = 1e-15 * total;
     const Real bend = problem_.loss.smoothness(); // infinite for losses with kinks, whose pieces are linear
     return error * (weighted_norm() + (std::isfinite(bend) ? bend * error : 0));
@@ -73,7 +73,7 @@ public:
       project_(
           own_y(), z_, norms(), [&](Index j, Real) { return unpenalised(j); },
           [&, size = weighted_norm()](Index j) {
-            return 0.3 * rounding_ * std::sqrt(squared_norm(j)) * size;
+            return (0.3 * rounding_ * std::sqrt(squared_norm(j)) + slope_error(j)) * size;
           });
       last_failure_ = violation() > rounding_ ? off : infinity; // tried again at a tenth of it
     }
@@ -150,6 +150,9 @@ private:
     return norms_;
   }
 
+  Real slope_error(Index j) const { // relative to ||y||; the intercept's constant is its column
+    return j < problem_.penalty.penalised() ? FreeColumns::slope_error(problem_.design, j) : 0;
+  }
   // The largest slope of an unpenalised feature, relative to the norms of its column and of y.
   Real violation() {
     Real largest = 0, size = -1;
@@ -157,7 +160,7 @@ private:
       if (!unpenalised(j)) continue;
       if (size < 0) size = weighted_norm();
       const Real unit = std::sqrt(squared_norm(j)) * size;
-      largest = std::max(largest, unit > 0 ? std::abs(z_[j]) / unit : 0);
+      largest = std::max(largest, unit > 0 ? (std::abs(z_[j]) - slope_error(j) * size) / unit : 0);
     }
     return largest;
   }

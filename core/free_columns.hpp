@@ -10,6 +10,9 @@
 // on earlier ones up to rounding is subtracted from their combination on all samples (squaring would lose
 // half of the digits). If the difference is exactly zero, the column is dropped; otherwise q includes the
 // slope of the difference divided by its norm.
+//
+// The slopes of columns with a constant c_j, as centred sparse ones have, are differences of numbers that are
+// larger than they are, and known up to rounding errors of the size of |c_j| ||y||. q includes these.
 #pragma once
 #include "core/design/design.hpp"
 #include "core/support/cholesky.hpp"
@@ -70,10 +73,15 @@ public:
       if (norms[j] > 0) { // a column of zeros has a slope of zero
         names_.push_back(j);
         lengths_.push_back(std::sqrt(norms[j]));
+        const bool own = intercept && names_.size() == 1; // its constant is the column itself
+        errors_.push_back(own ? 0 : slope_error(design, j) / lengths_.back());
       }
     // A single column, or more than `most`, are treated as orthogonal.
     if (Index(names_.size()) <= most && names_.size() > 1) factor();
   }
+
+  // The rounding error of the slope of column j beside those of its own entries, relative to ||y||.
+  static Real slope_error(const Design& design, Index j) { return 8e-16 * std::abs(design.constant(j)); }
 
   // q, an estimate in floating-point arithmetic, from the slopes of all columns and the s-weighted norm of y.
   Real part_in_span(CVec z, Real norm) const {
@@ -81,9 +89,9 @@ public:
     std::vector<Real> scaled(names_.size()); // in units of the norm of y: squares must not vanish
     for (std::size_t k = 0; k < names_.size(); ++k) scaled[k] = z[names_[k]] / lengths_[k] / norm;
     Real square = 0;
-    if (Index(independent_.size()) != factor_.size() || independent_.empty()) { // not factored
+    if (!factored()) {
       for (const Real v : scaled) square += v * v;
-      return norm * std::sqrt(square);
+      return norm * std::sqrt(square) + rounding_part(norm);
     }
     std::vector<Real> solved(independent_.size());
     for (std::size_t t = 0; t < independent_.size(); ++t) solved[t] = scaled[independent_[t]];
@@ -104,11 +112,13 @@ public:
 
   // The part of q that rounding errors of the slopes account for: no y has less.
   Real rounding_part(Real norm) const {
-    const bool factored = Index(independent_.size()) == factor_.size() && !independent_.empty();
-    return factored ? 4e-16 * norm * std::sqrt(Real(names_.size())) / factor_.smallest_pivot() : 0;
+    Real square = factored() ? 16e-32 * Real(names_.size()) : 0;
+    for (const Real error : errors_) square += error * error;
+    return norm * std::sqrt(square) / (factored() ? factor_.smallest_pivot() : 1);
   }
 
 private:
+  bool factored() const { return Index(independent_.size()) == factor_.size() && !independent_.empty(); }
   static constexpr Index most = 2000;     // columns: M has as many rows and columns
   static constexpr Real dependent = 1e-9; // of a column's squared norm; rounding errors are far smaller
   static constexpr std::size_t most_differences = 32; // each has the length of the samples
@@ -229,7 +239,7 @@ private:
   CVec weights_;
   bool intercept_;
   std::vector<Index> names_;
-  std::vector<Real> lengths_;
+  std::vector<Real> lengths_, errors_; // of their slopes, for y and columns of length one
   Columns columns_;
   Cholesky factor_;                // of M for these columns, scaled to length one:
   std::vector<Index> independent_; // independent columns, by their place in `names_`

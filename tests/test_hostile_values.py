@@ -87,3 +87,30 @@ def test_a_constant_column_is_zero_after_centring(form, intercept):
         sample_weight=RNG.random(12),
     )  # fmt: skip
     assert r.status is sw.Status.CONVERGED and r.problem.means[0] == 0.1
+
+
+@pytest.mark.filterwarnings("ignore::southwell.ConvergenceWarning")
+@pytest.mark.parametrize("form", [sp.csc_array, sp.csr_array])
+def test_means_that_leave_a_constant_column_nearly_zero_give_no_false_proof(form):
+    # In exact arithmetic the first column is 8.5e-14 in every row: an intercept, with a coefficient of 1e13.
+    rng = np.random.default_rng(2)
+    X = np.c_[np.full(15, 207.06433610226696), rng.normal(size=(15, 3))]
+    b = np.where(rng.random(15) < 0.8, 1.0, -1.0)
+    penalty = sw.penalties.ElasticNet(0.05, weights=[0.0, 1.0, 1.0, 1.0])
+    means = np.r_[207.06433610226696 - 8.526512829121202e-14, np.zeros(3)]
+    r = sw.solve(sw.Centred(form(X), means), b, loss="smooth_hinge", penalty=penalty, max_epochs=300)
+    best = sw.solve(X[:, 1:], b, loss="smooth_hinge", l1=0.05, intercept=True, tol=1e-9)
+    assert best.primal < 0.9 * r.primal  # the column moves too little to be used
+    assert r.dual <= best.primal + 1e-9 and r.status is not sw.Status.CONVERGED
+
+
+@pytest.mark.parametrize("form", [sp.csc_array, sp.csr_array])
+@pytest.mark.parametrize("ratio", [10.0, 1e3, 1e5])
+def test_unpenalised_columns_far_from_zero_are_proved_when_centred(form, ratio):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 3)) + ratio
+    b = X @ [1.0, -1.0, 2.0] + rng.normal(size=60)
+    r = sw.solve(sw.Centred(form(X)), b - b.mean(), tol=1e-6)
+    assert r.status is sw.Status.CONVERGED
+    exact = np.linalg.lstsq(X - X.mean(0), b - b.mean(), rcond=None)[0]
+    np.testing.assert_allclose(r.x, exact, rtol=1e-3)
