@@ -54,7 +54,7 @@ FAULTS = [
     Fault("drift: too many steps before zero", "core/penalties/drift.hpp",
           "Index(std::min(steps - 2, 1e15))", "Index(std::min(steps + 2, 1e15))", "test_incremental_twins.py"),
     # certificates and screening
-    Fault("certificate: the conjugate forgives twice l1", "core/feasible.hpp",
+    Fault("certificate: the conjugate forgives twice l1", "core/penalties/elastic_net.hpp",
           "unit * std::max(std::abs(scale * z[j]) - l1, 0.0)", "unit * std::max(std::abs(scale * z[j]) - 2 * l1, 0.0)",
           "test_reference.py::test_certificates_agree test_certificate.py"),
     Fault("certificate: y is told before it is scaled", "core/certificate.hpp",
@@ -107,7 +107,8 @@ FAULTS = [
     Fault("mirror: the curved image forgets its frame", "core/coupling/mirror.hpp",
           "along_ += design_.common_at(i) * change(i, a);", "change(i, a);", "test_grid.py test_reference.py"),
     Fault("map: anchors do not count in the rate", "core/coupling/maps.hpp",
-          "-1 / (penalty_[j].l2 + mu(j))", "-1 / (penalty_[j].l2 + mu(j) / 2)", "test_grid.py test_reference.py"),
+          "-1 / (penalty_[j].curvature(0) + mu(j))", "-1 / (penalty_[j].curvature(0) + mu(j) / 2)",
+          "test_grid.py test_reference.py"),
     Fault("readings: a kept column is added backwards", "core/coupling/linear_readings.hpp",
           "SparseFiber<Real, std::uint32_t>(column->values.data(), changed_.data(), size).add_to(own_, delta);",
           "SparseFiber<Real, std::uint32_t>(column->values.data(), changed_.data(), size).add_to(own_, -delta);",
