@@ -5,6 +5,7 @@ import pytest
 
 from southwell.penalties import ElasticNet
 from southwell.testing import check_penalty
+from southwell.testing._penalty_shape import check_shape, check_sums
 
 inf = np.inf
 PENALTIES = {
@@ -98,6 +99,18 @@ BROKEN = {
     "scale too large": Broken("feasible_scale", lambda t, v: np.minimum(1, t * 1.01), PENALTIES["l1"]),
     "scale too small": Broken("feasible_scale", lambda t, v: t * 0.99, PENALTIES["l1"]),
     "scale above one": Broken("feasible_scale", lambda t, v: t + 0.5, PENALTIES["l2"]),
+    "intercept costs": Broken("value", lambda g, x: g + 1.0 * (np.arange(g.size) >= 4), PENALTIES["l2"]),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_the_laws_catch_faults(case):
+    with pytest.raises(AssertionError, match="breaks a law"):
+        check_penalty(BROKEN[case], 4)
+
+
+BROKEN_SHAPE = {
     "lower bound too low": Broken("lower", lambda lo, x: lo - 0.1, PENALTIES["box alone"]),
     "upper bound forgotten": Broken("upper", lambda hi, x: hi + inf, PENALTIES["boxes"]),
     "minimiser not the least": Broken("minimiser", lambda m, x: m + 0.1, PENALTIES["l2"]),
@@ -129,12 +142,17 @@ BROKEN = {
     "sum of conjugates": Broken("total_conjugate", lambda total, z, scale: total + 1, PENALTIES["both"]),
     "scale of all": Broken("total_feasible_scale", lambda t, z, ridge: 0.99 * t, PENALTIES["l1"]),
     "scale that counts the ridge": Broken("total_feasible_scale", lambda t, z, ridge: 1.0 + 0 * t, PENALTIES["l2"]),
-    "intercept costs": Broken("value", lambda g, x: g + 1.0 * (np.arange(g.size) >= 4), PENALTIES["l2"]),
 }
 
 
-@pytest.mark.parametrize("case", BROKEN)
+@pytest.mark.parametrize("case", BROKEN_SHAPE)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_the_laws_catch_faults(case):
+def test_the_laws_of_shapes_and_sums_catch_faults(case):
+    """Without the other laws, which take longer."""
+    broken = BROKEN_SHAPE[case]
+    core, box = broken.core(4), broken.penalty.by_coefficient(4, False)[2:]
+    draws = np.random.default_rng(0)
+    rows = np.concatenate([draws.normal(size=(15, 4)) * scale for scale in (0.01, 0.3, 2.0)])
     with pytest.raises(AssertionError, match="breaks a law"):
-        check_penalty(BROKEN[case], 4)
+        check_shape(broken, core, rows, box)
+        check_sums(broken, core, rows, box)
