@@ -25,7 +25,8 @@ def check_shape(penalty: Any, core: Any, rows: np.ndarray, box: tuple[np.ndarray
     _reach(penalty, core, rows, box)
     _relatives(penalty, core, rows, points)
     _maximisers(penalty, core, rows, box)
-    _shrinkage(penalty, core, rows, box)
+    if hasattr(core, "shrunk"):
+        _shrinkage(penalty, core, rows, box)
 
 
 def _minimiser(penalty: Any, core: Any, rows: np.ndarray, points: list[np.ndarray]) -> None:
