@@ -133,7 +133,7 @@ concept UnitPenalty = requires(const P p, Index u, Index features, CVec slopes, 
   { p.units(features) } -> std::same_as<Index>;
   {
     p.each_feature(u, [](Index) {})
-  };                                        // those of unit u
+  }; // h(j) for each feature j of unit u
   { p.penalised() } -> std::same_as<Index>; // features; the intercept, if any, is beyond
   { p.value(x) } -> std::same_as<Real>;
   { p.whole() } -> std::same_as<bool>;    // is there no working set to choose?
@@ -152,22 +152,21 @@ concept UnitPenalty = requires(const P p, Index u, Index features, CVec slopes, 
   { p.feasible_scale_below(slopes, radii, with_ridge) } -> std::same_as<Real>;
 };
 
-// A separable penalty: a scalar penalty for each coordinate, each of them a unit.
+// A separable penalty: a scalar penalty for each coordinate, each of them a unit. `quadratic`: g has neither
+// kinks nor bounds and g'' is constant, so that grad g* is linear. `plain`: all coordinates but the intercept
+// have the same penalty, without bounds.
 template <class P>
 concept Penalty =
     UnitPenalty<P> && requires(const P p, Index j, CVec slopes, Real scale, Real total, bool with_ridge) {
       { P::width } -> std::convertible_to<Index>;
       { p[j] } -> ScalarPenalty;
-      { p.conjugate(slopes, scale, total) } -> std::same_as<Real>; // total + sum_j g_j*(-scale z_j)
-      {
-        p.feasible_scale(slopes, with_ridge)
-      } -> std::same_as<Real>;               // the largest scale <= 1 where that is finite
-      { p.bounded() } -> std::same_as<bool>; // has a coordinate bounds?
-      {
-        p.quadratic()
-      } -> std::same_as<bool>; // has g neither kinks nor bounds, and one g'', so that grad g* is linear?
+      // total + sum_j g_j*(-scale z_j), and the largest scale <= 1 for which that is finite
+      { p.conjugate(slopes, scale, total) } -> std::same_as<Real>;
+      { p.feasible_scale(slopes, with_ridge) } -> std::same_as<Real>;
+      { p.bounded() } -> std::same_as<bool>;  // has a coordinate bounds?
       { p.weighted() } -> std::same_as<bool>; // do coordinates differ in strength?
-      { p.plain() } -> std::same_as<bool>;    // is it the same for all but the intercept, and without bounds?
+      { p.quadratic() } -> std::same_as<bool>;
+      { p.plain() } -> std::same_as<bool>;
     };
 
 // v -> soft(v, threshold) factor
@@ -175,9 +174,10 @@ struct Shrinkage {
   Real threshold, factor;
 };
 
-// What closed forms of many steps at once ask beyond that: `prox` and `conjugate_gradient`, the bounds apart,
-// are shrinkages. Only they use it: Drift (penalties/drift.hpp), EagerCoordinates
-// (algorithms/moving_coordinates.hpp) and the passes in turn of Restricted (algorithms/restricted.hpp).
+// What closed forms ask beyond that: `prox` and `conjugate_gradient`, the bounds apart, are shrinkages. Only
+// EagerCoordinates (algorithms/moving_coordinates.hpp) and the passes in turn of Restricted
+// (algorithms/restricted.hpp) ask it. Drift (penalties/drift.hpp), which takes many proximal steps at once,
+// belongs to the elastic net and reads its numbers.
 template <class G>
 concept ShrinkingPenalty = ScalarPenalty<G> && requires(const G g, Real step) {
   { g.shrinkage(step) } -> std::same_as<Shrinkage>;
