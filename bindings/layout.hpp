@@ -30,15 +30,21 @@ inline const Design& as_design(const AnyLayout& layout) {
   return with_design(layout, [](const auto& design) -> const Design& { return design; });
 }
 
-// The fibers of a stored layout along one axis, its frame (constants and intercept) included.
-template <Axis axis> std::unique_ptr<AnyFibers> whole_fibers(const AnyLayout& layout) {
+// The fibers of a stored layout along one axis, its frame (constants and intercept) included or apart.
+template <Axis axis, bool whole> std::unique_ptr<AnyFibers> fibers_of(const AnyLayout& layout) {
   if (!std::holds_alternative<Stores<axis>>(layout))
     throw std::invalid_argument("a layout along the wrong axis");
   return std::visit(
       []<class D>(const D& design) -> std::unique_ptr<AnyFibers> {
-        return std::make_unique<FibersOf<D, true>>(design);
+        return std::make_unique<FibersOf<D, whole>>(design);
       },
       std::get<Stores<axis>>(layout));
+}
+template <Axis axis> std::unique_ptr<AnyFibers> whole_fibers(const AnyLayout& layout) {
+  return fibers_of<axis, true>(layout);
+}
+template <Axis axis> std::unique_ptr<AnyFibers> stored_fibers(const AnyLayout& layout) {
+  return fibers_of<axis, false>(layout);
 }
 
 } // namespace southwell

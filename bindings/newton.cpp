@@ -48,7 +48,7 @@ std::unique_ptr<Algorithm> by_rows(const BoundProblem& bound, const DualMover& m
 std::unique_ptr<Algorithm> by_rows(const BoundBlockProblem& bound, const DualMover& mover, CVec, CVec y,
                                    std::uint64_t seed) {
   return std::make_unique<BlockAscent>(
-      bound.core, whole_fibers<Axis::rows>(nb::inst_ptr<BoundLayout>(mover.rows)->layout),
+      bound.core, stored_fibers<Axis::rows>(nb::inst_ptr<BoundLayout>(mover.rows)->layout),
       make_rule(shuffled, bound.core.design.rows(), seed), y, bound.core.penalty.least_l2());
 }
 

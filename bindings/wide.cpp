@@ -87,7 +87,7 @@ BoundAlgorithm block_dspdc(nb::object problem, const DspdcSpec& spec, nb::object
     throw std::invalid_argument("blocks of the wrong size");
   const bool rows = second.is_none();
   auto bilinear = std::make_unique<KeptProduct>(
-      rows ? whole_fibers<Axis::rows>(layout_of(first)) : whole_fibers<Axis::columns>(layout_of(second)),
+      rows ? stored_fibers<Axis::rows>(layout_of(first)) : stored_fibers<Axis::columns>(layout_of(second)),
       rows, core.loss.weights(), spec.theta, Real(moves.samples()) / Real(spec.rows), core.width());
   BoundAlgorithm result{.problem_object = problem, .parts = nb::make_tuple(first, second)};
   const Unlocked unlocked;
@@ -106,10 +106,10 @@ BoundAlgorithm block_descent(nb::object problem, bool primal, const char* rule, 
   BoundAlgorithm result{.problem_object = problem, .parts = layout};
   const Unlocked unlocked;
   if (primal)
-    result.algorithm = std::make_unique<BlockDescent>(core, whole_fibers<Axis::columns>(layout_of(layout)),
+    result.algorithm = std::make_unique<BlockDescent>(core, stored_fibers<Axis::columns>(layout_of(layout)),
                                                       make_rule(spec, turns, seed), from);
   else
-    result.algorithm = std::make_unique<BlockAscent>(core, whole_fibers<Axis::rows>(layout_of(layout)),
+    result.algorithm = std::make_unique<BlockAscent>(core, stored_fibers<Axis::rows>(layout_of(layout)),
                                                      make_rule(spec, turns, seed), from, least_l2);
   return result;
 }

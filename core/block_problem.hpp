@@ -143,14 +143,7 @@ private:
       for (std::size_t c = 0; c < k; ++c) move[c] /= diagonal[c] + floor;
       return move;
     }
-    std::vector<Real> matrix(k * k);
-    for (Index i = 0; i < design.rows(); ++i) {
-      const Real* own = h.data() + std::size_t(i) * k;
-      const Real total = std::reduce(own, own + k);
-      if (!(total > 0)) continue;
-      for (std::size_t a = 0; a < k; ++a)
-        if (own[a] > 0) kernels::add(own, -own[a] / total, matrix.data() + a * k, Index(a) + 1);
-    }
+    std::vector<Real> matrix = loss.competition(h);
     Cholesky factor;
     for (std::size_t a = 0; a < k; ++a) {
       matrix[a * k + a] += diagonal[a] + floor;

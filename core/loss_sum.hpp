@@ -7,6 +7,7 @@
 // nothing else of it.
 #pragma once
 #include "core/concepts.hpp"
+#include "core/design/fiber.hpp"
 #include "core/support/helpers.hpp"
 #include "core/support/rounding.hpp"
 #include <algorithm>
@@ -75,6 +76,20 @@ public:
   void bend_row(const Real* h, const Real* v, Real* out) const {
     const Real mean = coupled() ? centre(h, v) : 0;
     for (Index c = 0; c < width_; ++c) out[c] = h[c] * (v[c] - mean);
+  }
+  // The lower triangle of - sum_i h_i h_i' / sum h_i, what competing margins take from sum_i diag(h_i); empty
+  // if they do not compete.
+  std::vector<Real> competition(CVec h) const {
+    const auto k = std::size_t(width_);
+    std::vector<Real> matrix(coupled() ? k * k : 0);
+    for (Index i = 0; i < (coupled() ? samples() : 0); ++i) {
+      const Real* own = h.data() + std::size_t(i) * k;
+      const Real total = std::reduce(own, own + k);
+      if (!(total > 0)) continue;
+      for (std::size_t a = 0; a < k; ++a)
+        if (own[a] > 0) kernels::add(own, -own[a] / total, matrix.data() + a * k, Index(a) + 1);
+    }
+    return matrix;
   }
   // <h, v> / sum h
   Real centre(const Real* h, const Real* v) const {

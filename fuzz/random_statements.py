@@ -26,7 +26,7 @@ def draw(rng) -> Statement:
     if blocks and not several and penalty.groups is None:
         blocks = False
     layout = str(rng.choice(list(LAYOUTS)))
-    centred = len(factors) == 1 and rng.random() < 0.12 and not (blocks and layout in ("CSR", "CSC"))
+    centred = len(factors) == 1 and rng.random() < 0.12
     given = centred and rng.random() < 0.5
     return Statement(
         factors, b, loss, penalty, bool(rng.random() < 0.4), weights, centred,

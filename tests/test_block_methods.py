@@ -85,7 +85,12 @@ TWINS = {
     "weights": ElasticNet(0.01, 0.1, weights=np.linspace(0.5, 2.0, 8)),
 }
 STRONG = ["groups", "L2,1", "weights"]
-FORMS = {"dense": np.asarray, "by columns": np.asfortranarray, "sparse": sp.csr_array}
+FORMS = {
+    "dense": np.asarray,
+    "by columns": np.asfortranarray,
+    "sparse": sp.csr_array,
+    "centred": lambda A: sw.Centred(sp.csr_array(np.where(A < 0.5, A + 0.5, 0.0))),
+}
 
 
 def stated(loss, penalty, form="dense", intercept=False):

@@ -19,9 +19,9 @@ public:
     const WorkingColumns& columns = weighted_.columns;
     for (Index s = Index(weighted_.coordinates.size()); s < columns.count(); ++s) {
       weighted_.coordinates.push_back({0, {}});
-      if (centred_)
-        weighted_.coordinates.back().gamma =
-            -columns.visit([&](const auto& store) { return Real(store[s].dot(weights_)); });
+      weighted_.coordinates.back().gamma =
+          centred_ ? -columns.visit([&](const auto& store) { return Real(store[s].dot(weights_)); })
+                   : columns.gamma(s);
     }
     if (products_.empty()) products_.begin(weights_);
     if (products_.form(slots, spend)) {

@@ -7,6 +7,7 @@
 #pragma once
 #include "core/newton/block_gram.hpp"
 #include "core/newton/block_products.hpp"
+#include "core/newton/block_residual.hpp"
 #include "core/newton/ledger.hpp"
 #include "core/newton/outlook.hpp"
 #include "core/newton/working_set.hpp"
@@ -21,7 +22,8 @@ public:
   Blocks(const BlockProblem& problem, const Policy& policy, const Set& set, const Products& products,
          const Samples& samples)
       : problem_(problem), policy_(policy), set_(set), products_(products), at_(*samples.local()),
-        kinked_(samples.kinked()), k_(problem.width()), strong_(problem.penalty.least_l2() > 0),
+        residual_(problem.loss, at_), kinked_(samples.kinked()), k_(problem.width()),
+        strong_(problem.penalty.least_l2() > 0),
         gram_(set.columns(), policy, problem.loss.weights(), problem.has_intercept()) {}
   Blocks(const Blocks&) = delete; // its parts refer to each other
 
@@ -47,11 +49,11 @@ public:
   void begin_round() {}
   // Around the present x. `certified`: slopes of all features there, if a certificate has brought them.
   void begin(bool, CVec certified) {
-    r_ = at_.r;
+    residual_.begin(at_.r);
     z_.resize(u_.size());
     if (!certified.empty() && set_.whole()) return void(z_.assign(certified.begin(), certified.end()));
-    products_.backward(r_, {}, z_);
-    ledger_(products_.entries() * std::min<Index>(k_, 4) + Index(r_.size()));
+    products_.backward(at_.r, {}, z_);
+    ledger_(products_.entries() * std::min<Index>(k_, 4) + Index(at_.r.size()));
   }
   // About the gap of the problem restricted to the set, and what a better intercept is worth.
   Real restricted_gap(Real value) const {
@@ -137,26 +139,30 @@ private:
       std::copy_n(u.begin() + Index(s) * k_, k_, u_.begin() + slots[s] * k_);
   }
 
-  // Sweeps that keep the residual r = s o (y + H A d), then a Newton step.
+  // Sweeps that keep the residual, then a Newton step.
   void solve_by_residual(const Slots& hot) {
     if (products_.slots() == 0) return newton(); // there is only an intercept
     steepen(hot);
+    residual_.begin_sweeps(set_.columns().framed());
     std::vector<Real> buffer, slope;
     Real first = 0;
-    set_.columns().visit([&](const auto& store) {
+    const WorkingColumns& columns = set_.columns();
+    columns.visit([&](const auto& store) {
       for (int sweep = 0; sweep < int(policy_.sweeps) && !ledger_.stopped(); ++sweep) {
         Real moved = 0;
         for (const Index b : hot) {
           const BlockAt& block = blocks_[b];
           slope.assign(std::size_t(block.size), 0.0);
           for (Index s = 0; s < block.size / k_; ++s)
-            dot_wide(store[block.first / k_ + s], r_.data(), k_, slope.data() + s * k_);
-          Index cost = set_.columns().size(block.first / k_) * block.size / k_;
+            residual_.slope(store[block.first / k_ + s], columns.gamma(block.first / k_ + s),
+                            slope.data() + s * k_);
+          Index cost = columns.size(block.first / k_) * block.size / k_;
           if (const Real worth = propose(block, k_, u_, slope, steep_[b], block.of(CVec(diagonal_)), buffer);
               worth > 0) {
             moved += worth;
             for (Index s = 0; s < block.size / k_; ++s)
-              follow(store[block.first / k_ + s], buffer.data() + s * k_);
+              residual_.move(store[block.first / k_ + s], columns.gamma(block.first / k_ + s),
+                             buffer.data() + s * k_);
             cost *= 2;
           }
           if (spend(cost)) return;
@@ -166,17 +172,6 @@ private:
       }
     });
     if (!ledger_.stopped()) newton();
-  }
-  // A column moves by k numbers: r_i += s_i H_i (a_i by).
-  template <class F> void follow(const F& column, const Real* by) {
-    if (k_ == 1) return column.visit([&](Index i, Real a) { r_[i] += at_.h[i] * a * *by; });
-    const bool coupled = problem_.loss.coupled();
-    column.visit([&](Index i, Real a) {
-      const Real* h = at_.h.data() + i * k_;
-      Real* r = r_.data() + i * k_;
-      const Real mean = coupled ? problem_.loss.centre(h, by) : 0;
-      for (Index c = 0; c < k_; ++c) r[c] += a * h[c] * (by[c] - mean);
-    });
   }
   // A bound on the curvature of each block: of one feature, the largest of sum_i h_ic a_i^2; of several, that
   // of each added up, times how much of their trace is in the largest eigenvalue.
@@ -201,16 +196,23 @@ private:
     const Index first = block.first / k_, count = block.size / k_;
     if (count == 1) return 1;
     const CVec s = problem_.loss.weights();
+    const WorkingColumns& columns = set_.columns();
     std::vector<Real> along(s.size());
     Real value = 0, trace = 0;
-    set_.columns().visit([&](const auto& store) {
-      for (Index t = 0; t < count; ++t)
-        trace += store[first + t].sum([&](Index i, Real a) { return s[i] * a * a; });
+    columns.visit([&](const auto& store) {
+      for (Index t = 0; t < count; ++t) {
+        const Real gamma = columns.gamma(first + t); // sum_i s_i (a_i + gamma)^2; weights sum to 1
+        trace +=
+            store[first + t].sum([&](Index i, Real a) { return s[i] * a * (a + 2 * gamma); }) + gamma * gamma;
+      }
       value = largest_eigenvalue(count, 15, 1e-2, [&](std::vector<Real>& v) {
-        std::fill(along.begin(), along.end(), 0.0);
+        Real alike = 0, total = 0;
+        for (Index t = 0; t < count; ++t) alike += v[t] * columns.gamma(first + t);
+        std::fill(along.begin(), along.end(), alike);
         for (Index t = 0; t < count; ++t) store[first + t].add_to(along, v[t]);
-        for (std::size_t i = 0; i < along.size(); ++i) along[i] *= s[i];
-        for (Index t = 0; t < count; ++t) v[t] = store[first + t].dot(along);
+        for (std::size_t i = 0; i < along.size(); ++i) total += along[i] *= s[i];
+        for (Index t = 0; t < count; ++t)
+          v[t] = store[first + t].dot(along) + columns.gamma(first + t) * total;
       });
     });
     spend(30 * set_.columns().size(first) * count);
@@ -228,7 +230,7 @@ private:
           std::fill_n(marks.begin() + blocks_[b].first / k_, blocks_[b].size / k_, char(1));
     // Columns are read four at a time where all are: marks pay only where they spare more than that.
     if (2 * std::count(marks.begin(), marks.end(), char(1)) > Index(marks.size())) marks.clear();
-    if (!set_.whole()) products_.backward(r_, marks, z_); // sweeps have moved it
+    if (!set_.whole()) products_.backward(residual_.whole(), marks, z_); // sweeps have moved it
     along_.resize(at_.h.size());
     d_.resize(u_.size());
     image_.resize(u_.size());
@@ -250,6 +252,7 @@ private:
   const Set& set_;
   const Products& products_;
   const Expansion& at_;
+  BlockResidual residual_;
   bool kinked_; // has the loss kinks, which are softened?
   Index k_;
   bool strong_; // has every block an l2?
@@ -257,7 +260,7 @@ private:
   BlockGram gram_;
   std::vector<BlockAt> blocks_;
   std::vector<Real> u_;                                                 // the coefficients of the set
-  std::vector<Real> r_, along_;                                         // over the samples
+  std::vector<Real> along_;                                             // over the samples
   std::vector<Real> z_, d_, image_, diagonal_, steep_, shares_, means_; // over the set
   Manifold::Buffers buffers_;
   Real precision_ = 0.1;

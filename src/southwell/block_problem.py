@@ -52,11 +52,6 @@ class BlockProblem(Problem):
     def __init__(self, A: Given, b: Given, loss: str | Loss = "squared", penalty: Penalty | None = None, *,
                  intercept: bool = False, sample_weight: Given = None, words: Words = OF_SOLVE) -> None:  # fmt: skip
         super().__init__(A, b, loss, penalty, intercept=intercept, sample_weight=sample_weight, words=words)
-        if self.shifts is not None and not self.data.shifts_are_free:
-            raise ValueError(
-                "Problems of blocks do not take Centred sparse data. Pass A itself with intercept=True, which gives "
-                "the same coefficients."
-            )
 
     def _checked_penalty(self, penalty: Penalty | None) -> Any:
         if penalty is not None and not isinstance(penalty, ElasticNet | Groups):
@@ -100,7 +95,7 @@ class BlockProblem(Problem):
         return np.ascontiguousarray(np.stack(columns, axis=1))
 
     def _centres(self) -> bool:
-        return self.data.shifts_are_free
+        return self.data.shifts_are_free or super()._centres()
 
     def _centres_dense(self) -> bool:
         """Conjugate gradients on all coefficients do not need centring, and without it they read A in place. But
