@@ -1,80 +1,13 @@
 // One row or one column: contiguous numbers, or (position, value) pairs.
 #pragma once
 #include "core/concepts.hpp"
+#include "core/design/kernels.hpp"
+#include "core/design/unrolled.hpp"
 #include "core/support/rounding.hpp"
 #include "core/support/simd.hpp"
 #include <algorithm>
 
 namespace southwell {
-
-namespace kernels {
-
-template <class Value> SOUTHWELL_CLONES Real dot(const Value* a, const Real* v, Index n) {
-  Real s = 0;
-#pragma omp simd reduction(+ : s)
-  for (Index k = 0; k < n; ++k) s += Real(a[k]) * v[k];
-  return s;
-}
-
-template <class Value> SOUTHWELL_CLONES void add(const Value* a, Real c, Real* v, Index n) {
-#pragma omp simd
-  for (Index k = 0; k < n; ++k) v[k] += c * Real(a[k]);
-}
-
-// The same for values plus one shift, or a shift for each position.
-template <class Value> SOUTHWELL_CLONES Real dot(const Value* a, Real shift, const Real* v, Index n) {
-  Real s = 0;
-#pragma omp simd reduction(+ : s)
-  for (Index k = 0; k < n; ++k) s += (Real(a[k]) + shift) * v[k];
-  return s;
-}
-
-template <class Value> SOUTHWELL_CLONES void add(const Value* a, Real shift, Real c, Real* v, Index n) {
-#pragma omp simd
-  for (Index k = 0; k < n; ++k) v[k] += c * (Real(a[k]) + shift);
-}
-
-template <class Value> SOUTHWELL_CLONES Real dot(const Value* a, const Real* shifts, const Real* v, Index n) {
-  Real s = 0;
-#pragma omp simd reduction(+ : s)
-  for (Index k = 0; k < n; ++k) s += (Real(a[k]) + shifts[k]) * v[k];
-  return s;
-}
-
-template <class Value>
-SOUTHWELL_CLONES void add(const Value* a, const Real* shifts, Real c, Real* v, Index n) {
-#pragma omp simd
-  for (Index k = 0; k < n; ++k) v[k] += c * (Real(a[k]) + shifts[k]);
-}
-
-// A dot product, and the sum of the absolute values of its terms.
-template <class Value> SOUTHWELL_CLONES rounding::Sum terms(const Value* a, const Real* v, Index n) {
-  Real value = 0, size = 0;
-#pragma omp simd reduction(+ : value, size)
-  for (Index k = 0; k < n; ++k) {
-    const Real term = Real(a[k]) * v[k];
-    value += term;
-    size += std::abs(term);
-  }
-  return {value, size};
-}
-
-} // namespace kernels
-
-// term(0) + ... + term(size - 1) in four partial sums, because additions to a single one would wait for each
-// other.
-template <class Term> SOUTHWELL_INLINE auto unrolled(Index size, Term&& term) {
-  std::remove_cvref_t<decltype(term(Index(0)))> s0{}, s1{}, s2{}, s3{};
-  Index k = 0;
-  for (; k + 4 <= size; k += 4) {
-    s0 += term(k);
-    s1 += term(k + 1);
-    s2 += term(k + 2);
-    s3 += term(k + 3);
-  }
-  for (; k < size; ++k) s0 += term(k);
-  return (s0 + s1) + (s2 + s3);
-}
 
 // Entries value_k + shift_k, the shift being one number (a column less its mean) or one for each position (a
 // row less the means). It is added as the values are read: subtracting two long sums afterwards would lose

@@ -180,7 +180,7 @@ FAULTS = [
           "values[at] = entry->value;", "values[at] = by > 0 ? entry->value : 0;", "test_threads.py"),
     Fault("factorised: a row in the place of a column", "core/design/factorised.hpp",
           "out[j] += row[j] * mixed[j];", "out[j] += mixed[j] * mixed[j];", "test_factorised.py"),
-    Fault("panels: unrolled sums drop the tail", "core/design/fiber.hpp",
+    Fault("panels: unrolled sums drop the tail", "core/design/unrolled.hpp",
           "for (; k < size; ++k) s0 += term(k);", "for (; k + 1 < size; ++k) s0 += term(k);", "test_designs.py"),
     # the loop and its threads
     Fault("drive: converged at twice the gap asked for", "core/drive.hpp",
