@@ -1,0 +1,24 @@
+// Products with stored data, and type-erased fibers of them.
+#include "bindings/layout.hpp"
+
+namespace southwell {
+
+template class Framed<DenseFibers, Axis::columns>;
+template class Framed<DenseFibers, Axis::rows>;
+template class Framed<SparseFibers, Axis::columns>;
+template class Framed<SparseFibers, Axis::rows>;
+
+template <Axis axis> std::unique_ptr<AnyFibers> whole_fibers(const AnyLayout& layout) {
+  if (!std::holds_alternative<Stores<axis>>(layout))
+    throw std::invalid_argument("a layout along the wrong axis");
+  return std::visit(
+      []<class D>(const D& design) -> std::unique_ptr<AnyFibers> {
+        return std::make_unique<FibersOf<D, true>>(design);
+      },
+      std::get<Stores<axis>>(layout));
+}
+
+template std::unique_ptr<AnyFibers> whole_fibers<Axis::columns>(const AnyLayout&);
+template std::unique_ptr<AnyFibers> whole_fibers<Axis::rows>(const AnyLayout&);
+
+} // namespace southwell
