@@ -8,7 +8,6 @@
 #include "core/algorithms/restated.hpp"
 #include "core/newton/blocks.hpp"
 #include "core/newton/numbers.hpp"
-#include "core/rules/all.hpp"
 #include <nanobind/stl/unique_ptr.h>
 #include <string>
 

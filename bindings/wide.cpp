@@ -4,7 +4,6 @@
 #include "core/algorithms/block_descent.hpp"
 #include "core/algorithms/block_moves.hpp"
 #include "core/class_loss.hpp"
-#include "core/rules/all.hpp"
 #include "core/task_loss.hpp"
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/unique_ptr.h>

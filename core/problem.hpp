@@ -114,11 +114,10 @@ inline void complete(const Problem& problem, Point& point) {
   problem.slopes(point.y, point.slopes);
 }
 
-// Complete a point from its dual half: z = A'(s o y), x as `primal_of(z, x)` gives it, m = A x.
-template <class PrimalOf>
-void complete_from_dual(const Problem& problem, Point& point, PrimalOf&& primal_of) {
+// Complete a point from its dual half: z = A'(s o y), x_j = map(z_j), m = A x.
+template <class Map> void complete_from_dual(const Problem& problem, Point& point, const Map& map) {
   problem.slopes(point.y, point.slopes);
-  primal_of(point.slopes, point.x);
+  for (Index j = 0; j < Index(point.x.size()); ++j) point.x[j] = map.at(j, point.slopes[j]);
   compute_margins(problem, point);
 }
 
