@@ -111,6 +111,8 @@ concept Penalty = requires(const P p, Index j) {
   { p[j] } -> ScalarPenalty;
 };
 
+// A penalty on blocks differs from others in its norm alone: `BlockNorm` is in penalties/norms/norm.hpp.
+
 // Updates one product with the data while coordinates move.
 template <class C>
 concept Coupling = requires(C c, const C k, Index j, Real d, CVec v) {

@@ -13,7 +13,7 @@ from ._names import shown
 from ._typing import Given
 from ._words import OF_SOLVE, Words
 from .losses import ClassLoss, Loss
-from .penalties import ElasticNet, Groups, Penalty
+from .penalties import ElasticNet, GroupPenalty, Penalty
 from .problem import Problem
 
 
@@ -47,7 +47,7 @@ class BlockProblem(Problem):
     """
 
     blocks: ClassVar[bool] = True
-    penalty: Groups | ElasticNet  # type: ignore[assignment]  # methods of blocks ask for what both have
+    penalty: GroupPenalty | ElasticNet  # type: ignore[assignment]  # methods of blocks ask for what both have
 
     def __init__(self, A: Given, b: Given, loss: str | Loss = "squared", penalty: Penalty | None = None, *,
                  intercept: bool = False, sample_weight: Given = None, words: Words = OF_SOLVE) -> None:  # fmt: skip
@@ -59,7 +59,7 @@ class BlockProblem(Problem):
             )
 
     def _checked_penalty(self, penalty: Penalty | None) -> Any:
-        if penalty is not None and not isinstance(penalty, ElasticNet | Groups):
+        if penalty is not None and not isinstance(penalty, ElasticNet | GroupPenalty):
             raise TypeError(f"penalty must be a southwell penalty, Groups or ElasticNet; got {type(penalty).__name__}.")
         if penalty is None or penalty.absent:
             raise ValueError("Problems of blocks need a penalty: give l1 or l2 > 0, or Groups with a strength.")
@@ -147,7 +147,7 @@ class BlockProblem(Problem):
 
     @property
     def group_sizes(self) -> np.ndarray:
-        if isinstance(self.penalty, Groups):
+        if isinstance(self.penalty, GroupPenalty):
             return np.bincount(self.penalty.group_of(self.n_features))
         return np.ones(self.n_features, dtype=int)
 
@@ -230,7 +230,7 @@ def is_block_problem(b: Given, loss: str | Loss, penalty: Given) -> bool:
     except (TypeError, ValueError):  # mixed shapes, refused by the check of b
         shape = ()
     several = len(shape) > 1 and sorted(shape)[-2] > 1  # a single row or column is a vector
-    return isinstance(losses.get(loss), ClassLoss) or isinstance(penalty, Groups) or several
+    return isinstance(losses.get(loss), ClassLoss) or isinstance(penalty, GroupPenalty) or several
 
 
 def _class_numbers(b: Given, name: str, size: int, weights: np.ndarray, loss: str) -> np.ndarray:

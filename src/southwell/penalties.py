@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -128,7 +129,7 @@ class ElasticNet(Penalty):
                 f"With several coefficients a feature, penalty weights must be > 0; got {weights.min()}. Every "
                 "feature must be penalised: give it a small weight."
             )
-        return _compiled(n_features, width, np.arange(n_features), weights, 0.0, self.l1, self.l2)
+        return _compiled(n_features, width, np.arange(n_features), weights, 0.0, self.l1, self.l2, norm=Groups.norm)
 
     def value(self, x: np.ndarray) -> float:
         """What these coefficients, a vector or a table with a row for each feature, cost, the bounds apart."""
@@ -172,33 +173,11 @@ class ElasticNet(Penalty):
 
 
 @dataclass(frozen=True, eq=False)
-class Groups(Penalty):
-    """``sum_g w_g strength ||X_g|| + l1 ||X||_1 + (l2/2) ||X||^2`` over groups g of features.
+class GroupPenalty(Penalty):
+    """Base of penalties on groups of features, ``sum_g w_g strength N(X_g) + l1 ||X||_1 + (l2/2) ||X||^2``.
 
-    The group lasso, which makes whole groups zero; with l1 > 0 the sparse group lasso, which has zeros inside groups
-    too; l2 adds a ridge penalty. If a feature has several coefficients, one for each task or class, all of them are in
-    the group of the feature: with ``groups=None``, a group for each feature, whole rows of the coefficient matrix
-    become zero (L2,1 norm).
-
-    Parameters
-    ----------
-    strength, l1, l2 : float
-        Strengths, >= 0; the loss is a (weighted) mean over samples.
-    groups : None, array of shape (n_features,) or list of arrays
-        A label for each feature; or the features of each group, every feature in exactly one. None: one group each.
-    weights : array of shape (n_groups,) or "size", optional
-        Factors w_g > 0, in the order of the groups (of sorted labels); "size" takes the square roots of their sizes.
-        Default: all 1.
-
-    Examples
-    --------
-    >>> import numpy as np, southwell as sw
-    >>> rng = np.random.default_rng(0)
-    >>> A = rng.normal(size=(100, 6))
-    >>> b = A[:, 2] + A[:, 3]
-    >>> r = sw.solve(A, b, penalty=sw.penalties.Groups(0.5, groups=[[0, 1], [2, 3], [4, 5]]))
-    >>> (r.x != 0).tolist()
-    [False, False, True, True, False, False]
+    A subclass names its norm N, which the core has under that name, and says how to compute norms and dual norms of
+    all groups at once, for messages and for the start of a path.
     """
 
     strength: float = 0.0
@@ -206,24 +185,35 @@ class Groups(Penalty):
     l2: float = 0.0
     groups: object = None
     weights: np.ndarray | str | None = None
+    norm: ClassVar[str]
     bounded = False
 
     def __post_init__(self) -> None:
         for name in ("strength", "l1", "l2"):
             object.__setattr__(self, name, positive(name, getattr(self, name), zero=True))
 
+    @staticmethod
+    def norms(x: np.ndarray, group_of: np.ndarray) -> np.ndarray:
+        """N of the coefficients of each group; x has a row for each feature."""
+        raise NotImplementedError
+
+    @staticmethod
+    def dual_norms(w: np.ndarray, group_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The dual norm of each group of w >= 0, and how fast it falls if each number > 0 falls at rate one."""
+        raise NotImplementedError
+
     @property
     def leading(self) -> str:  # type: ignore[override]
         return "l1" if self.strength == 0 and self.l1 > 0 else "strength"
 
-    def settled(self, n_features: int) -> Groups:
+    def settled(self, n_features: int) -> GroupPenalty:
         """The same penalty with the number of each feature's group as labels: lists of features take long to check."""
         if self.groups is None:
             return self
         group_of = self.group_of(n_features)
         return replace(self, groups=group_of, weights=self.factors(np.bincount(group_of)))
 
-    def at(self, strength: float, l2: float) -> Groups:
+    def at(self, strength: float, l2: float) -> GroupPenalty:
         """The same penalty with another strength, l1 in the same proportion to it, and another l2. Where there is an
         l1 alone, ``strength`` is that of l1."""
         if self.leading == "l1":
@@ -235,8 +225,9 @@ class Groups(Penalty):
         """The smallest strength, l1 in proportion, at which all coefficients are zero, from their slopes at zero (a row
         a feature).
 
-        Group g is zero from the root of ``f(s) = ||(|z_g| - s r)_+|| - s w_g`` on, with r the ratio of l1 to the
-        strength. f is convex and decreasing, so Newton's method from 0 approaches its root from the left.
+        Group g is zero from the root of ``f(s) = N*((|z_g| - s r)_+) - s w_g`` on, with N* the dual norm and r the
+        ratio of l1 to the strength. f is convex and decreasing, so Newton's method from 0 approaches its root from the
+        left.
         """
         sizes = np.abs(slopes)
         top = float(sizes.max(initial=0.0))
@@ -249,10 +240,8 @@ class Groups(Penalty):
         with np.errstate(over="ignore", invalid="ignore"):  # the result is checked
             for _ in range(100):
                 over = np.maximum(sizes - ratio * roots[group_of, None], 0.0)
-                norms = np.sqrt(np.bincount(group_of, (over**2).sum(axis=1)))
-                sums = np.bincount(group_of, over.sum(axis=1))
-                falls = weights + ratio * np.divide(sums, norms, out=np.zeros_like(norms), where=norms > 0)
-                further = np.maximum(roots, roots + (norms - weights * roots) / falls)
+                norms, rates = self.dual_norms(over, group_of)
+                further = np.maximum(roots, roots + (norms - weights * roots) / (weights + ratio * rates))
                 if (further == roots).all():
                     break
                 roots = further
@@ -290,8 +279,9 @@ class Groups(Penalty):
         sizes = np.bincount(group_of)
         weights = self.factors(sizes)
         if self.absent:
-            raise ValueError("Groups needs a penalty: strength, l1 or l2 > 0.")
-        return _compiled(n_features, width, group_of, weights, self.strength, 0.0, 0.0, self.l1, self.l2)
+            raise ValueError(f"{type(self).__name__} needs a penalty: strength, l1 or l2 > 0.")
+        factors = self.strength, 0.0, 0.0, self.l1, self.l2
+        return _compiled(n_features, width, group_of, weights, *factors, norm=self.norm)
 
     def factors(self, sizes: np.ndarray) -> np.ndarray:
         """The weight of each group."""
@@ -313,9 +303,54 @@ class Groups(Penalty):
     def value(self, x: np.ndarray) -> float:
         """The penalty at these coefficients."""
         group_of = self.group_of(x.shape[0])
-        squares = np.bincount(group_of, (x**2).reshape(x.shape[0], -1).sum(axis=1))
-        by_group = self.factors(np.bincount(group_of)) @ np.sqrt(squares)
+        by_group = self.factors(np.bincount(group_of)) @ self.norms(x.reshape(x.shape[0], -1), group_of)
         return float(self.strength * by_group + self.l1 * np.abs(x).sum() + self.l2 / 2 * (x**2).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Groups(GroupPenalty):
+    """``sum_g w_g strength ||X_g|| + l1 ||X||_1 + (l2/2) ||X||^2`` over groups g of features.
+
+    The group lasso, which makes whole groups zero; with l1 > 0 the sparse group lasso, which has zeros inside groups
+    too; l2 adds a ridge penalty. If a feature has several coefficients, one for each task or class, all of them are in
+    the group of the feature: with ``groups=None``, a group for each feature, whole rows of the coefficient matrix
+    become zero (L2,1 norm).
+
+    Parameters
+    ----------
+    strength, l1, l2 : float
+        Strengths, >= 0; the loss is a (weighted) mean over samples.
+    groups : None, array of shape (n_features,) or list of arrays
+        A label for each feature; or the features of each group, every feature in exactly one. None: one group each.
+    weights : array of shape (n_groups,) or "size", optional
+        Factors w_g > 0, in the order of the groups (of sorted labels); "size" takes the square roots of their sizes.
+        Default: all 1.
+
+    See Also
+    --------
+    MaxGroups : the same with the largest coefficient of a group in the place of the Euclidean norm.
+
+    Examples
+    --------
+    >>> import numpy as np, southwell as sw
+    >>> rng = np.random.default_rng(0)
+    >>> A = rng.normal(size=(100, 6))
+    >>> b = A[:, 2] + A[:, 3]
+    >>> r = sw.solve(A, b, penalty=sw.penalties.Groups(0.5, groups=[[0, 1], [2, 3], [4, 5]]))
+    >>> (r.x != 0).tolist()
+    [False, False, True, True, False, False]
+    """
+
+    norm = "euclidean"
+
+    @staticmethod
+    def norms(x: np.ndarray, group_of: np.ndarray) -> np.ndarray:
+        return np.asarray(np.sqrt(np.bincount(group_of, (x**2).sum(axis=1))))
+
+    @staticmethod
+    def dual_norms(w: np.ndarray, group_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        norms, sums = Groups.norms(w, group_of), np.bincount(group_of, w.sum(axis=1))
+        return norms, np.divide(sums, norms, out=np.zeros_like(norms), where=norms > 0)
 
 
 def _representable(strength: float, weights: np.ndarray) -> float:
@@ -378,7 +413,8 @@ def _from_lists(given: Given, n_features: int) -> np.ndarray:
     return group_of
 
 
-def _compiled(n_features: int, width: int, group_of: np.ndarray, weights: np.ndarray, *factors: float) -> _core.Groups:
+def _compiled(n_features: int, width: int, group_of: np.ndarray, weights: np.ndarray, *factors: float,
+              norm: str) -> _core.Groups:  # fmt: skip
     """The first three factors (strength, l1, l2) are multiplied by the weights; further ones are added to l1 and l2."""
     strength, l1, l2, more_l1, more_l2 = (*factors, 0.0, 0.0)[:5]
     with np.errstate(over="ignore"):
@@ -387,4 +423,4 @@ def _compiled(n_features: int, width: int, group_of: np.ndarray, weights: np.nda
         raise ValueError(f"The strength times the weights overflows: the largest weight is {weights.max()}.")
     order = np.argsort(group_of, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(group_of))])
-    return _core.Groups(width, order.astype(np.int64), starts.astype(np.int64), strengths, l1s, l2s, n_features)
+    return _core.Groups(norm, width, order.astype(np.int64), starts.astype(np.int64), strengths, l1s, l2s, n_features)
