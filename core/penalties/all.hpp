@@ -3,10 +3,11 @@
 #pragma once
 #include "core/penalties/elastic_net.hpp"
 #include "core/penalties/norms/euclidean.hpp"
+#include "core/penalties/norms/maximum.hpp"
 #include "core/support/parts.hpp"
 
 namespace southwell {
 
-using AnyNorm = std::variant<Euclidean>;
+using AnyNorm = std::variant<Euclidean, Maximum>;
 
 } // namespace southwell

@@ -1,5 +1,6 @@
 // g(x) = strength N(x) + l1 ||x||_1 + (l2/2) ||x||^2 on a block of numbers, N a norm (norms/norm.hpp): group
-// lasso, sparse group lasso, rows of a coefficient matrix, all with the elastic part.
+// lasso, sparse group lasso, rows of a coefficient matrix, all with the elastic part; perhaps on x >= 0
+// alone. As norms are absolute, that sign replaces soft(v, l1) by max(v - l1, 0), and nothing else.
 #pragma once
 #include "core/penalties/all.hpp"
 #include <vector>
@@ -9,19 +10,22 @@ namespace southwell {
 class BlockPenalty {
 public:
   BlockPenalty() = default; // none at all
-  BlockPenalty(AnyNorm norm, Real strength, Real l1, Real l2)
-      : norm_(norm), strength_(strength), l1_(l1), l2_(l2) {}
+  BlockPenalty(AnyNorm norm, Real strength, Real l1, Real l2, bool positive = false)
+      : norm_(norm), strength_(strength), l1_(l1), l2_(l2), positive_(positive) {}
 
-  bool kinked() const { return kink() > 0; } // may it hold the block at zero?
+  bool kinked() const { return kink() > 0 || positive_; } // may it hold the block at zero?
   Real kink() const { return strength_ > 0 ? strength_ : l1_; }
   Real l2() const { return l2_; }
   bool by_numbers() const { return strength_ == 0; } // is it a sum over the numbers of the block?
-  BlockPenalty eased(Real times) const { return {norm_, times * strength_, times * l1_, l2_}; }
-  BlockPenalty with_ridge(Real more) const { return {norm_, strength_, l1_, l2_ + more}; }
+  BlockPenalty eased(Real times) const { return {norm_, times * strength_, times * l1_, l2_, positive_}; }
+  BlockPenalty with_ridge(Real more) const { return {norm_, strength_, l1_, l2_ + more, positive_}; }
 
   Real value(CVec x) const {
     Real sum = 0;
-    for (const Real v : x) sum += std::abs(v);
+    for (const Real v : x) {
+      if (positive_ && v < 0) return infinity;
+      sum += std::abs(v);
+    }
     Real total = l1_ * sum;
     if (strength_ > 0) total += strength_ * norm_value(x);
     if (l2_ > 0) {
@@ -66,7 +70,8 @@ public:
     const Real size = std::abs(scale) * length(v, [](Real u) { return u; }),
                room = radius + 1e-10 * (size + strength_ + l1_);
     if (strength_ > 0) return dual(v, scale) + lipschitz(v.size()) * room < strength_;
-    return std::all_of(v.begin(), v.end(), [&](Real u) { return std::abs(scale * u) + room < l1_; });
+    return std::all_of(v.begin(), v.end(),
+                       [&](Real u) { return (positive_ ? scale * u : std::abs(scale * u)) + room < l1_; });
   }
   // The largest t <= 1 with t sign v in dom g*, l2 not counted: N*(soft(t v, l1)) <= strength. That is convex
   // and rises in t, so Newton from the right comes down to the root and never falls short of it.
@@ -76,7 +81,7 @@ public:
     if (!(size > 1e-140 && size < 1e140)) { // in other units, or squares would overflow or vanish
       std::vector<Real> scaled(v.begin(), v.end());
       for (Real& u : scaled) u /= size;
-      return BlockPenalty{norm_, strength_ / size, l1_ / size, l2_}.feasible_scale(scaled, sign);
+      return BlockPenalty{norm_, strength_ / size, l1_ / size, l2_, positive_}.feasible_scale(scaled, sign);
     }
     if (strength_ == 0) {
       Real most = 0;
@@ -123,15 +128,15 @@ public:
   }
   // What counts of the number -slope, at most.
   Real size_above(Real slope, Real radius) const {
-    return std::abs(slope) * (1 + 4 * rounding::unit) + 1.01 * radius;
+    return std::max(sided(-slope) + std::abs(slope) * 4 * rounding::unit + 1.01 * radius, 0.0);
   }
 
 private:
   friend class BlockPiece;
 
-  static Real sided(Real v) { return std::abs(v); } // what counts of a slope
+  Real sided(Real v) const { return positive_ ? v : std::abs(v); } // what counts of a slope
   Real excess(Real v) const { return std::max(sided(v) - l1_, 0.0); }
-  static Real shrunk(Real v, Real l1) { return soft(v, l1); }
+  Real shrunk(Real v, Real l1) const { return positive_ ? std::max(v - l1, 0.0) : soft(v, l1); }
   static Real less(Real strength) { return strength * (1 - 4 * rounding::unit); } // it was computed
 
   Real dual(CVec v, Real scale) const {
@@ -159,6 +164,7 @@ private:
 
   AnyNorm norm_;
   Real strength_ = 0, l1_ = 0, l2_ = 0;
+  bool positive_ = false;
 };
 
 } // namespace southwell

@@ -1,6 +1,6 @@
 // A penalty on a block around the block's numbers u, where it is smooth: on a manifold through u. A zero
-// block does not move on it, nor do zero entries that l1 holds; where the norm has kinks besides, it says
-// which entries move together (norms/norm.hpp).
+// block does not move on it, nor do zero entries that l1 or a sign holds; where the norm has kinks besides,
+// it says which entries move together (norms/norm.hpp).
 #pragma once
 #include "core/penalties/block_penalty.hpp"
 
@@ -52,7 +52,7 @@ public:
   }
 
 private:
-  bool holds_numbers() const { return g_.l1_ > 0; } // may single numbers be held at zero?
+  bool holds_numbers() const { return g_.l1_ > 0 || g_.positive_; } // may single numbers be held at zero?
 
   BlockPenalty g_;
   Around at_;

@@ -99,6 +99,7 @@ public:
   }
   Real times_needed(Index u, CVec slopes) const {
     std::vector<Real> buffer;
+    if (!(blocks_[u].kink() > 0)) return 1; // a sign alone does not become stronger
     return 1 / blocks_[u].feasible_scale(block(slopes, u, buffer), -1);
   }
   bool holds_zero(Index u) const { return kinked(u); }

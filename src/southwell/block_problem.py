@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from . import _core, losses
 from ._dense import numbers, refuse_unreadable
 from ._names import shown
+from ._question import Start
 from ._typing import Given
 from ._words import OF_SOLVE, Words
 from .losses import ClassLoss, Loss
@@ -61,7 +62,7 @@ class BlockProblem(Problem):
     def _checked_penalty(self, penalty: Penalty | None) -> Any:
         if penalty is not None and not isinstance(penalty, ElasticNet | GroupPenalty):
             raise TypeError(f"penalty must be a southwell penalty, Groups or ElasticNet; got {type(penalty).__name__}.")
-        if penalty is None or penalty.absent:
+        if penalty is None or (penalty.l1 == penalty.l2 == 0 and getattr(penalty, "strength", 0.0) == 0):
             raise ValueError("Problems of blocks need a penalty: give l1 or l2 > 0, or Groups with a strength.")
         return penalty
 
@@ -105,7 +106,7 @@ class BlockProblem(Problem):
     def _centres_dense(self) -> bool:
         """Conjugate gradients on all coefficients do not need centring, and without it they read A in place. But
         columns with means far larger than their spread are centred, because rounding errors would dominate."""
-        if self.penalty.l1 > 0 or getattr(self.penalty, "strength", 0.0) > 0:
+        if self.penalty.l1 > 0 or getattr(self.penalty, "strength", 0.0) > 0 or self.penalty.bounded:
             return True
         layout = self.data.ready_layout(None, False)
         means = layout.adjoint(self.weights)
@@ -170,6 +171,13 @@ class BlockProblem(Problem):
     @staticmethod
     def _warm_intercept(given: Given) -> Any:
         return given  # checked with its shape, by to_inner
+
+    def _given_start(self, given: Given) -> Start:
+        start = super()._given_start(given)
+        if self.penalty.bounded:  # within its bounds: nothing below zero
+            own = start.x[: self.n_features * self.width]
+            np.maximum(own, 0.0, out=own)
+        return start
 
     def _checked_dual(self, y: Given) -> np.ndarray:
         return _numbers(y, "y", (self.n_samples, self.width), self.table).ravel()

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 
 from . import _core
 from ._dense import numbers, plain
-from ._names import positive, shown
+from ._names import flag, shown
+from ._names import positive as at_least_zero
 from ._typing import Given
 
 
@@ -50,7 +51,8 @@ class ElasticNet(Penalty):
     weights : array of shape (n_features,), optional
         Factor of each coefficient's penalty; 0 leaves it unpenalised. Default: all 1.
     lower, upper : float or array, optional
-        Bounds. ``lower=0`` gives non-negative coefficients.
+        Bounds. ``lower=0`` gives non-negative coefficients; it is the only bound for problems with several targets or
+        classes.
 
     Examples
     --------
@@ -68,7 +70,7 @@ class ElasticNet(Penalty):
 
     def __post_init__(self) -> None:
         for name in ("l1", "l2"):
-            object.__setattr__(self, name, positive(name, getattr(self, name), zero=True))
+            object.__setattr__(self, name, at_least_zero(name, getattr(self, name), zero=True))
 
     def core(self, n_features: int) -> _core.ElasticNet:
         """The compiled penalty over ``n_features`` coefficients, its arrays checked; an intercept is unpenalised."""
@@ -107,6 +109,11 @@ class ElasticNet(Penalty):
         return self.lower is not None or self.upper is not None
 
     @property
+    def nonnegative(self) -> bool:
+        """Whether the bounds are those of coefficients >= 0."""
+        return self.upper is None and self.lower is not None and not np.any(numbers("lower", self.lower))
+
+    @property
     def absent(self) -> bool:
         """Whether no coefficient is penalised."""
         return self.l1 == 0 and self.l2 == 0 and not self.bounded
@@ -118,10 +125,11 @@ class ElasticNet(Penalty):
 
     def over_blocks(self, n_features: int, width: int) -> _core.Groups:
         """The compiled penalty for ``width`` coefficients per feature."""
-        if self.bounded:
+        if self.bounded and not self.nonnegative:
             raise ValueError(
-                "Bounds are for problems with one coefficient a feature; this one has several, or groups. Leave "
-                "lower and upper out."
+                "With several coefficients a feature, the only bound is lower=0, for coefficients >= 0; got "
+                f"lower={shown(self.lower)}, upper={shown(self.upper)}. Within other bounds a block has no proximal "
+                "step in closed form. Give lower=0 alone, or solve for one target at a time."
             )
         weights = self.factors(n_features)
         if weights.min() <= 0:
@@ -129,7 +137,9 @@ class ElasticNet(Penalty):
                 f"With several coefficients a feature, penalty weights must be > 0; got {weights.min()}. Every "
                 "feature must be penalised: give it a small weight."
             )
-        return _compiled(n_features, width, np.arange(n_features), weights, 0.0, self.l1, self.l2, norm=Groups.norm)
+        return _compiled(
+            n_features, width, np.arange(n_features), weights, 0.0, self.l1, self.l2, positive=self.nonnegative
+        )
 
     def value(self, x: np.ndarray) -> float:
         """What these coefficients, a vector or a table with a row for each feature, cost, the bounds apart."""
@@ -156,7 +166,7 @@ class ElasticNet(Penalty):
         weights = self.factors(slopes.shape[0])
         held = weights > 0
         with np.errstate(over="ignore"):
-            strength = float((np.abs(slopes[held]) / weights[held, None]).max(initial=0.0))
+            strength = float((_sizes(slopes[held], self.nonnegative) / weights[held, None]).max(initial=0.0))
         return _representable(strength, weights[held])
 
     @staticmethod
@@ -174,7 +184,8 @@ class ElasticNet(Penalty):
 
 @dataclass(frozen=True, eq=False)
 class GroupPenalty(Penalty):
-    """Base of penalties on groups of features, ``sum_g w_g strength N(X_g) + l1 ||X||_1 + (l2/2) ||X||^2``.
+    """Base of penalties on groups of features, ``sum_g w_g strength N(X_g) + l1 ||X||_1 + (l2/2) ||X||^2``; if
+    ``positive``, with X >= 0.
 
     A subclass names its norm N, which the core has under that name, and says how to compute norms and dual norms of
     all groups at once, for messages and for the start of a path.
@@ -185,12 +196,13 @@ class GroupPenalty(Penalty):
     l2: float = 0.0
     groups: object = None
     weights: np.ndarray | str | None = None
+    positive: bool = False
     norm: ClassVar[str]
-    bounded = False
 
     def __post_init__(self) -> None:
         for name in ("strength", "l1", "l2"):
-            object.__setattr__(self, name, positive(name, getattr(self, name), zero=True))
+            object.__setattr__(self, name, at_least_zero(name, getattr(self, name), zero=True))
+        object.__setattr__(self, "positive", flag("positive", self.positive))
 
     @staticmethod
     def norms(x: np.ndarray, group_of: np.ndarray) -> np.ndarray:
@@ -226,10 +238,10 @@ class GroupPenalty(Penalty):
         a feature).
 
         Group g is zero from the root of ``f(s) = N*((|z_g| - s r)_+) - s w_g`` on, with N* the dual norm and r the
-        ratio of l1 to the strength. f is convex and decreasing, so Newton's method from 0 approaches its root from the
-        left.
+        ratio of l1 to the strength; of non-negative coefficients -z_g counts in the place of |z_g|. f is convex and
+        decreasing, so Newton's method from 0 approaches its root from the left.
         """
-        sizes = np.abs(slopes)
+        sizes = _sizes(slopes, self.positive)
         top = float(sizes.max(initial=0.0))
         if top == 0 or self.leading == "l1":
             return top
@@ -247,6 +259,10 @@ class GroupPenalty(Penalty):
                 roots = further
             strength = float(top * roots.max())
         return _representable(strength, weights)
+
+    @property
+    def bounded(self) -> bool:
+        return self.positive
 
     @property
     def absent(self) -> bool:
@@ -281,7 +297,7 @@ class GroupPenalty(Penalty):
         if self.absent:
             raise ValueError(f"{type(self).__name__} needs a penalty: strength, l1 or l2 > 0.")
         factors = self.strength, 0.0, 0.0, self.l1, self.l2
-        return _compiled(n_features, width, group_of, weights, *factors, norm=self.norm)
+        return _compiled(n_features, width, group_of, weights, *factors, norm=self.norm, positive=self.positive)
 
     def factors(self, sizes: np.ndarray) -> np.ndarray:
         """The weight of each group."""
@@ -325,6 +341,8 @@ class Groups(GroupPenalty):
     weights : array of shape (n_groups,) or "size", optional
         Factors w_g > 0, in the order of the groups (of sorted labels); "size" takes the square roots of their sizes.
         Default: all 1.
+    positive : bool
+        Allow only coefficients >= 0.
 
     See Also
     --------
@@ -351,6 +369,48 @@ class Groups(GroupPenalty):
     def dual_norms(w: np.ndarray, group_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         norms, sums = Groups.norms(w, group_of), np.bincount(group_of, w.sum(axis=1))
         return norms, np.divide(sums, norms, out=np.zeros_like(norms), where=norms > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class MaxGroups(GroupPenalty):
+    """``sum_g w_g strength max |X_g| + l1 ||X||_1 + (l2/2) ||X||^2`` over groups g of features.
+
+    The L1/L-infinity penalty: groups become zero as a whole, as with ``Groups``, and within a group several
+    coefficients reach the same largest size. Only that size is penalised, so the other coefficients of the group are
+    free up to it. Choose it where the features of a group act together and about equally.
+
+    Parameters
+    ----------
+    strength, l1, l2, groups, weights, positive
+        As for ``Groups``; ``weights="size"`` takes the square roots of the sizes of groups.
+
+    Examples
+    --------
+    >>> import numpy as np, southwell as sw
+    >>> rng = np.random.default_rng(0)
+    >>> A = rng.normal(size=(100, 6))
+    >>> b = A[:, 2] + 1.2 * A[:, 3]
+    >>> r = sw.solve(A, b, penalty=sw.penalties.MaxGroups(0.5, groups=[[0, 1], [2, 3], [4, 5]]))
+    >>> bool(r.x[2] == r.x[3]), (r.x != 0).tolist()
+    (True, [False, False, True, True, False, False])
+    """
+
+    norm = "maximum"
+
+    @staticmethod
+    def norms(x: np.ndarray, group_of: np.ndarray) -> np.ndarray:
+        most = np.zeros(group_of.max() + 1)
+        np.maximum.at(most, group_of, np.abs(x).max(axis=1))
+        return most
+
+    @staticmethod
+    def dual_norms(w: np.ndarray, group_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.bincount(group_of, w.sum(axis=1)), np.bincount(group_of, (w > 0).sum(axis=1)).astype(float)
+
+
+def _sizes(slopes: np.ndarray, nonnegative: bool) -> np.ndarray:
+    """What counts of slopes at zero: where coefficients are >= 0, only a negative slope moves one."""
+    return np.asarray(np.maximum(-slopes, 0.0) if nonnegative else np.abs(slopes))
 
 
 def _representable(strength: float, weights: np.ndarray) -> float:
@@ -414,7 +474,7 @@ def _from_lists(given: Given, n_features: int) -> np.ndarray:
 
 
 def _compiled(n_features: int, width: int, group_of: np.ndarray, weights: np.ndarray, *factors: float,
-              norm: str) -> _core.Groups:  # fmt: skip
+              norm: str = "euclidean", positive: bool = False) -> _core.Groups:  # fmt: skip
     """The first three factors (strength, l1, l2) are multiplied by the weights; further ones are added to l1 and l2."""
     strength, l1, l2, more_l1, more_l2 = (*factors, 0.0, 0.0)[:5]
     with np.errstate(over="ignore"):
@@ -423,4 +483,5 @@ def _compiled(n_features: int, width: int, group_of: np.ndarray, weights: np.nda
         raise ValueError(f"The strength times the weights overflows: the largest weight is {weights.max()}.")
     order = np.argsort(group_of, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(group_of))])
-    return _core.Groups(norm, width, order.astype(np.int64), starts.astype(np.int64), strengths, l1s, l2s, n_features)
+    indices = order.astype(np.int64), starts.astype(np.int64)
+    return _core.Groups(norm, positive, width, *indices, strengths, l1s, l2s, n_features)

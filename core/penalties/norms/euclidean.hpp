@@ -73,4 +73,6 @@ private:
   }
 };
 
+static_assert(BlockNorm<Euclidean>);
+
 } // namespace southwell
