@@ -365,6 +365,36 @@ def test_sparse_and_dense_data_agree():
         np.testing.assert_allclose(dense.x, sparse.x, atol=1e-5)
 
 
+MODELS = {
+    "GroupLasso": (
+        sw.GroupLasso(2, 0.05, l1_ratio=0.2, l2=0.01, positive=True),
+        Groups(0.04, 0.01, 0.01, np.arange(8) // 2),
+    ),
+    "MultiTaskLasso": (sw.MultiTaskLasso(0.05, positive=True), Groups(0.05)),
+    "MultiTaskElasticNet": (sw.MultiTaskElasticNet(0.05, l1_ratio=0.4, positive=True), Groups(0.02, l2=0.03)),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_estimators_take_the_sign(name):
+    model, penalty = MODELS[name]
+    A, b = data("squared", kind="one" if name == "GroupLasso" else None)
+    model.fit(A, b)
+    r = sw.solve(A, b, penalty=replace(penalty, positive=True), intercept=True, tol=1e-12)
+    assert model.coef_.min() >= 0 and model.positive and r.x.any()
+    assert model.result_.primal == pytest.approx(r.primal, rel=1e-5)
+    np.testing.assert_allclose(model.coef_, r.x.T, atol=1e-2)
+    with pytest.raises(TypeError, match="positive must be True or False"):
+        type(model)(positive="yes").fit(A, b)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_cross_validation_keeps_the_sign(name):
+    A, b = data("squared", kind="one" if name == "GroupLasso" else None)
+    model = getattr(sw, name + "CV")(alphas=5, cv=2, positive=True).fit(A, b)
+    assert model.coef_.min() >= 0
+
+
 # Input
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -218,14 +218,14 @@ class GroupPenalty(Penalty):
     def leading(self) -> str:  # type: ignore[override]
         return "l1" if self.strength == 0 and self.l1 > 0 else "strength"
 
-    def settled(self, n_features: int) -> GroupPenalty:
+    def settled(self, n_features: int) -> Self:
         """The same penalty with the number of each feature's group as labels: lists of features take long to check."""
         if self.groups is None:
             return self
         group_of = self.group_of(n_features)
         return replace(self, groups=group_of, weights=self.factors(np.bincount(group_of)))
 
-    def at(self, strength: float, l2: float) -> GroupPenalty:
+    def at(self, strength: float, l2: float) -> Self:
         """The same penalty with another strength, l1 in the same proportion to it, and another l2. Where there is an
         l1 alone, ``strength`` is that of l1."""
         if self.leading == "l1":
