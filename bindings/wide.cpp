@@ -58,8 +58,11 @@ BoundLossSum task_loss(const AnyLoss& loss, Index width, Array<Real> targets, Ar
           std::make_unique<TaskLoss>(loss, width, view(targets), view(weights)), targets.data()};
 }
 
-Groups make_groups(Index width, std::vector<Index> members, std::vector<Index> starts, CVec strength, CVec l1,
-                   CVec l2, Index features) {
+// The norm of this name; none has a number of its own.
+AnyNorm norm_of(const char* name) { return Parts<AnyNorm>::make(name, 0); }
+
+Groups make_groups(const char* norm, bool positive, Index width, std::vector<Index> members,
+                   std::vector<Index> starts, CVec strength, CVec l1, CVec l2, Index features) {
   std::vector<BlockPenalty> blocks;
   bool sound = starts.size() == strength.size() + 1 && l1.size() == strength.size() &&
                l2.size() == strength.size() && Index(members.size()) == features && starts.front() == 0 &&
@@ -67,7 +70,8 @@ Groups make_groups(Index width, std::vector<Index> members, std::vector<Index> s
   for (std::size_t g = 0; sound && g + 1 < starts.size(); ++g) sound = starts[g] < starts[g + 1];
   for (const Index j : members) sound = sound && j >= 0 && j < features;
   if (!sound) throw std::invalid_argument("groups that do not fit");
-  for (std::size_t g = 0; g < strength.size(); ++g) blocks.push_back({strength[g], l1[g], l2[g]});
+  for (std::size_t g = 0; g < strength.size(); ++g)
+    blocks.push_back({norm_of(norm), strength[g], l1[g], l2[g], positive});
   return Groups(width, std::move(members), std::move(starts), std::move(blocks), features);
 }
 
@@ -128,8 +132,13 @@ void def_wide(nb::module_& m) {
   const auto whole = [](const BoundLossSum& l, const M& table) {
     return sized(table, l.loss->samples() * l.loss->width());
   };
-  nb::class_<BlockPenalty>(m, "BlockPenalty", "strength ||x|| + l1 ||x||_1 + (l2/2) ||x||^2 on one block.")
-      .def(nb::init<Real, Real, Real>(), "strength"_a, "l1"_a, "l2"_a)
+  nb::class_<BlockPenalty>(m, "BlockPenalty", "strength N(x) + l1 ||x||_1 + (l2/2) ||x||^2 on one block.")
+      .def(
+          "__init__",
+          [](BlockPenalty* self, Real strength, Real l1, Real l2, const char* norm, bool positive) {
+            new (self) BlockPenalty(norm_of(norm), strength, l1, l2, positive);
+          },
+          "strength"_a, "l1"_a, "l2"_a, "norm"_a = "euclidean", "positive"_a = false)
       .def(
           "value", [](const BlockPenalty& g, M x) { return g.value(view(x)); }, "x"_a)
       .def(
@@ -156,12 +165,13 @@ void def_wide(nb::module_& m) {
   nb::class_<Groups>(m, "Groups", "Penalties of a partition of the features.")
       .def(
           "__init__",
-          [](Groups* self, Index width, Array<Index> members, Array<Index> starts, M strength, M l1, M l2,
-             Index features) {
-            new (self) Groups(make_groups(width, copied(members), copied(starts), view(strength), view(l1),
-                                          view(l2), features));
+          [](Groups* self, const char* norm, bool positive, Index width, Array<Index> members,
+             Array<Index> starts, M strength, M l1, M l2, Index features) {
+            new (self) Groups(make_groups(norm, positive, width, copied(members), copied(starts),
+                                          view(strength), view(l1), view(l2), features));
           },
-          "width"_a, "members"_a, "starts"_a, "strength"_a, "l1"_a, "l2"_a, "features"_a)
+          "norm"_a, "positive"_a, "width"_a, "members"_a, "starts"_a, "strength"_a, "l1"_a, "l2"_a,
+          "features"_a)
       .def(
           "feasible_scales", // of the block of each group
           [](const Groups& self, M z) {

@@ -201,13 +201,14 @@ private:
     Real scale = 1;
     std::vector<Real> buffer;
     for (Index g = 0; g < problem_.penalty.count(); ++g)
-      if (all || problem_.penalty[g].l2 == 0)
-        scale = std::min(scale, problem_.penalty[g].feasible_scale(problem_.penalty.block(z_, g, buffer)));
+      if (all || problem_.penalty[g].l2() == 0)
+        scale =
+            std::min(scale, problem_.penalty[g].feasible_scale(problem_.penalty.block(z_, g, buffer), -1));
     return scale;
   }
   Real value(Real scale) const {
     const Real conjugates = problem_.penalty.sum(
-        z_, [&](const BlockPenalty& g, CVec block) { return g.conjugate(block, scale); });
+        z_, [&](const BlockPenalty& g, CVec block) { return g.conjugate(block, -scale); });
     return -(problem_.loss.conjugate(y_, scale) + conjugates);
   }
 

@@ -184,6 +184,8 @@ concept ShrinkingPenalty = ScalarPenalty<G> && requires(const G g, Real step) {
   { g.conjugate_shrinkage() } -> std::same_as<Shrinkage>;
 };
 
+// A penalty on blocks differs from others in its norm alone: `BlockNorm` is in penalties/norms/norm.hpp.
+
 // Updates one product with the data while coordinates move.
 template <class C>
 concept Coupling = requires(C c, const C k, Index j, Real d, CVec v) {

@@ -6,7 +6,7 @@ import numpy as np
 
 import southwell as sw
 
-from .statement import LAYOUTS, Penalty, Statement
+from .statement import LAYOUTS, NORMS, Penalty, Statement
 
 SCALAR, OF_CLASSES = list(sw.losses.ALL.values()), list(sw.losses.OF_CLASSES.values())
 
@@ -163,7 +163,9 @@ def _penalty(rng, factors, b, d: int, blocks: bool, several: bool, words: list[s
         groups = rng.integers(max(1, d // 2) + 1, size=d)
         number = np.unique(groups).size
         weights = rng.random(number) * 2 + 0.1 if rng.random() < 0.4 else None
-        return Penalty(l1 * float(rng.random() < 0.4), l2, weights, strength=l1 or slope * 0.1, groups=groups)
+        sign = np.zeros(d) if rng.random() < 0.25 else None
+        return Penalty(l1 * float(rng.random() < 0.4), l2, weights, sign, strength=l1 or slope * 0.1, groups=groups,
+                       norm=str(rng.choice(list(NORMS))))  # fmt: skip
     weights = lower = upper = None
     if rng.random() < 0.2:
         weights = rng.random(d) * 3
@@ -172,6 +174,8 @@ def _penalty(rng, factors, b, d: int, blocks: bool, several: bool, words: list[s
         weights = weights if several else np.round(weights, 2)
     if not several and rng.random() < 0.2:
         lower, upper = _bounds(rng, d, words)
+    elif several and rng.random() < 0.25:
+        lower = np.zeros(d)
     if (several or blocks) and l1 == l2 == 0:
         l2 = square * 1e-3
     return Penalty(l1, l2, weights, lower, upper)

@@ -110,15 +110,6 @@ def test_a_penalty_is_required():
     refused("either penalty or l1 and l2", lambda: sw.solve(A, B, l1=0.1, penalty=Groups(0.1)), TypeError)
 
 
-def test_bounds_are_refused():
-    for bounds in ({"lower": 0.0}, {"upper": 1.0}, {"lower": np.zeros(5), "upper": np.ones(5)}):
-        for l1 in (0.0, 0.1):
-            penalty = ElasticNet(l1, **bounds)
-            text = refused("Bounds are for problems with one coefficient", lambda p=penalty: sw.solve(A, Y, penalty=p))
-            assert "Leave lower and upper out" in text
-            refused("Bounds are for", lambda p=penalty: sw.solve(A, LABELS, loss="softmax", penalty=p))
-
-
 def test_bad_weights_of_an_elastic_net_are_refused():
     for weights in ([1, 0, 1, 1, 1], [1, -2, 1, 1, 1]):
         penalty = ElasticNet(0.1, weights=weights)

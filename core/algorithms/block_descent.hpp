@@ -78,8 +78,7 @@ private:
       for (Index c = 0; c < k_; ++c) own[c] = x_[members[t] * k_ + c] - own[c] / steep_[g];
       cost += columns_->size(members[t]);
     }
-    const BlockPenalty penalty = g < problem_.penalty.count() ? problem_.penalty[g] : BlockPenalty{0, 0, 0};
-    penalty.prox(change_, 1 / steep_[g]);
+    if (g < problem_.penalty.count()) problem_.penalty[g].prox(change_, 1 / steep_[g]);
     bool moved = false;
     for (std::size_t t = 0; t < members.size(); ++t)
       for (Index c = 0; c < k_; ++c) {

@@ -81,8 +81,7 @@ public:
       const BlockAt& block = blocks_[b];
       const CVec own = block.of(CVec(u_));
       const bool zero = std::all_of(own.begin(), own.end(), [](Real v) { return v == 0; });
-      if (!zero || !block.g.kinked() ||
-          block.g.pull(block.of(CVec(z_)), 1 / policy_.near_its_kink) > block.g.strength)
+      if (!zero || !block.g.kinked() || block.g.distance(block.of(CVec(z_)), -1 / policy_.near_its_kink) > 0)
         hot.push_back(std::int32_t(b));
     }
     if (set_.whole())

@@ -10,10 +10,11 @@ import scipy.sparse as sp
 from . import _core, losses
 from ._dense import numbers, refuse_unreadable
 from ._names import shown
+from ._question import Start
 from ._typing import Given
 from ._words import OF_SOLVE, Words
 from .losses import ClassLoss, Loss
-from .penalties import ElasticNet, Groups, Penalty
+from .penalties import ElasticNet, GroupPenalty, Penalty
 from .problem import Problem
 
 
@@ -47,16 +48,16 @@ class BlockProblem(Problem):
     """
 
     blocks: ClassVar[bool] = True
-    penalty: Groups | ElasticNet  # type: ignore[assignment]  # methods of blocks ask for what both have
+    penalty: GroupPenalty | ElasticNet  # type: ignore[assignment]  # methods of blocks ask for what both have
 
     def __init__(self, A: Given, b: Given, loss: str | Loss = "squared", penalty: Penalty | None = None, *,
                  intercept: bool = False, sample_weight: Given = None, words: Words = OF_SOLVE) -> None:  # fmt: skip
         super().__init__(A, b, loss, penalty, intercept=intercept, sample_weight=sample_weight, words=words)
 
     def _checked_penalty(self, penalty: Penalty | None) -> Any:
-        if penalty is not None and not isinstance(penalty, ElasticNet | Groups):
+        if penalty is not None and not isinstance(penalty, ElasticNet | GroupPenalty):
             raise TypeError(f"penalty must be a southwell penalty, Groups or ElasticNet; got {type(penalty).__name__}.")
-        if penalty is None or penalty.absent:
+        if penalty is None or penalty.free:
             raise ValueError("Problems of blocks need a penalty: give l1 or l2 > 0, or Groups with a strength.")
         return penalty
 
@@ -100,7 +101,7 @@ class BlockProblem(Problem):
     def _centres_dense(self) -> bool:
         """Conjugate gradients on all coefficients do not need centring, and without it they read A in place. But
         columns with means far larger than their spread are centred, because rounding errors would dominate."""
-        if self.penalty.kinked:
+        if self.penalty.kinked or self.penalty.bounded:
             return True
         layout = self.data.ready_layout(None, False)
         means = layout.adjoint(self.weights)
@@ -142,7 +143,7 @@ class BlockProblem(Problem):
 
     @property
     def group_sizes(self) -> np.ndarray:
-        if isinstance(self.penalty, Groups):
+        if isinstance(self.penalty, GroupPenalty):
             return np.bincount(self.penalty.group_of(self.n_features))
         return np.ones(self.n_features, dtype=int)
 
@@ -165,6 +166,13 @@ class BlockProblem(Problem):
     @staticmethod
     def _warm_intercept(given: Given) -> Any:
         return given  # checked with its shape, by to_inner
+
+    def _given_start(self, given: Given) -> Start:
+        start = super()._given_start(given)
+        if self.penalty.bounded:  # within its bounds: nothing below zero
+            own = start.x[: self.n_features * self.width]
+            np.maximum(own, 0.0, out=own)
+        return start
 
     def _checked_dual(self, y: Given) -> np.ndarray:
         return _numbers(y, "y", (self.n_samples, self.width), self.table).ravel()
@@ -225,7 +233,7 @@ def is_block_problem(b: Given, loss: str | Loss, penalty: Given) -> bool:
     except (TypeError, ValueError):  # mixed shapes, refused by the check of b
         shape = ()
     several = len(shape) > 1 and sorted(shape)[-2] > 1  # a single row or column is a vector
-    return isinstance(losses.get(loss), ClassLoss) or isinstance(penalty, Groups) or several
+    return isinstance(losses.get(loss), ClassLoss) or isinstance(penalty, GroupPenalty) or several
 
 
 def _class_numbers(b: Given, name: str, size: int, weights: np.ndarray, loss: str) -> np.ndarray:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from . import _core
 from ._dense import numbers, plain
-from ._names import positive, shown
+from ._names import flag, shown
+from ._names import positive as at_least_zero
 from ._penalty import Penalty as Penalty
 from ._penalty import Separable as Separable
 from ._typing import Given
@@ -26,7 +28,8 @@ class ElasticNet(Separable):
     weights : array of shape (n_features,), optional
         Factor of each coefficient's penalty; 0 leaves it unpenalised. Default: all 1.
     lower, upper : float or array, optional
-        Bounds. ``lower=0`` gives non-negative coefficients.
+        Bounds. ``lower=0`` gives non-negative coefficients; it is the only bound for problems with several targets or
+        classes.
 
     Examples
     --------
@@ -44,7 +47,7 @@ class ElasticNet(Separable):
 
     def __post_init__(self) -> None:
         for name in ("l1", "l2"):
-            object.__setattr__(self, name, positive(name, getattr(self, name), zero=True))
+            object.__setattr__(self, name, at_least_zero(name, getattr(self, name), zero=True))
 
     def core(self, n_features: int) -> _core.ElasticNet:
         """The compiled penalty over ``n_features`` coefficients, its arrays checked; an intercept is unpenalised."""
@@ -110,16 +113,22 @@ class ElasticNet(Separable):
         return self.by_coefficient(n_features, False)[1]
 
     @property
+    def nonnegative(self) -> bool:
+        """Whether the bounds are those of coefficients >= 0."""
+        return self.upper is None and self.lower is not None and not np.any(numbers("lower", self.lower))
+
+    @property
     def least_l2(self) -> float:
         """The smallest l2 of a coefficient."""
         return self.l2 * (1.0 if self.weights is None else float(np.min(self.weights)))
 
     def over_blocks(self, n_features: int, width: int) -> _core.Groups:
         """The compiled penalty for ``width`` coefficients per feature."""
-        if self.bounded:
+        if self.bounded and not self.nonnegative:
             raise ValueError(
-                "Bounds are for problems with one coefficient a feature; this one has several, or groups. Leave "
-                "lower and upper out."
+                "With several coefficients a feature, the only bound is lower=0, for coefficients >= 0; got "
+                f"lower={shown(self.lower)}, upper={shown(self.upper)}. Within other bounds a block has no proximal "
+                "step in closed form. Give lower=0 alone, or solve for one target at a time."
             )
         weights = self.factors(n_features)
         if weights.min() <= 0:
@@ -127,7 +136,9 @@ class ElasticNet(Separable):
                 f"With several coefficients a feature, penalty weights must be > 0; got {weights.min()}. Every "
                 "feature must be penalised: give it a small weight."
             )
-        return _compiled(n_features, width, np.arange(n_features), weights, 0.0, self.l1, self.l2)
+        return _compiled(
+            n_features, width, np.arange(n_features), weights, 0.0, self.l1, self.l2, positive=self.nonnegative
+        )
 
     def value(self, x: np.ndarray) -> float:
         """What these coefficients, a vector or a table with a row for each feature, cost, the bounds apart."""
@@ -154,7 +165,7 @@ class ElasticNet(Separable):
         weights = self.factors(slopes.shape[0])
         held = weights > 0
         with np.errstate(over="ignore"):
-            strength = float((np.abs(slopes[held]) / weights[held, None]).max(initial=0.0))
+            strength = float((_sizes(slopes[held], self.nonnegative) / weights[held, None]).max(initial=0.0))
         return _representable(strength, weights[held])
 
     @staticmethod
@@ -171,33 +182,12 @@ class ElasticNet(Separable):
 
 
 @dataclass(frozen=True, eq=False)
-class Groups(Penalty):
-    """``sum_g w_g strength ||X_g|| + l1 ||X||_1 + (l2/2) ||X||^2`` over groups g of features.
+class GroupPenalty(Penalty):
+    """Base of penalties on groups of features, ``sum_g w_g strength N(X_g) + l1 ||X||_1 + (l2/2) ||X||^2``; if
+    ``positive``, with X >= 0.
 
-    The group lasso, which makes whole groups zero; with l1 > 0 the sparse group lasso, which has zeros inside groups
-    too; l2 adds a ridge penalty. If a feature has several coefficients, one for each task or class, all of them are in
-    the group of the feature: with ``groups=None``, a group for each feature, whole rows of the coefficient matrix
-    become zero (L2,1 norm).
-
-    Parameters
-    ----------
-    strength, l1, l2 : float
-        Strengths, >= 0; the loss is a (weighted) mean over samples.
-    groups : None, array of shape (n_features,) or list of arrays
-        A label for each feature; or the features of each group, every feature in exactly one. None: one group each.
-    weights : array of shape (n_groups,) or "size", optional
-        Factors w_g > 0, in the order of the groups (of sorted labels); "size" takes the square roots of their sizes.
-        Default: all 1.
-
-    Examples
-    --------
-    >>> import numpy as np, southwell as sw
-    >>> rng = np.random.default_rng(0)
-    >>> A = rng.normal(size=(100, 6))
-    >>> b = A[:, 2] + A[:, 3]
-    >>> r = sw.solve(A, b, penalty=sw.penalties.Groups(0.5, groups=[[0, 1], [2, 3], [4, 5]]))
-    >>> (r.x != 0).tolist()
-    [False, False, True, True, False, False]
+    A subclass names its norm N, which the core has under that name, and says how to compute norms and dual norms of
+    all groups at once, for messages and for the start of a path.
     """
 
     strength: float = 0.0
@@ -205,24 +195,36 @@ class Groups(Penalty):
     l2: float = 0.0
     groups: object = None
     weights: np.ndarray | str | None = None
-    bounded = False
+    positive: bool = False
+    norm: ClassVar[str]
 
     def __post_init__(self) -> None:
         for name in ("strength", "l1", "l2"):
-            object.__setattr__(self, name, positive(name, getattr(self, name), zero=True))
+            object.__setattr__(self, name, at_least_zero(name, getattr(self, name), zero=True))
+        object.__setattr__(self, "positive", flag("positive", self.positive))
+
+    @staticmethod
+    def norms(x: np.ndarray, group_of: np.ndarray) -> np.ndarray:
+        """N of the coefficients of each group; x has a row for each feature."""
+        raise NotImplementedError
+
+    @staticmethod
+    def dual_norms(w: np.ndarray, group_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The dual norm of each group of w >= 0, and how fast it falls if each number > 0 falls at rate one."""
+        raise NotImplementedError
 
     @property
     def leading(self) -> str:  # type: ignore[override]
         return "l1" if self.strength == 0 and self.l1 > 0 else "strength"
 
-    def settled(self, n_features: int) -> Groups:
+    def settled(self, n_features: int) -> Self:
         """The same penalty with the number of each feature's group as labels: lists of features take long to check."""
         if self.groups is None:
             return self
         group_of = self.group_of(n_features)
         return replace(self, groups=group_of, weights=self.factors(np.bincount(group_of)))
 
-    def at(self, strength: float, l2: float) -> Groups:
+    def at(self, strength: float, l2: float) -> Self:
         """The same penalty with another strength, l1 in the same proportion to it, and another l2. Where there is an
         l1 alone, ``strength`` is that of l1."""
         if self.leading == "l1":
@@ -234,10 +236,11 @@ class Groups(Penalty):
         """The smallest strength, l1 in proportion, at which all coefficients are zero, from their slopes at zero (a row
         a feature).
 
-        Group g is zero from the root of ``f(s) = ||(|z_g| - s r)_+|| - s w_g`` on, with r the ratio of l1 to the
-        strength. f is convex and decreasing, so Newton's method from 0 approaches its root from the left.
+        Group g is zero from the root of ``f(s) = N*((|z_g| - s r)_+) - s w_g`` on, with N* the dual norm and r the
+        ratio of l1 to the strength; of non-negative coefficients -z_g counts in the place of |z_g|. f is convex and
+        decreasing, so Newton's method from 0 approaches its root from the left.
         """
-        sizes = np.abs(slopes)
+        sizes = _sizes(slopes, self.positive)
         top = float(sizes.max(initial=0.0))
         if top == 0 or self.leading == "l1":
             return top
@@ -248,10 +251,8 @@ class Groups(Penalty):
         with np.errstate(over="ignore", invalid="ignore"):  # the result is checked
             for _ in range(100):
                 over = np.maximum(sizes - ratio * roots[group_of, None], 0.0)
-                norms = np.sqrt(np.bincount(group_of, (over**2).sum(axis=1)))
-                sums = np.bincount(group_of, over.sum(axis=1))
-                falls = weights + ratio * np.divide(sums, norms, out=np.zeros_like(norms), where=norms > 0)
-                further = np.maximum(roots, roots + (norms - weights * roots) / falls)
+                norms, rates = self.dual_norms(over, group_of)
+                further = np.maximum(roots, roots + (norms - weights * roots) / (weights + ratio * rates))
                 if (further == roots).all():
                     break
                 roots = further
@@ -265,6 +266,14 @@ class Groups(Penalty):
     @property
     def ridge(self) -> float:
         return self.l2
+
+    @property
+    def bounded(self) -> bool:
+        return self.positive
+
+    @property
+    def absent(self) -> bool:
+        return self.free
 
     @property
     def least_l2(self) -> float:
@@ -293,8 +302,9 @@ class Groups(Penalty):
         sizes = np.bincount(group_of)
         weights = self.factors(sizes)
         if self.absent:
-            raise ValueError("Groups needs a penalty: strength, l1 or l2 > 0.")
-        return _compiled(n_features, width, group_of, weights, self.strength, 0.0, 0.0, self.l1, self.l2)
+            raise ValueError(f"{type(self).__name__} needs a penalty: strength, l1 or l2 > 0.")
+        factors = self.strength, 0.0, 0.0, self.l1, self.l2
+        return _compiled(n_features, width, group_of, weights, *factors, norm=self.norm, positive=self.positive)
 
     def factors(self, sizes: np.ndarray) -> np.ndarray:
         """The weight of each group."""
@@ -317,9 +327,100 @@ class Groups(Penalty):
         """The penalty at these coefficients."""
         group_of = self.group_of(x.shape[0])
         with np.errstate(over="ignore"):  # infinite then
-            squares = np.bincount(group_of, (x**2).reshape(x.shape[0], -1).sum(axis=1))
-            by_group = (self.factors(np.bincount(group_of)) * self.strength) @ np.sqrt(squares)
+            by_group = (self.factors(np.bincount(group_of)) * self.strength) @ self.norms(
+                x.reshape(x.shape[0], -1), group_of
+            )
             return float(by_group + self.l1 * np.abs(x).sum() + self.l2 / 2 * (x**2).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Groups(GroupPenalty):
+    """``sum_g w_g strength ||X_g|| + l1 ||X||_1 + (l2/2) ||X||^2`` over groups g of features.
+
+    The group lasso, which makes whole groups zero; with l1 > 0 the sparse group lasso, which has zeros inside groups
+    too; l2 adds a ridge penalty. If a feature has several coefficients, one for each task or class, all of them are in
+    the group of the feature: with ``groups=None``, a group for each feature, whole rows of the coefficient matrix
+    become zero (L2,1 norm).
+
+    Parameters
+    ----------
+    strength, l1, l2 : float
+        Strengths, >= 0; the loss is a (weighted) mean over samples.
+    groups : None, array of shape (n_features,) or list of arrays
+        A label for each feature; or the features of each group, every feature in exactly one. None: one group each.
+    weights : array of shape (n_groups,) or "size", optional
+        Factors w_g > 0, in the order of the groups (of sorted labels); "size" takes the square roots of their sizes.
+        Default: all 1.
+    positive : bool
+        Allow only coefficients >= 0.
+
+    See Also
+    --------
+    MaxGroups : the same with the largest coefficient of a group in the place of the Euclidean norm.
+
+    Examples
+    --------
+    >>> import numpy as np, southwell as sw
+    >>> rng = np.random.default_rng(0)
+    >>> A = rng.normal(size=(100, 6))
+    >>> b = A[:, 2] + A[:, 3]
+    >>> r = sw.solve(A, b, penalty=sw.penalties.Groups(0.5, groups=[[0, 1], [2, 3], [4, 5]]))
+    >>> (r.x != 0).tolist()
+    [False, False, True, True, False, False]
+    """
+
+    norm = "euclidean"
+
+    @staticmethod
+    def norms(x: np.ndarray, group_of: np.ndarray) -> np.ndarray:
+        return np.asarray(np.sqrt(np.bincount(group_of, (x**2).sum(axis=1))))
+
+    @staticmethod
+    def dual_norms(w: np.ndarray, group_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        norms, sums = Groups.norms(w, group_of), np.bincount(group_of, w.sum(axis=1))
+        return norms, np.divide(sums, norms, out=np.zeros_like(norms), where=norms > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class MaxGroups(GroupPenalty):
+    """``sum_g w_g strength max |X_g| + l1 ||X||_1 + (l2/2) ||X||^2`` over groups g of features.
+
+    The L1/L-infinity penalty: groups become zero as a whole, as with ``Groups``, and within a group several
+    coefficients reach the same largest size. Only that size is penalised, so the other coefficients of the group are
+    free up to it. Choose it where the features of a group act together and about equally.
+
+    Parameters
+    ----------
+    strength, l1, l2, groups, weights, positive
+        As for ``Groups``; ``weights="size"`` takes the square roots of the sizes of groups.
+
+    Examples
+    --------
+    >>> import numpy as np, southwell as sw
+    >>> rng = np.random.default_rng(0)
+    >>> A = rng.normal(size=(100, 6))
+    >>> b = A[:, 2] + 1.2 * A[:, 3]
+    >>> r = sw.solve(A, b, penalty=sw.penalties.MaxGroups(0.5, groups=[[0, 1], [2, 3], [4, 5]]))
+    >>> bool(r.x[2] == r.x[3]), (r.x != 0).tolist()
+    (True, [False, False, True, True, False, False])
+    """
+
+    norm = "maximum"
+
+    @staticmethod
+    def norms(x: np.ndarray, group_of: np.ndarray) -> np.ndarray:
+        most = np.zeros(group_of.max() + 1)
+        np.maximum.at(most, group_of, np.abs(x).max(axis=1))
+        return most
+
+    @staticmethod
+    def dual_norms(w: np.ndarray, group_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.bincount(group_of, w.sum(axis=1)), np.bincount(group_of, (w > 0).sum(axis=1)).astype(float)
+
+
+def _sizes(slopes: np.ndarray, nonnegative: bool) -> np.ndarray:
+    """What counts of slopes at zero: where coefficients are >= 0, only a negative slope moves one."""
+    return np.asarray(np.maximum(-slopes, 0.0) if nonnegative else np.abs(slopes))
 
 
 def _representable(strength: float, weights: np.ndarray) -> float:
@@ -382,7 +483,8 @@ def _from_lists(given: Given, n_features: int) -> np.ndarray:
     return group_of
 
 
-def _compiled(n_features: int, width: int, group_of: np.ndarray, weights: np.ndarray, *factors: float) -> _core.Groups:
+def _compiled(n_features: int, width: int, group_of: np.ndarray, weights: np.ndarray, *factors: float,
+              norm: str = "euclidean", positive: bool = False) -> _core.Groups:  # fmt: skip
     """The first three factors (strength, l1, l2) are multiplied by the weights; further ones are added to l1 and l2."""
     strength, l1, l2, more_l1, more_l2 = (*factors, 0.0, 0.0)[:5]
     with np.errstate(over="ignore"):
@@ -391,4 +493,5 @@ def _compiled(n_features: int, width: int, group_of: np.ndarray, weights: np.nda
         raise ValueError(f"The strength times the weights overflows: the largest weight is {weights.max()}.")
     order = np.argsort(group_of, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(group_of))])
-    return _core.Groups(width, order.astype(np.int64), starts.astype(np.int64), strengths, l1s, l2s, n_features)
+    indices = order.astype(np.int64), starts.astype(np.int64)
+    return _core.Groups(norm, positive, width, *indices, strengths, l1s, l2s, n_features)

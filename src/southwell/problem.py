@@ -15,7 +15,7 @@ from ._question import Start
 from ._typing import Given
 from ._words import OF_SOLVE, Words
 from .losses import Loss
-from .penalties import ElasticNet, Groups, Penalty, Separable
+from .penalties import ElasticNet, GroupPenalty, Penalty, Separable
 from .proof import Proof
 from .result import Result
 
@@ -111,7 +111,7 @@ class Problem:
         if isinstance(self.loss, losses.ClassLoss):
             raise TypeError(f"The {self.loss.name} loss has a margin for each class: state it as a BlockProblem.")
         if penalty is not None and not isinstance(penalty, ElasticNet):
-            advice = " Groups make a BlockProblem." if isinstance(penalty, Groups) else ""
+            advice = " Groups make a BlockProblem." if isinstance(penalty, GroupPenalty) else ""
             raise TypeError(
                 f"penalty must be a southwell penalty such as ElasticNet; got {type(penalty).__name__}.{advice}"
             )
