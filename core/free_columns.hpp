@@ -10,6 +10,8 @@
 // on earlier ones up to rounding is subtracted from their combination on all samples (squaring would lose
 // half of the digits). If the difference is exactly zero, the column is dropped; otherwise q includes the
 // slope of the difference divided by its norm.
+//
+// Where y has k columns, each is projected on its own, and q^2 is the sum of their q^2.
 #pragma once
 #include "core/design/design.hpp"
 #include "core/support/cholesky.hpp"
@@ -34,15 +36,44 @@ public:
     if (Index(names_.size()) <= most && names_.size() > 1) factor();
   }
 
-  // q, an estimate in floating-point arithmetic, from the slopes of all columns and the s-weighted norm of y.
-  Real part_in_span(CVec z, Real norm) const {
+  // q, an estimate in floating-point arithmetic, from the slopes of all columns, `width` numbers each, and
+  // the s-weighted norm of y.
+  Real part_in_span(CVec z, Index width, Real norm) const {
     if (!(norm > 0)) return 0;               // y is zero
     std::vector<Real> scaled(names_.size()); // in units of the norm of y: squares must not vanish
-    for (std::size_t k = 0; k < names_.size(); ++k) scaled[k] = z[names_[k]] / lengths_[k] / norm;
+    Real total = 0;
+    for (Index c = 0; c < width; ++c) {
+      for (std::size_t k = 0; k < names_.size(); ++k)
+        scaled[k] = z[names_[k] * width + c] / lengths_[k] / norm;
+      total = std::hypot(total, part_of_column(scaled));
+    }
+    return norm * total;
+  }
+
+  // The part of q that rounding errors of the slopes account for: no y has less.
+  Real rounding_part(Index width, Real norm) const {
+    const bool factored = Index(independent_.size()) == factor_.size() && !independent_.empty();
+    return factored ? 4e-16 * norm * std::sqrt(Real(width) * Real(names_.size())) / factor_.smallest_pivot()
+                    : 0;
+  }
+
+private:
+  static constexpr Index most = 2000;     // columns: M has as many rows and columns
+  static constexpr Real dependent = 1e-9; // of a column's squared norm; rounding errors are far smaller
+  static constexpr std::size_t most_differences = 32; // each has the length of the samples
+
+  struct Difference {              // of a column and the nearest combination of those before it
+    std::vector<Real> combination; // coefficients of the columns, which are scaled to length one
+    std::vector<Real> direction;   // scaled to length one
+    Real length;
+  };
+
+  // q of one column of y, in units of the norm of y, as the slopes are.
+  Real part_of_column(CVec scaled) const {
     Real square = 0;
     if (Index(independent_.size()) != factor_.size() || independent_.empty()) { // not factored
       for (const Real v : scaled) square += v * v;
-      return norm * std::sqrt(square);
+      return std::sqrt(square);
     }
     std::vector<Real> solved(independent_.size());
     for (std::size_t t = 0; t < independent_.size(); ++t) solved[t] = scaled[independent_[t]];
@@ -58,25 +89,8 @@ public:
       square += along / d.length * (along / d.length);
     }
     // The slopes of nearly dependent columns are known up to rounding too.
-    return norm * std::sqrt(std::max(square, 0.0)) + rounding_part(norm);
+    return std::sqrt(std::max(square, 0.0)) + rounding_part(1, 1);
   }
-
-  // The part of q that rounding errors of the slopes account for: no y has less.
-  Real rounding_part(Real norm) const {
-    const bool factored = Index(independent_.size()) == factor_.size() && !independent_.empty();
-    return factored ? 4e-16 * norm * std::sqrt(Real(names_.size())) / factor_.smallest_pivot() : 0;
-  }
-
-private:
-  static constexpr Index most = 2000;     // columns: M has as many rows and columns
-  static constexpr Real dependent = 1e-9; // of a column's squared norm; rounding errors are far smaller
-  static constexpr std::size_t most_differences = 32; // each has the length of the samples
-
-  struct Difference {              // of a column and the nearest combination of those before it
-    std::vector<Real> combination; // coefficients of the columns, which are scaled to length one
-    std::vector<Real> direction;   // scaled to length one
-    Real length;
-  };
 
   void factor() {
     const Index rows = design_.rows(), enough = 2 * Index(names_.size()) + 64;

@@ -32,6 +32,7 @@ struct BlockPenalty {
   Real strength, l1, l2;
 
   bool kinked() const { return strength > 0 || l1 > 0; } // may it hold the block at zero?
+  bool free() const { return !kinked() && l2 == 0; }     // is it no penalty at all?
   Real value(CVec x) const {
     Real sum = 0;
     for (const Real v : x) sum += std::abs(v);

@@ -143,7 +143,11 @@ class Groups:
         return exact + low / (1 << bits), exact + high / (1 << bits)
 
     def free(self, z: list[int]) -> list[int]:
-        return []  # a group without a penalty makes the scale 0
+        """The unpenalised features of one output whose slope is not zero, as it must be."""
+        if self.l1 or self.l2:
+            return []
+        groups = zip(self.strengths, self.members, strict=True)
+        return [j for strength, members in groups if not strength for j in members if z[j]]
 
     def _blocks(self, z: list[list[int]]) -> Any:
         for strength, members in zip(self.strengths, self.members, strict=True):
