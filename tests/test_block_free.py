@@ -180,10 +180,33 @@ def test_other_methods_take_them(method, loss):
     assert best.dual <= r.primal + 1e-12
 
 
+def test_correlated_columns_are_no_obstacle():
+    """Powers of a number, without a penalty: conjugate gradients alone would stall."""
+    A = np.vander(np.linspace(0, 1, 100), 7)
+    rng = np.random.default_rng(1)
+    tasks = rng.normal(size=(100, 2))
+    r = solved(sw.BlockProblem(A, tasks), tol=1e-9)
+    assert r.epochs <= 20
+    assert r.primal == pytest.approx(
+        ((A @ np.linalg.lstsq(A, tasks, rcond=None)[0] - tasks) ** 2).sum() / 200, abs=1e-10
+    )
+    r = solved(sw.BlockProblem(A, rng.integers(3, size=100), "softmax"), tol=1e-6)
+    assert r.epochs <= 50
+
+
+def test_group_lasso_leaves_groups_of_weight_zero_alone():
+    A, b = data("squared", n=60, kind="one")
+    model = sw.GroupLasso(groups=2, alpha=100.0, weights=[0.0, 1.0, 1.0, 1.0]).fit(A, b)
+    full = np.column_stack([A[:, :2], np.ones(60)])
+    best = np.linalg.lstsq(full, b, rcond=None)[0]
+    np.testing.assert_allclose(np.r_[model.coef_[:2], model.intercept_], best, atol=1e-3)
+    assert not model.coef_[2:].any()
+
+
 def test_the_dual_side_is_refused():
     A, b = data("squared")
     weights = np.array([0.0, 1, 1, 1, 1, 1, 1, 1])
-    with pytest.raises(ValueError, match="dual side needs l2 > 0"):
+    with pytest.raises(ValueError, match=r"dual side needs l2 > 0.*features of weight 0"):
         sw.solve(A, b, penalty=ElasticNet(0.1, 0.1, weights=weights), method=sw.methods.CoordinateDescent(side="dual"))
 
 
@@ -199,6 +222,15 @@ def test_bounds_can_be_proved_and_checked(tmp_path, loss, kind, intercept):
     r.save_proof(tmp_path / "it")
     verdict = sw.check.verify(tmp_path / "it", A, b)
     assert verdict.verified, verdict
+
+
+@pytest.mark.parametrize("loss", ["squared", "softmax"])
+def test_copies_can_be_proved(loss):
+    A, b = data(loss, n=60)
+    weights = np.r_[0.0, np.ones(7), 0.0, 0.0]
+    full = np.hstack([A, A[:, :1], -A[:, :1]])
+    r = solved(sw.BlockProblem(full, b, loss, Groups(0.05, weights=weights), intercept=True))
+    assert r.prove().gap <= 1e-8 * r.scale
 
 
 @pytest.mark.parametrize("loss", ["squared", "softmax"])

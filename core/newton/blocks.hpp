@@ -243,12 +243,17 @@ private:
       problem_.loss.bend(at_.h, along_, along_);
       products_.backward(along_, marks, out);
     };
-    free_.gather(problem_.design, unpenalised(), k_, products_.entries());
-    if (free_.factor(problem_.loss, at_.h, [&](Index entries) { return spend(entries); })) return;
+    free_.begin(problem_.design, problem_.loss, unpenalised(), products_.entries());
+    if (free_.factor(at_.h, [&](Index entries) { return spend(entries); })) return;
     const auto better = [&](CVec r, Vec out) { return free_.times(r, out); };
-    const Index price = products_.entries() * 2 * std::min<Index>(k_, 4);
-    manifold.solve(
-        z_, diagonal_, product, better, [&] { return spend(price); }, precision_, 200, buffers_, d_, image_);
+    const Index price = products_.entries() * 2 * std::min<Index>(k_, 4), most = free_.waiting() ? 50 : 200;
+    Index steps = 0;
+    const auto step = [&] {
+      ++steps;
+      return spend(price);
+    };
+    manifold.solve(z_, diagonal_, product, better, step, precision_, most, buffers_, d_, image_);
+    if (free_.waiting() && steps == most) free_.want();
     if (!shorten(manifold, z_, product, d_, image_)) return;
     for (std::size_t e = 0; e < u_.size(); ++e) u_[e] += d_[e];
   }

@@ -102,9 +102,7 @@ class DualPoint:
         places = [(i, c) for i, b in enumerate(labels) for c in range(k) if c != b and u[c][i] > 0]
         given = [u[c][i] for i, c in places]
         columns = self._design.columns(free) + [[1] * len(labels)] * self._intercept
-        constraints = [
-            [a[i] * ((c == e) - (labels[i] == e)) for i, c in places] for a in columns for e in range(1, k)
-        ]
+        constraints = [[a[i] * ((c == e) - (labels[i] == e)) for i, c in places] for a in columns for e in range(1, k)]
         rough = max(max(given, default=0).bit_length() - 60, 0)
         found = projected(given, [0] * len(given), [None] * len(given), [v >> rough for v in given], constraints)
         if found is None:
