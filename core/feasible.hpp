@@ -45,8 +45,10 @@ public:
       problem_.slopes(y_, z_);
     }
     if (const Real off = violation(); off > rounding_ && off < 0.1 * last_failure_) {
+      if (!free_) find_free();
       project_(
-          own_y(), z_, norms(), [&](Index j, Real z) { return problem_.open(j, -z); },
+          own_y(), z_, [&](CVec r, Vec out) { precondition(r, out); },
+          [&](Index j, Real z) { return problem_.open(j, -z); },
           [&, size = weighted_norm(y_)](Index j) {
             return 0.3 * rounding_ * std::sqrt(squared_norm(j)) * size;
           });
@@ -142,6 +144,13 @@ private:
     for (const Index j : open_)
       for (Index e = j * k_; e < (j + 1) * k_; ++e)
         if (z_[e] != 0 && problem_.open(j, -z_[e])) work(e, j);
+  }
+
+  void precondition(CVec r, Vec out) { // about (A'diag(s) A)^-1 r
+    const CVec squares = norms();
+    for (std::size_t e = 0; e < out.size(); ++e)
+      out[e] = r[e] / std::max(squares[e / std::size_t(k_)], 1e-300);
+    if (inner_ == 0) free_->precondition(r, k_, out);
   }
 
   // The largest slope of an unpenalised feature, relative to the norms of its column and of y.

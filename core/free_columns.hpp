@@ -50,6 +50,18 @@ public:
     return norm * total;
   }
 
+  // Replaces numbers of `out` by those of M^-1 r, for columns that are factored.
+  void precondition(CVec r, Index width, Vec out) const {
+    if (Index(independent_.size()) != factor_.size()) return;
+    std::vector<Real> own(independent_.size());
+    for (Index c = 0; c < width; ++c) {
+      const auto place = [&](std::size_t t) { return names_[independent_[t]] * width + c; };
+      for (std::size_t t = 0; t < own.size(); ++t) own[t] = r[place(t)] / lengths_[independent_[t]];
+      factor_.solve(own.data());
+      for (std::size_t t = 0; t < own.size(); ++t) out[place(t)] = own[t] / lengths_[independent_[t]];
+    }
+  }
+
   // The part of q that rounding errors of the slopes account for: no y has less.
   Real rounding_part(Index width, Real norm) const {
     const bool factored = Index(independent_.size()) == factor_.size() && !independent_.empty();
@@ -93,8 +105,9 @@ private:
   }
 
   void factor() {
-    const Index rows = design_.rows(), enough = 2 * Index(names_.size()) + 64;
     // A part of the rows is enough: omitted rows make M smaller and q larger, so q is still an upper bound.
+    // Of more rows M is a better preconditioner; where it is large, that would take long.
+    const Index rows = design_.rows(), m = Index(names_.size()), enough = (m <= 500 ? 10 : 2) * m + 64;
     if (rows > 2 * enough && products(rows / enough)) return;
     products(1);
   }

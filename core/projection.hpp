@@ -20,9 +20,10 @@ public:
       : problem_(problem), hurry_(std::move(hurry)), k_(std::size_t(problem.width())) {}
 
   // Moves y and its slopes z; `unpenalised(j, z_jc)` says whether this slope of column j must still vanish,
-  // `norms` are the columns' squared norms, and a slope counts as zero within `tolerance(j)`.
-  template <class Unpenalised, class Tolerance>
-  void operator()(Vec y, Vec z, CVec norms, Unpenalised&& unpenalised, Tolerance&& tolerance) {
+  // `precondition(r, out)` is about (A'diag(s) A)^-1 r, and a slope counts as zero within `tolerance(j)`.
+  template <class Precondition, class Unpenalised, class Tolerance>
+  void operator()(Vec y, Vec z, Precondition&& precondition, Unpenalised&& unpenalised,
+                  Tolerance&& tolerance) {
     const std::size_t d = z.size();
     start_.assign(y.begin(), y.end());
     shift_.assign(d, 0.0);
@@ -38,7 +39,7 @@ public:
         done = done && !(member_[e] && std::abs(z[e]) > tolerance(Index(e / k_)));
       }
       if (done || hurry_()) return;
-      left -= solve(z, norms, std::min(left, 3 * members + 10));
+      left -= solve(z, precondition, std::min(left, 3 * members + 10));
       refresh(y, z);
     }
   }
@@ -55,33 +56,36 @@ private:
     problem_.slopes(y, z);
   }
 
-  // shift += (A_U' diag(inside) A_U)^-1 z_U, by conjugate gradients scaled with the norms. Returns the steps
-  // taken.
-  Index solve(CVec z, CVec norms, Index most) {
+  // shift += (A_U' diag(inside) A_U)^-1 z_U, by preconditioned conjugate gradients. Returns the steps taken.
+  template <class Precondition> Index solve(CVec z, Precondition&& precondition, Index most) {
     const std::size_t d = z.size();
-    std::vector<Real> residual(d), direction(d), image(d);
-    const auto scaled = [&](std::size_t e) { return residual[e] / std::max(norms[e / k_], 1e-300); };
+    std::vector<Real> residual(d), direction(d), image(d), scaled(d);
+    const auto scale = [&] { // returns <residual, scaled>
+      precondition(residual, scaled);
+      Real total = 0;
+      for (std::size_t e = 0; e < d; ++e) total += residual[e] * (scaled[e] *= member_[e]);
+      return total;
+    };
     for (std::size_t e = 0; e < d; ++e) residual[e] = member_[e] ? z[e] : 0;
     if (problem_.losses().coupled()) centre(residual);
-    Real rho = 0;
-    for (std::size_t e = 0; e < d; ++e) rho += residual[e] * (direction[e] = scaled(e));
+    Real rho = scale();
+    direction = scaled;
     const Real goal = rho * 1e-28;
     Index steps = 0;
     for (; steps < most && rho > goal && rho > 0 && !hurry_(); ++steps) {
       problem_.margins(direction, along_);
       problem_.losses().bend(inside_, along_, along_);
       problem_.sums(along_, image);
-      Real bend = 0, next = 0;
+      Real bend = 0;
       for (std::size_t e = 0; e < d; ++e) bend += direction[e] * image[e];
       if (!(bend > 0)) break;
       for (std::size_t e = 0; e < d; ++e) {
         if (!member_[e]) continue;
         shift_[e] += rho / bend * direction[e];
         residual[e] -= rho / bend * image[e];
-        next += residual[e] * scaled(e);
       }
-      for (std::size_t e = 0; e < d; ++e)
-        direction[e] = member_[e] ? scaled(e) + next / rho * direction[e] : 0;
+      const Real next = scale();
+      for (std::size_t e = 0; e < d; ++e) direction[e] = scaled[e] + next / rho * direction[e];
       rho = next;
     }
     return std::max<Index>(steps, 1);

@@ -97,5 +97,5 @@ def _best_dual(problem: Problem) -> np.ndarray:
     """s o y at the solution. The error of y is the square root of the gap, so it is solved as far as possible."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        y = solve(problem, tol=1e-15, max_epochs=10_000).y
-    return np.asarray((problem.weights * y.T).T.ravel())
+        y = np.asarray(solve(problem, tol=1e-15, max_epochs=10_000).y)
+    return np.ravel((problem.weights * y.T).T)

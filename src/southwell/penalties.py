@@ -238,7 +238,7 @@ class Groups(Penalty):
         if self.l1 > 0:
             return np.ones(n_features, bool)
         group_of = self.group_of(n_features)
-        return (self.factors(np.bincount(group_of)) > 0)[group_of]
+        return np.asarray((self.factors(np.bincount(group_of)) > 0)[group_of])
 
     def vanishing(self, slopes: np.ndarray) -> float:
         """The smallest strength, l1 in proportion, at which all coefficients that can be are zero (see ``held``), from
