@@ -45,13 +45,7 @@ public:
       problem_.slopes(y_, z_);
     }
     if (const Real off = violation(); off > rounding_ && off < 0.1 * last_failure_) {
-      if (!free_) find_free();
-      project_(
-          own_y(), z_, [&](CVec r, Vec out) { precondition(r, out); },
-          [&](Index j, Real z) { return problem_.open(j, -z); },
-          [&, size = weighted_norm(y_)](Index j) {
-            return 0.3 * rounding_ * std::sqrt(squared_norm(j)) * size;
-          });
+      project();
       last_failure_ = violation() > rounding_ ? off : infinity; // tried again at a tenth of it
     }
     rounding_share_ = 0;
@@ -146,11 +140,27 @@ private:
         if (z_[e] != 0 && problem_.open(j, -z_[e])) work(e, j);
   }
 
-  void precondition(CVec r, Vec out) { // about (A'diag(s) A)^-1 r
-    const CVec squares = norms();
+  // Where columns are nearly dependent, shifts along the inverse of their Gram matrix may be so large that
+  // they drown in rounding; those along its diagonal are not.
+  void project() {
+    if (!free_) find_free();
+    if (!columns_) columns_.emplace(problem_, open_);
+    for (const bool diagonal : {false, true}) {
+      if (diagonal || inner_ == 0)
+        project_(
+            own_y(), *columns_, [&](CVec r, Vec out) { precondition(r, out, diagonal); },
+            [&](Index j, Real z) { return problem_.open(j, -z); },
+            [&, size = weighted_norm(y_)](Index j) {
+              return 0.3 * rounding_ * std::sqrt(squared_norm(j)) * size;
+            });
+      problem_.slopes(y_, z_);
+      if (!(violation() > rounding_)) return;
+    }
+  }
+  void precondition(CVec r, Vec out, bool diagonal) { // about (A'diag(s) A)^-1 r
     for (std::size_t e = 0; e < out.size(); ++e)
-      out[e] = r[e] / std::max(squares[e / std::size_t(k_)], 1e-300);
-    if (inner_ == 0) free_->precondition(r, k_, out);
+      out[e] = r[e] / std::max(squared_norm(open_[e / std::size_t(k_)]), 1e-300);
+    if (!diagonal) free_->precondition(r, k_, [&](Index j) { return columns_->place(j); }, out);
   }
 
   // The largest slope of an unpenalised feature, relative to the norms of its column and of y.
@@ -228,6 +238,7 @@ private:
   std::vector<Index> open_; // columns that are open, in one direction at least; an intercept is the last
   const bool intercept_alone_;
   std::optional<FreeColumns> free_;
+  std::optional<OpenColumns> columns_;
   Index inner_ = 0; // the number of columns of U, if `free_` holds those
   CVec y_;          // refers to the point's y, or to `changed_y_`
   std::vector<Real> changed_y_, norms_, lone_norms_;

@@ -50,12 +50,13 @@ public:
     return norm * total;
   }
 
-  // Replaces numbers of `out` by those of M^-1 r, for columns that are factored.
-  void precondition(CVec r, Index width, Vec out) const {
+  // Replaces numbers of `out` by those of M^-1 r, for columns that are factored; numbers of column j begin at
+  // width times place(j).
+  template <class Place> void precondition(CVec r, Index width, Place&& place_of, Vec out) const {
     if (Index(independent_.size()) != factor_.size()) return;
     std::vector<Real> own(independent_.size());
     for (Index c = 0; c < width; ++c) {
-      const auto place = [&](std::size_t t) { return names_[independent_[t]] * width + c; };
+      const auto place = [&](std::size_t t) { return place_of(names_[independent_[t]]) * width + c; };
       for (std::size_t t = 0; t < own.size(); ++t) own[t] = r[place(t)] / lengths_[independent_[t]];
       factor_.solve(own.data());
       for (std::size_t t = 0; t < own.size(); ++t) out[place(t)] = own[t] / lengths_[independent_[t]];

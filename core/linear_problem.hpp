@@ -43,12 +43,6 @@ struct LinearProblem : Question {
     weigh(weighted);
     design.adjoint(weighted, width(), z);
   }
-  void margins(CVec x, Vec out) const { // A X
-    width() == 1 ? design.apply(x, out) : design.apply(x, width(), out);
-  }
-  void sums(CVec r, Vec out) const { // A'R
-    width() == 1 ? design.adjoint(r, out) : design.adjoint(r, width(), out);
-  }
   void weigh(Vec y) const { // by samples
     const CVec s = losses().weights();
     const auto k = std::size_t(width());

@@ -8,7 +8,7 @@
 // 0 is feasible, so the projection exists. The number of products is limited; near the optimum few are
 // needed, because phi'(A x) already has small slopes there.
 #pragma once
-#include "core/linear_problem.hpp"
+#include "core/open_columns.hpp"
 #include <functional>
 
 namespace southwell {
@@ -19,12 +19,15 @@ public:
   Projection(const LinearProblem& problem, std::function<bool()> hurry)
       : problem_(problem), hurry_(std::move(hurry)), k_(std::size_t(problem.width())) {}
 
-  // Moves y and its slopes z; `unpenalised(j, z_jc)` says whether this slope of column j must still vanish,
-  // `precondition(r, out)` is about (A'diag(s) A)^-1 r, and a slope counts as zero within `tolerance(j)`.
+  // Moves y. `columns` are those that may be among U; vectors over them have k numbers each.
+  // `precondition(r, out)` is about (A'diag(s) A)^-1 r for these columns, `unpenalised(j, z)` says whether a
+  // slope of column j must still vanish, and it counts as zero within `tolerance(j)`.
   template <class Precondition, class Unpenalised, class Tolerance>
-  void operator()(Vec y, Vec z, Precondition&& precondition, Unpenalised&& unpenalised,
+  void operator()(Vec y, const OpenColumns& columns, Precondition&& precondition, Unpenalised&& unpenalised,
                   Tolerance&& tolerance) {
-    const std::size_t d = z.size();
+    columns_ = &columns;
+    const std::size_t d = columns.names().size() * k_;
+    std::vector<Real> z(d);
     start_.assign(y.begin(), y.end());
     shift_.assign(d, 0.0);
     member_.assign(d, 0);
@@ -35,8 +38,9 @@ public:
     for (int newton = 0; newton < 10 && left > 0; ++newton) {
       bool done = true;
       for (std::size_t e = 0; e < d; ++e) { // the set only grows, or features could alternate
-        if (!member_[e] && unpenalised(Index(e / k_), z[e])) member_[e] = ++members > 0;
-        done = done && !(member_[e] && std::abs(z[e]) > tolerance(Index(e / k_)));
+        const Index j = columns.names()[e / k_];
+        if (!member_[e] && unpenalised(j, z[e])) member_[e] = ++members > 0;
+        done = done && !(member_[e] && std::abs(z[e]) > tolerance(j));
       }
       if (done || hurry_()) return;
       left -= solve(z, precondition, std::min(left, 3 * members + 10));
@@ -49,11 +53,13 @@ private:
 
   // Computes y = proj(start - A shift), how proj moves there, and the slopes.
   void refresh(Vec y, Vec z) {
-    problem_.margins(shift_, along_);
+    columns_->apply(shift_, along_);
     for (std::size_t e = 0; e < y.size(); ++e) y[e] = start_[e] - along_[e];
     problem_.losses().into_domain(y);
     problem_.losses().inside(y, inside_);
-    problem_.slopes(y, z);
+    std::copy(y.begin(), y.end(), along_.begin());
+    problem_.weigh(along_);
+    columns_->adjoint(along_, z);
   }
 
   // shift += (A_U' diag(inside) A_U)^-1 z_U, by preconditioned conjugate gradients. Returns the steps taken.
@@ -73,9 +79,9 @@ private:
     const Real goal = rho * 1e-28;
     Index steps = 0;
     for (; steps < most && rho > goal && rho > 0 && !hurry_(); ++steps) {
-      problem_.margins(direction, along_);
+      columns_->apply(direction, along_);
       problem_.losses().bend(inside_, along_, along_);
-      problem_.sums(along_, image);
+      columns_->adjoint(along_, image);
       Real bend = 0;
       for (std::size_t e = 0; e < d; ++e) bend += direction[e] * image[e];
       if (!(bend > 0)) break;
@@ -102,6 +108,7 @@ private:
   }
 
   const LinearProblem& problem_;
+  const OpenColumns* columns_ = nullptr;
   std::function<bool()> hurry_;
   std::size_t k_; // numbers for each column
   std::vector<Real> start_, shift_, along_, inside_;
