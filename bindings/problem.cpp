@@ -1,6 +1,6 @@
 // Member functions of Problem that are compiled once: the unit of its gaps, and the object that makes dual
 // points feasible.
-#include "core/feasible.hpp"
+#include "core/feasible_numbers.hpp"
 
 namespace southwell {
 
@@ -19,7 +19,7 @@ Unit Problem::unit(Point& point) const {
 }
 
 std::unique_ptr<Bound> Problem::bound(std::function<bool()> hurry) const {
-  return std::make_unique<Feasible>(*this, std::move(hurry));
+  return std::make_unique<FeasibleNumbers>(*this, std::move(hurry));
 }
 
 } // namespace southwell

@@ -157,11 +157,11 @@ concept UnitPenalty = requires(const P p, Index u, Index features, CVec slopes, 
 // have the same penalty, without bounds.
 template <class P>
 concept Penalty =
-    UnitPenalty<P> && requires(const P p, Index j, CVec slopes, Real scale, Real total, bool with_ridge) {
+    UnitPenalty<P> && requires(const P p, Index j, CVec slopes, Real scale, bool with_ridge) {
       { P::width } -> std::convertible_to<Index>;
       { p[j] } -> ScalarPenalty;
-      // total + sum_j g_j*(-scale z_j), and the largest scale <= 1 for which that is finite
-      { p.conjugate(slopes, scale, total) } -> std::same_as<Real>;
+      // sum_j g_j*(-scale z_j), and the largest scale <= 1 for which that is finite
+      { p.conjugate(slopes, scale) } -> std::same_as<Real>;
       { p.feasible_scale(slopes, with_ridge) } -> std::same_as<Real>;
       { p.bounded() } -> std::same_as<bool>;  // has a coordinate bounds?
       { p.weighted() } -> std::same_as<bool>; // do coordinates differ in strength?

@@ -49,7 +49,12 @@ public:
   virtual void derivative(Index i, const Real* m, Real* y) const = 0; // of one sample
   // argmax_y  <y, m> - phi_i*(y) - (q/2) ||y - y0||^2
   virtual void maximise(Index i, const Real* m, const Real* y0, Real q, Real* y) const = 0;
-  virtual void into_domain(Vec y) const = 0;
+  virtual void into_domain(Vec y) const = 0; // to the nearest point of it
+  // s_i h_i of that projection, at a point y of the domain: it moves with its argument by diag(h), less
+  // h h' / sum h where margins compete, as `bend` has it, with h = 1 for numbers that are not at an end.
+  virtual void inside(CVec y, Vec h) const = 0;
+  virtual CVec targets() const { return {}; }                  // one for each margin, or classes:
+  virtual std::span<const Index> labels() const { return {}; } // one for each sample
   // With all rounding errors counted: at margins that are known within radii, and at y in the domain.
   virtual Real value_above(CVec margins, CVec radii) const = 0;
   virtual ConjugateAbove conjugate_above(CVec y) const = 0;

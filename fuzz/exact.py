@@ -96,7 +96,7 @@ def losses_of(s: Statement, m: np.ndarray, off: np.ndarray):
         if s.loss.name == "softmax":
             values = lead + np.log(np.exp(m - lead[:, None]).sum(axis=1)) - m[own]
         else:
-            u = m + 1
+            u = m - m[own][:, None] + 1  # from the own margin: large ones would cancel
             u[own] -= 1
             p = _simplex_step(u, s.b, Wide(s.loss.corner))
             p[own] -= 1

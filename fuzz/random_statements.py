@@ -164,20 +164,24 @@ def _penalty(rng, factors, b, d: int, blocks: bool, several: bool, words: list[s
         number = np.unique(groups).size
         weights = rng.random(number) * 2 + 0.1 if rng.random() < 0.4 else None
         sign = np.zeros(d) if rng.random() < 0.25 else None
-        return Penalty(l1 * float(rng.random() < 0.4), l2, weights, sign, strength=l1 or slope * 0.1, groups=groups,
+        if rng.random() < 0.3:
+            weights = np.ones(number) if weights is None else weights
+            weights[rng.random(number) < 0.5] = 0.0
+            l2 *= float(rng.random() < 0.3)
+            words.append("groups of weight zero")
+        strength = 0.0 if rng.random() < 0.05 else l1 or slope * 0.1
+        return Penalty(l1 * float(rng.random() < 0.4), l2, weights, sign, strength=strength, groups=groups,
                        norm=str(rng.choice(list(NORMS))))  # fmt: skip
     weights = lower = upper = None
     if rng.random() < 0.2:
         weights = rng.random(d) * 3
-        if not several and rng.random() < 0.6:
+        if rng.random() < 0.6:
             weights[rng.random(d) < 0.4] = 0.0
         weights = weights if several else np.round(weights, 2)
     if not several and rng.random() < 0.2:
         lower, upper = _bounds(rng, d, words)
     elif several and rng.random() < 0.25:
         lower = np.zeros(d)
-    if (several or blocks) and l1 == l2 == 0:
-        l2 = square * 1e-3
     return Penalty(l1, l2, weights, lower, upper)
 
 

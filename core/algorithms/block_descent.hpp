@@ -154,7 +154,7 @@ private:
   std::vector<Real> rates() const {
     std::vector<Real> rates;
     for (Index j = 0; problem_.penalty.smooth() && j < problem_.penalty.penalised(); ++j)
-      rates.push_back(-1 / problem_.penalty[problem_.penalty.group_of(j)].l2);
+      rates.push_back(-1 / problem_.penalty[problem_.penalty.group_of(j)].l2());
     return rates;
   }
   void best(Index g, CVec z) { // X_g = grad g_g*(-Z_g), into `block_`

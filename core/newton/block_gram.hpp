@@ -94,13 +94,14 @@ public:
         if (sweep == 0) first = moved;
         if (moved <= 0.01 * first) break;
       }
-      if (restricted_gap(blocks, u, z, value) <= 0.3 * target) break;
+      if (restricted_gap(blocks, u, z, diagonal, value) <= 0.3 * target) break;
       const Manifold manifold(blocks, u, 0, true);
       const auto by_gram = [&](CVec v, Vec out) { product(v, k, out); };
       d.resize(u.size());
       image.resize(u.size());
       manifold.solve(
-          z, diagonal, by_gram, [&] { return left = spend(f * f * k / 8); }, 1e-3, 200, buffers, d, image);
+          z, diagonal, by_gram, [](CVec, Vec) { return 0.0; }, [&] { return left = spend(f * f * k / 8); },
+          1e-3, 200, buffers, d, image);
       if (!shorten(manifold, z, by_gram, d, image)) continue;
       by_gram(d, image); // outside too
       for (std::size_t e = 0; e < u.size(); ++e) {

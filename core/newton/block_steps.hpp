@@ -6,12 +6,17 @@
 namespace southwell {
 
 // About the gap of the problem restricted to some blocks, with slopes scaled to be feasible there; `value` is
-// P.
-inline Real restricted_gap(std::span<const BlockAt> blocks, CVec x, CVec z, Real value) {
+// P. Where there is no penalty, it is what a step of each number is worth, `diagonal` being its curvature.
+inline Real restricted_gap(std::span<const BlockAt> blocks, CVec x, CVec z, CVec diagonal, Real value) {
   Real scale = 1, total = 0;
   for (const BlockAt& block : blocks)
-    if (block.g.l2() == 0) scale = std::min(scale, block.g.feasible_scale(block.of(z), -1));
+    if (block.g.l2() == 0 && !block.g.free()) scale = std::min(scale, block.g.feasible_scale(block.of(z), -1));
   for (const BlockAt& block : blocks) {
+    if (block.g.free()) {
+      for (Index e = block.first; e < block.first + block.size; ++e)
+        total += diagonal[e] > 0 ? z[e] * (z[e] / diagonal[e]) : 0;
+      continue;
+    }
     const CVec own = block.of(x), slope = block.of(z);
     Real along = 0;
     for (Index e = 0; e < block.size; ++e) along += scale * slope[e] * own[e];

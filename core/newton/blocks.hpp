@@ -8,6 +8,7 @@
 #include "core/newton/block_gram.hpp"
 #include "core/newton/block_products.hpp"
 #include "core/newton/block_residual.hpp"
+#include "core/newton/free_curvature.hpp"
 #include "core/newton/ledger.hpp"
 #include "core/newton/outlook.hpp"
 #include "core/newton/working_set.hpp"
@@ -56,11 +57,15 @@ public:
     ledger_(products_.entries() * std::min<Index>(k_, 4) + Index(at_.r.size()));
   }
   // About the gap of the problem restricted to the set, and what a better intercept is worth.
-  Real restricted_gap(Real value) const {
+  Real restricted_gap(Real value) {
     std::vector<Real> bend(static_cast<std::size_t>(k_));
     if (problem_.has_intercept())
       for (std::size_t i = 0; i < at_.h.size(); ++i) bend[i % bend.size()] += at_.h[i];
-    Real total = southwell::restricted_gap(blocks_, u_, z_, value);
+    const bool free =
+        std::any_of(blocks_.begin(), blocks_.end(), [](const BlockAt& b) { return b.g.free(); });
+    diagonal_.resize(u_.size());
+    if (free) products_.diagonal(at_.h, diagonal_);
+    Real total = southwell::restricted_gap(blocks_, u_, z_, diagonal_, value);
     for (std::size_t c = 0; c < bend.size(); ++c)
       if (bend[c] > 0) {
         const Real slope = z_[z_.size() - bend.size() + c];
@@ -239,11 +244,35 @@ private:
       problem_.loss.bend(at_.h, along_, along_);
       products_.backward(along_, marks, out);
     };
-    const Index price = products_.entries() * 2 * std::min<Index>(k_, 4);
-    manifold.solve(
-        z_, diagonal_, product, [&] { return spend(price); }, precision_, 200, buffers_, d_, image_);
+    free_.begin(problem_.design, problem_.loss, unpenalised(), products_.entries());
+    if (free_.factor(at_.h, [&](Index entries) { return spend(entries); })) return;
+    const auto better = [&](CVec r, Vec out) { return free_.times(r, out); };
+    const Index price = products_.entries() * 2 * std::min<Index>(k_, 4), most = free_.waiting() ? 50 : 200;
+    Index steps = 0;
+    const auto step = [&] {
+      ++steps;
+      return spend(price);
+    };
+    manifold.solve(z_, diagonal_, product, better, step, precision_, most, buffers_, d_, image_);
+    if (free_.waiting() && steps == most) free_.want();
     if (!shorten(manifold, z_, product, d_, image_)) return;
     for (std::size_t e = 0; e < u_.size(); ++e) u_[e] += d_[e];
+  }
+
+  // Features without a penalty and the intercept, unless it is alone.
+  std::vector<FreeCurvature::Member> unpenalised() const {
+    std::vector<FreeCurvature::Member> members;
+    for (Index b = 0; b < Index(blocks_.size()); ++b) {
+      if (!blocks_[b].g.free()) continue;
+      Index place = blocks_[b].first;
+      problem_.penalty.each_feature(set_.name(b), [&](Index j) {
+        members.push_back({j, set_.whole() ? j * k_ : place});
+        place += k_;
+      });
+    }
+    if (!members.empty() && problem_.has_intercept())
+      members.push_back({problem_.features(), Index(u_.size()) - k_});
+    return members;
   }
 
   const BlockProblem& problem_;
@@ -257,6 +286,7 @@ private:
   bool strong_; // has every block an l2?
   Ledger ledger_;
   BlockGram gram_;
+  FreeCurvature free_;
   std::vector<BlockAt> blocks_;
   std::vector<Real> u_;                                                 // the coefficients of the set
   std::vector<Real> along_;                                             // over the samples

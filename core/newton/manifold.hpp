@@ -39,11 +39,12 @@ public:
   struct Buffers {
     std::vector<Real> residual, direction, bent, about, scale, along;
   };
-  // d, and its image Q d inside. `product(v, out)` is Q v; `diagonal` is about that of Q. `spend()` is asked
+  // d, and its image Q d inside. `product(v, out)` is Q v; `diagonal` is about that of Q, and `better(r,
+  // out)` improves on its inverse in places, and returns by how much <r, out> changes. `spend()` is asked
   // each step; true: leave it.
-  template <class Product, class Spend>
-  void solve(CVec z, CVec diagonal, Product&& product, Spend&& spend, Real part, Index most, Buffers& buffers,
-             Vec d, Vec image) const {
+  template <class Product, class Better, class Spend>
+  void solve(CVec z, CVec diagonal, Product&& product, Better&& better, Spend&& spend, Real part, Index most,
+             Buffers& buffers, Vec d, Vec image) const {
     auto& [residual, direction, bent, about, scale, along] = buffers;
     const std::size_t size = u_.size();
     for (std::vector<Real>* one : {&residual, &direction, &bent, &about}) one->resize(size);
@@ -51,7 +52,11 @@ public:
     gradient(z, residual);
     for (Real& v : residual) v = -v;
     const AboutInverse inverse(*this, diagonal, scale, along);
-    Real rho = inverse.times(residual, direction);
+    const auto precondition = [&](CVec r, Vec out) {
+      const Real product = inverse.times(r, out);
+      return product + better(r, out);
+    };
+    Real rho = precondition(residual, direction);
     const Real goal = part * part * rho;
     for (Index step = 0; step < most && rho > goal && rho > 0; ++step) {
       product(direction, bent);
@@ -61,7 +66,7 @@ public:
       const Real by = rho / curvature;
       for (std::size_t e = 0; e < size; ++e) d[e] += by * direction[e]; // which is zero outside
       for (std::size_t e = 0; e < size; ++e) residual[e] -= by * bent[e];
-      const Real next = inverse.times(residual, about), kept = next / rho;
+      const Real next = precondition(residual, about), kept = next / rho;
       for (std::size_t e = 0; e < size; ++e) direction[e] = about[e] + kept * direction[e];
       rho = next;
       if (kinked_ && step >= 10) {

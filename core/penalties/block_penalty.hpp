@@ -14,6 +14,9 @@ public:
       : norm_(norm), strength_(strength), l1_(l1), l2_(l2), positive_(positive) {}
 
   bool kinked() const { return kink() > 0 || positive_; } // may it hold the block at zero?
+  // Is it no penalty at all, so that x may be of any size, or grow along the sign of v?
+  bool free() const { return kink() == 0 && l2_ == 0 && !positive_; }
+  bool open(Real v) const { return kink() == 0 && l2_ == 0 && (!positive_ || v > 0); }
   Real kink() const { return strength_ > 0 ? strength_ : l1_; }
   Real l2() const { return l2_; }
   bool by_numbers() const { return strength_ == 0; } // is it a sum over the numbers of the block?

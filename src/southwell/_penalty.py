@@ -69,6 +69,10 @@ class Penalty:
         """The smallest strength at which all coefficients are zero, from their slopes at zero (a row a feature)."""
         raise NotImplementedError
 
+    def unpenalised(self, n_features: int) -> np.ndarray:
+        """Which features have no kink at any strength."""
+        raise NotImplementedError
+
     def value(self, x: np.ndarray) -> float:
         """What these coefficients cost, the bounds apart."""
         raise NotImplementedError
@@ -96,10 +100,6 @@ class Separable(Penalty):
         raise NotImplementedError
 
     def core(self, n_features: int) -> _core.ElasticNet:
-        raise NotImplementedError
-
-    def unpenalised(self, n_features: int) -> np.ndarray:
-        """Which features have no kink at any strength."""
         raise NotImplementedError
 
     def ridges(self, n_features: int) -> np.ndarray:

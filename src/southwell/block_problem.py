@@ -16,6 +16,7 @@ from ._words import OF_SOLVE, Words
 from .losses import ClassLoss, Loss
 from .penalties import ElasticNet, GroupPenalty, Penalty
 from .problem import Problem
+from .result import Result
 
 
 class BlockProblem(Problem):
@@ -30,7 +31,8 @@ class BlockProblem(Problem):
     b : array of shape (n_samples,) or (n_samples, n_tasks)
         Class numbers 0, ..., n_classes - 1 for losses over classes; else targets of the loss, a column for each task.
     loss : str or Loss
-    penalty : Groups or ElasticNet
+    penalty : Groups or ElasticNet, optional
+        Weights of zero leave features or groups unpenalised. Default: no penalty.
     intercept : bool
         Adds c, a number for each column of X, never penalised.
     sample_weight : array of shape (n_samples,), optional
@@ -57,9 +59,7 @@ class BlockProblem(Problem):
     def _checked_penalty(self, penalty: Penalty | None) -> Any:
         if penalty is not None and not isinstance(penalty, ElasticNet | GroupPenalty):
             raise TypeError(f"penalty must be a southwell penalty, Groups or ElasticNet; got {type(penalty).__name__}.")
-        if penalty is None or penalty.free:
-            raise ValueError("Problems of blocks need a penalty: give l1 or l2 > 0, or Groups with a strength.")
-        return penalty
+        return ElasticNet() if penalty is None else penalty
 
     def _compile_penalty(self, penalty: Given) -> Any:
         return penalty.over_blocks(self.n_features, self.width)
@@ -156,6 +156,18 @@ class BlockProblem(Problem):
 
     def loss_slopes(self, inner: np.ndarray) -> np.ndarray:
         return self.wide_loss().derivative(self.ready_layout().apply_wide(inner, self.width))
+
+    def _separates(self, result: Result) -> bool:
+        if self.loss.name not in ("logistic", "softmax"):
+            return False
+        inner = self.to_inner(self.coefficients(result.x, "x"), result.intercept)
+        margins = self.ready_layout().apply_wide(inner, self.width).reshape(self.n_samples, self.width)
+        margins = margins[self.weights > 0]
+        if self.loss.name == "logistic":  # one of the targets is enough
+            targets = self.targets.reshape(self.n_samples, self.width)[self.weights > 0]
+            return bool((margins * targets > 0).all(axis=0).any())
+        own = np.arange(self.width) == self.targets[self.weights > 0, None]
+        return bool((margins[own] > np.where(own, -np.inf, margins).max(axis=1)).all())
 
     def null_model(self) -> np.ndarray:
         return np.asarray(_core.null_model(self.core())[1])

@@ -53,9 +53,7 @@ class ElasticNet(Separable):
         """The compiled penalty over ``n_features`` coefficients, its arrays checked; an intercept is unpenalised."""
         if self.weights is None and not self.bounded:
             return _core.ElasticNet(self.l1, self.l2, np.empty(0), np.empty(0), np.empty(0), n_features)
-        weights = self._array("weights", self.weights, n_features, finite=True)
-        if weights.size and weights.min() < 0:
-            raise ValueError(f"Penalty weights must be >= 0 (0 leaves a coefficient unpenalised); got {weights.min()}.")
+        weights = self._weights(n_features)
         with np.errstate(over="ignore"):
             overflows = weights.size and not np.isfinite(weights.max() * max(self.l1, self.l2))
         if overflows:
@@ -131,11 +129,6 @@ class ElasticNet(Separable):
                 "step in closed form. Give lower=0 alone, or solve for one target at a time."
             )
         weights = self.factors(n_features)
-        if weights.min() <= 0:
-            raise ValueError(
-                f"With several coefficients a feature, penalty weights must be > 0; got {weights.min()}. Every "
-                "feature must be penalised: give it a small weight."
-            )
         return _compiled(
             n_features, width, np.arange(n_features), weights, 0.0, self.l1, self.l2, positive=self.nonnegative
         )
@@ -149,8 +142,14 @@ class ElasticNet(Separable):
 
     def factors(self, n_features: int) -> np.ndarray:
         """The weight of each feature."""
-        weights = self._array("weights", self.weights, n_features, finite=True)
+        weights = self._weights(n_features)
         return weights if weights.size else np.ones(n_features)
+
+    def _weights(self, n_features: int) -> np.ndarray:
+        weights = self._array("weights", self.weights, n_features, finite=True)
+        if weights.size and weights.min() < 0:
+            raise ValueError(f"Penalty weights must be >= 0 (0 leaves a coefficient unpenalised); got {weights.min()}.")
+        return weights
 
     def settled(self, n_features: int) -> ElasticNet:
         """Itself: there are no groups to read."""
@@ -162,8 +161,7 @@ class ElasticNet(Separable):
 
     def vanishing(self, slopes: np.ndarray) -> float:
         """The smallest l1 at which penalised coefficients are zero, from their slopes at zero (a row a feature)."""
-        weights = self.factors(slopes.shape[0])
-        held = weights > 0
+        weights, held = self.factors(slopes.shape[0]), ~self.unpenalised(slopes.shape[0])
         with np.errstate(over="ignore"):
             strength = float((_sizes(slopes[held], self.nonnegative) / weights[held, None]).max(initial=0.0))
         return _representable(strength, weights[held])
@@ -232,15 +230,21 @@ class GroupPenalty(Penalty):
         l1 = self.l1 / self.strength * strength if self.l1 > 0 else 0.0
         return replace(self, strength=strength, l1=l1, l2=l2)
 
+    def unpenalised(self, n_features: int) -> np.ndarray:
+        if self.l1 > 0:
+            return np.zeros(n_features, bool)
+        group_of = self.group_of(n_features)
+        return np.asarray((self.factors(np.bincount(group_of)) == 0)[group_of])
+
     def vanishing(self, slopes: np.ndarray) -> float:
-        """The smallest strength, l1 in proportion, at which all coefficients are zero, from their slopes at zero (a row
-        a feature).
+        """The smallest strength, l1 in proportion, at which all coefficients that can be are zero (see ``unpenalised``), from
+        their slopes at zero (a row a feature).
 
         Group g is zero from the root of ``f(s) = N*((|z_g| - s r)_+) - s w_g`` on, with N* the dual norm and r the
         ratio of l1 to the strength; of non-negative coefficients -z_g counts in the place of |z_g|. f is convex and
         decreasing, so Newton's method from 0 approaches its root from the left.
         """
-        sizes = _sizes(slopes, self.positive)
+        sizes = np.where(self.unpenalised(slopes.shape[0])[:, None], 0.0, _sizes(slopes, self.positive))
         top = float(sizes.max(initial=0.0))
         if top == 0 or self.leading == "l1":
             return top
@@ -252,12 +256,13 @@ class GroupPenalty(Penalty):
             for _ in range(100):
                 over = np.maximum(sizes - ratio * roots[group_of, None], 0.0)
                 norms, rates = self.dual_norms(over, group_of)
-                further = np.maximum(roots, roots + (norms - weights * roots) / (weights + ratio * rates))
+                falls, over = weights + ratio * rates, np.maximum(norms - weights * roots, 0.0)
+                further = roots + np.divide(over, falls, out=np.zeros_like(over), where=over > 0)
                 if (further == roots).all():
                     break
                 roots = further
             strength = float(top * roots.max())
-        return _representable(strength, weights)
+        return _representable(strength, weights[weights > 0])
 
     @property
     def kinked(self) -> bool:
@@ -301,11 +306,8 @@ class GroupPenalty(Penalty):
         group_of = self.group_of(n_features)
         sizes = np.bincount(group_of)
         weights = self.factors(sizes)
-        if self.absent:
-            raise ValueError(f"{type(self).__name__} needs a penalty: strength, l1 or l2 > 0.")
         factors = self.strength, 0.0, 0.0, self.l1, self.l2
         return _compiled(n_features, width, group_of, weights, *factors, norm=self.norm, positive=self.positive)
-
     def factors(self, sizes: np.ndarray) -> np.ndarray:
         """The weight of each group."""
         if isinstance(self.weights, str):
@@ -316,10 +318,9 @@ class GroupPenalty(Penalty):
             return np.asarray(np.sqrt(sizes))
         weights = ElasticNet._array("weights", self.weights, sizes.size, finite=True, each="group")
         weights = weights if weights.size else np.ones(sizes.size)
-        if weights.min() <= 0:
+        if weights.min() < 0:
             raise ValueError(
-                f"Group weights must be > 0; got {weights.min()}. Every group must be penalised: give it a "
-                "small weight."
+                f"Group weights must be >= 0 (0 leaves a group without the strength); got {weights.min()}."
             )
         return weights
 
@@ -349,8 +350,8 @@ class Groups(GroupPenalty):
     groups : None, array of shape (n_features,) or list of arrays
         A label for each feature; or the features of each group, every feature in exactly one. None: one group each.
     weights : array of shape (n_groups,) or "size", optional
-        Factors w_g > 0, in the order of the groups (of sorted labels); "size" takes the square roots of their sizes.
-        Default: all 1.
+        Factors w_g >= 0, in the order of the groups (of sorted labels); "size" takes the square roots of their sizes.
+        A group of weight 0 is unpenalised, unless there is an l1 or l2. Default: all 1.
     positive : bool
         Allow only coefficients >= 0.
 
@@ -426,8 +427,8 @@ def _sizes(slopes: np.ndarray, nonnegative: bool) -> np.ndarray:
 def _representable(strength: float, weights: np.ndarray) -> float:
     if not np.isfinite(strength):
         raise ValueError(
-            f"No finite strength makes all coefficients zero: the smallest penalty weight is {weights.min():.3g}. Give "
-            "larger weights, or 0 where a coefficient is not to be penalised."
+            "No finite strength makes all coefficients zero: the smallest penalty weight is "
+            f"{weights.min(initial=np.inf):.3g}. Give larger weights, or 0 where a coefficient is not to be penalised."
         )
     return strength
 

@@ -29,7 +29,7 @@ class GroupRegressor(LinearRegressor):
         raise NotImplementedError
 
     def _state(self, X: Given, target: np.ndarray, weights: np.ndarray | None) -> Problem:
-        # A problem of blocks needs a penalty. While its strengths are still to be chosen, any will do.
+        # While its strengths are still to be chosen, any will do.
         strengths = Strengths(0.0, 0.0, group=1.0) if self._chooses else self._strengths(float(X.shape[0]))
         penalty = self._penalty(self._groups(X.shape[1]), strengths)
         return self._stated(BlockProblem, X, target, weights, self._loss(), penalty)
@@ -71,7 +71,8 @@ class GroupLasso(GroupRegressor):
     l2 : float
         Strength of the ridge penalty.
     weights : array of shape (n_groups,), "size" or None
-        Factors of the groups, in order (of sorted labels); "size" takes the square root of their sizes. None: all 1.
+        Factors of the groups, in order (of sorted labels); 0 leaves a group without this penalty; "size" takes the
+        square root of their sizes. None: all 1.
     positive : bool
         Allow only coefficients >= 0.
     fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
