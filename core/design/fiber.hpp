@@ -2,7 +2,7 @@
 #pragma once
 #include "core/concepts.hpp"
 #include "core/design/kernels.hpp"
-#include "core/design/unrolled.hpp"
+#include "core/support/math.hpp"
 #include "core/support/rounding.hpp"
 #include "core/support/simd.hpp"
 #include <algorithm>

@@ -1,7 +1,7 @@
 // The definitions of kernels.hpp, and the list of types they are compiled for.
 #pragma once
 #include "core/design/kernels.hpp"
-#include "core/design/unrolled.hpp"
+#include "core/support/math.hpp"
 #include "core/support/simd.hpp"
 #include <array>
 #include <cmath>
