@@ -161,6 +161,10 @@ void def_wide(nb::module_& m) {
             });
           },
           "v"_a)
+      .def(
+          "surely_zero",
+          [](const BlockPenalty& g, M v, Real radius) { return g.surely_zero(view(v), 1, radius); }, "v"_a,
+          "radius"_a)
       .def("feasible_scale", [](const BlockPenalty& g, M v) { return g.feasible_scale(view(v)); }, "v"_a);
   nb::class_<Groups>(m, "Groups", "Penalties of a partition of the features.")
       .def(

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 
 from . import _core
-from ._dense import numbers, plain
+from ._dense import numbers
+from ._groups import numbers_of_groups
 from ._names import flag, shown
 from ._names import positive as at_least_zero
 from ._penalty import Penalty as Penalty
@@ -286,20 +286,7 @@ class GroupPenalty(Penalty):
 
     def group_of(self, n_features: int) -> np.ndarray:
         """The number of each feature's group."""
-        if self.groups is None:
-            return np.arange(n_features)
-        if isinstance(self.groups, str | bytes) or sp.issparse(self.groups) or not np.iterable(self.groups):
-            raise TypeError(
-                f"groups must be a label for each of the {n_features} features, or lists of features; got "
-                f"{shown(self.groups)}."
-            )
-        if isinstance(self.groups, np.ndarray) and self.groups.dtype.kind in "iufbU":
-            return _from_labels(self.groups, n_features)
-        given = list(self.groups)
-        listed = [np.iterable(one) and not isinstance(one, str | bytes) for one in given]
-        if any(listed) and not listed[0]:
-            raise ValueError(f"groups must be labels or lists of features, not both; got {shown(self.groups)}.")
-        return _from_lists(given, n_features) if any(listed) else _from_labels(given, n_features)
+        return np.arange(n_features) if self.groups is None else numbers_of_groups(self.groups, n_features)
 
     def over_blocks(self, n_features: int, width: int) -> _core.Groups:
         """The compiled penalty over ``width`` coefficients a feature, its groups checked."""
@@ -431,57 +418,6 @@ def _representable(strength: float, weights: np.ndarray) -> float:
             f"{weights.min(initial=np.inf):.3g}. Give larger weights, or 0 where a coefficient is not to be penalised."
         )
     return strength
-
-
-def _from_labels(given: Given, n_features: int) -> np.ndarray:
-    words = [isinstance(label, str) for label in given] if isinstance(given, list) else [False]
-    if any(words) and not all(words):
-        raise TypeError("groups must be labels of one kind: make them all strings, or all numbers.")
-    labels = np.asarray(given)
-    if labels.shape != (n_features,):
-        raise ValueError(
-            f"groups must be a label for each of the {n_features} features, or lists of features; got shape "
-            f"{labels.shape}."
-        )
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError("groups contains NaN or infinity; every feature needs a label.")
-    if labels.dtype.kind == "O" and len({type(label) for label in labels}) > 1:
-        raise TypeError("groups must be labels of one kind: make them all strings, or all numbers.")
-    if labels.dtype.kind == "O" and labels[0] is None:
-        raise TypeError("groups must have a label for every feature; got None.")
-    if labels.dtype.kind in "iu" and labels.min() == 0 and labels.max() < n_features:
-        numbered = labels.astype(np.int64, copy=False)
-        if np.bincount(numbered).all():  # they are numbers of groups already
-            return numbered
-    return np.unique(labels, return_inverse=True)[1].reshape(-1)
-
-
-def _from_lists(given: Given, n_features: int) -> np.ndarray:
-    group_of = np.full(n_features, -1)
-    for g, members in enumerate(given):
-        features = plain(f"Group {g}", members)
-        if features.ndim != 1 or features.dtype.kind not in "iu" or features.size == 0:
-            raise ValueError(f"Group {g} must be a list of features, at least one; got {shown(members)}.")
-        if features.min() < 0 or features.max() >= n_features:
-            raise ValueError(
-                f"Group {g} has feature {features[(features < 0) | (features >= n_features)][0]}; there are 0 to "
-                f"{n_features - 1}."
-            )
-        taken = features[group_of[features] >= 0]
-        twice = taken if taken.size else np.flatnonzero(np.bincount(features) > 1)
-        if twice.size:
-            raise ValueError(
-                f"Feature {twice[0]} is in more than one group, or twice in group {g}. Groups must not overlap: repeat "
-                "the column once for each group it is in (latent overlapping group lasso), or leave it in one."
-            )
-        group_of[features] = g
-    if (group_of < 0).any():
-        missing = np.flatnonzero(group_of < 0)
-        raise ValueError(
-            f"{missing.size} features are in no group, the first is {missing[0]}. Every feature must be in one; a "
-            "group of its own is a plain lasso on it."
-        )
-    return group_of
 
 
 def _compiled(n_features: int, width: int, group_of: np.ndarray, weights: np.ndarray, *factors: float,
