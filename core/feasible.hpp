@@ -31,7 +31,8 @@ public:
     y_ = point.y;
     Real total = 0;
     for (Index e = 0; e < problem_.features() * k_; ++e)
-      total += std::abs(point.x[e]) * (std::sqrt(norms()[e / k_]) + std::abs(problem_.design.constant(e / k_)));
+      total +=
+          std::abs(point.x[e]) * (std::sqrt(norms()[e / k_]) + std::abs(problem_.design.constant(e / k_)));
     const Real error = 1e-15 * total;
     const Real bend = problem_.losses().smoothness(); // infinite for losses with kinks, of linear pieces
     return error * (weighted_norm(y_) + (std::isfinite(bend) ? bend * error : 0));

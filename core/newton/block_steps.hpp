@@ -10,7 +10,8 @@ namespace southwell {
 inline Real restricted_gap(std::span<const BlockAt> blocks, CVec x, CVec z, CVec diagonal, Real value) {
   Real scale = 1, total = 0;
   for (const BlockAt& block : blocks)
-    if (block.g.l2() == 0 && !block.g.free()) scale = std::min(scale, block.g.feasible_scale(block.of(z), -1));
+    if (block.g.l2() == 0 && !block.g.free())
+      scale = std::min(scale, block.g.feasible_scale(block.of(z), -1));
   for (const BlockAt& block : blocks) {
     if (block.g.free()) {
       for (Index e = block.first; e < block.first + block.size; ++e)
