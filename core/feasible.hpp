@@ -31,7 +31,8 @@ public:
     y_ = point.y;
     Real total = 0;
     for (Index e = 0; e < problem_.features() * k_; ++e)
-      total += std::abs(point.x[e]) * std::sqrt(norms()[e / k_]);
+      total +=
+          std::abs(point.x[e]) * (std::sqrt(norms()[e / k_]) + std::abs(problem_.design.constant(e / k_)));
     const Real error = 1e-15 * total;
     const Real bend = problem_.losses().smoothness(); // infinite for losses with kinks, of linear pieces
     return error * (weighted_norm(y_) + (std::isfinite(bend) ? bend * error : 0));
@@ -129,7 +130,10 @@ private:
   CVec norms() {
     if (norms_.empty()) {
       norms_.resize(std::size_t(problem_.design.cols()));
-      problem_.design.column_squared_norms(problem_.losses().weights(), norms_);
+      const CVec weights = problem_.losses().weights();
+      problem_.design.column_squared_norms(weights, norms_);
+      std::vector<Index> names(open_.begin(), open_.end() - problem_.has_intercept());
+      measure_small_columns(problem_.design, weights, problem_.has_intercept(), std::move(names), norms_);
     }
     return norms_;
   }
@@ -151,7 +155,7 @@ private:
             own_y(), *columns_, [&](CVec r, Vec out) { precondition(r, out, diagonal); },
             [&](Index j, Real z) { return problem_.open(j, -z); },
             [&, size = weighted_norm(y_)](Index j) {
-              return 0.3 * rounding_ * std::sqrt(squared_norm(j)) * size;
+              return (0.3 * rounding_ * std::sqrt(squared_norm(j)) + slope_error(j)) * size;
             });
       problem_.slopes(y_, z_);
       if (!(violation() > rounding_)) return;
@@ -163,13 +167,16 @@ private:
     if (!diagonal) free_->precondition(r, k_, [&](Index j) { return columns_->place(j); }, out);
   }
 
+  Real slope_error(Index j) const { // relative to ||y||; the intercept's constant is its column
+    return j < problem_.features() ? FreeColumns::slope_error(problem_.design, j) : 0;
+  }
   // The largest slope of an unpenalised feature, relative to the norms of its column and of y.
   Real violation() {
     Real largest = 0, size = -1;
     each_violation([&](Index e, Index j) {
       if (size < 0) size = weighted_norm(y_);
       const Real unit = std::sqrt(squared_norm(j)) * size;
-      largest = std::max(largest, unit > 0 ? std::abs(z_[e]) / unit : 0);
+      largest = std::max(largest, unit > 0 ? (std::abs(z_[e]) - slope_error(j) * size) / unit : 0);
     });
     return largest;
   }

@@ -105,7 +105,7 @@ class BlockProblem(Problem):
     def _centres_dense(self) -> bool:
         """Conjugate gradients on all coefficients do not need centring, and without it they read A in place. But
         columns with means far larger than their spread are centred, because rounding errors would dominate."""
-        if self.penalty.l1 > 0 or getattr(self.penalty, "strength", 0.0) > 0:
+        if self.penalty.kinked:
             return True
         layout = self.data.ready_layout(None, False)
         means = layout.adjoint(self.weights)
@@ -255,7 +255,7 @@ def _class_numbers(b: Given, name: str, size: int, weights: np.ndarray, loss: st
     if given.shape != (size,):
         raise ValueError(f"The {loss} loss takes one class for each of the {size} samples; got shape {given.shape}.")
     floats = given.dtype.kind == "f" and np.isfinite(given).all()
-    whole = given.dtype.kind in "iub" or (floats and (given % 1 == 0).all() and np.abs(given).max() < 2**31)
+    whole = given.dtype.kind in "iub" or (floats and (given % 1 == 0).all() and float(np.abs(given).max()) < 2**31)
     if not whole:
         shown = ", ".join(str(value) for value in given[:3].tolist())
         raise ValueError(

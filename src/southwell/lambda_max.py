@@ -51,7 +51,9 @@ def lambda_max(
     """
     penalty = ElasticNet(l1=1.0, weights=weights)
     if isinstance(A, BlockProblem):
-        return _of_blocks(A, weights)
+        if weights is not None:
+            raise TypeError("The penalty of a BlockProblem has its own weights.")
+        return vanishing_strength(A)
     if isinstance(A, Problem):
         if b is not None or sample_weight is not None or intercept is not False or loss != "squared":
             raise TypeError("A Problem already holds b, loss, intercept and sample_weight; give weights at most.")
@@ -60,7 +62,18 @@ def lambda_max(
         raise TypeError("lambda_max(A, b, ...) needs targets b, or a Problem alone.")
     else:
         null = Problem(A, b, loss, penalty, intercept=intercept, sample_weight=sample_weight)
-    free = penalty.factors(null.n_features) == 0
+    return _of_kinks(null)
+
+
+def vanishing_strength(problem: Problem) -> float:
+    """The smallest leading strength of its own penalty at which every coefficient that it holds is zero."""
+    if isinstance(problem, BlockProblem):
+        return _of_blocks(problem)
+    return _of_kinks(problem.with_penalty(problem.penalty.kinks))
+
+
+def _of_kinks(null: Problem) -> float:
+    free = null.penalty.unpenalised(null.n_features)
     if free.any():
         # Bounds fix the penalised coefficients at zero while the others are fitted.
         bound = np.where(free, np.inf, 0.0)
@@ -68,12 +81,10 @@ def lambda_max(
         y = _best_dual(null.with_penalty(pinned))
     else:
         y = null.weights * _core.null_dual(null.core())
-    return penalty.vanishing(null.ready_layout().adjoint(y)[: null.n_features, None])
+    return null.penalty.vanishing(null.ready_layout().adjoint(y)[: null.n_features, None])
 
 
-def _of_blocks(problem: BlockProblem, weights: Given) -> float:
-    if weights is not None:
-        raise TypeError("The penalty of a BlockProblem has its own weights.")
+def _of_blocks(problem: BlockProblem) -> float:
     penalty = problem.penalty
     slopes = _table(problem, _core.null_model(problem.core())[2])
     strength = penalty.vanishing(slopes)
@@ -83,7 +94,7 @@ def _of_blocks(problem: BlockProblem, weights: Given) -> float:
     above, strength = 0.0, strength or float(np.abs(slopes).max()) or 1.0
     while strength > above:
         above = 1e3 * strength
-        y = _best_dual(problem.with_penalty(penalty.at(above, penalty.l2)))
+        y = _best_dual(problem.with_penalty(penalty.at(above, penalty.ridge)))
         strength = penalty.vanishing(_table(problem, problem.ready_layout().adjoint_wide(y, problem.width)))
     return strength
 

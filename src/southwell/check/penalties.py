@@ -30,6 +30,11 @@ def _common(*numbers: Fraction) -> tuple[Fraction, list[int]]:
     return unit, [int(number / unit) for number in numbers]
 
 
+def _magnitude(number: Fraction) -> int:
+    """The least integer k, or one more, with number < 2^k, for a number > 0."""
+    return number.numerator.bit_length() - number.denominator.bit_length() + 1
+
+
 class ElasticNet:
     """sum_j w_j (l1 |x_j| + (l2/2) x_j^2) on lower_j <= x_j <= upper_j, with exact products."""
 
@@ -137,10 +142,11 @@ class Groups:
         for strength, members in zip(self.strengths, self.members, strict=True):
             square = sum(v * v for j in members for v in numbers[j * k : (j + 1) * k])
             if square and strength:
-                below, above = root(square * unit * unit, bits)
-                low, high = low + strength * below, high + strength * above
+                finer = max(bits + _magnitude(strength), 0)  # errors of the root are multiplied by the strength
+                below, above = root(square * unit * unit, finer)
+                low, high = low + strength * below / (1 << finer), high + strength * above / (1 << finer)
         exact = self.l1 * sum(map(abs, numbers)) * unit + self.l2 / 2 * sum(v * v for v in numbers) * unit * unit
-        return exact + low / (1 << bits), exact + high / (1 << bits)
+        return exact + low, exact + high
 
     def free(self, z: list[int]) -> list[int]:
         """The unpenalised features of one output whose slope is not zero, as it must be."""
@@ -185,6 +191,8 @@ class Groups:
                 continue
             if self.l2 == 0:
                 return None
-            below, above = (max(Fraction(end, 1 << bits) - strength, 0) for end in root(square, bits))
+            # Errors of the root are multiplied by the excess, which is less than the root, and divided by l2.
+            finer = max(bits + _magnitude(square) // 2 + 2 - _magnitude(self.l2), 0)
+            below, above = (max(Fraction(end, 1 << finer) - strength, 0) for end in root(square, finer))
             low, high = low + below * below, high + above * above
         return (low / (2 * self.l2), high / (2 * self.l2)) if self.l2 else (low, high)

@@ -108,7 +108,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
     def _first(self, data: FitData) -> Problem:
         if not data.together:
             return super()._first(data)
-        total = float(data.X.shape[0] if data.weights is None else data.weights.sum())
+        total = data.total
         strengths = self._strengths(total)
         net = ElasticNet(l1=strengths.l1, l2=strengths.l2)
         return self._stated(BlockProblem, data.X, data.targets(0), data.weights, losses.Softmax(), net)
