@@ -43,7 +43,7 @@ def vanishing(problem, r):
     """The largest slope of an unpenalised coefficient or an intercept at r.y."""
     y = problem.weights[:, None] * np.reshape(r.y, (problem.n_samples, -1))
     A = problem.data.rows.toarray() if problem.data.sparse else np.array(problem.data.rows, dtype=float)
-    free = ~problem.penalty.held(problem.n_features) if not problem.penalty.absent else np.full(A.shape[1], True)
+    free = problem.penalty.unpenalised(problem.n_features) | problem.penalty.absent
     slopes = np.abs(A[:, free].T @ y).max(initial=0.0)
     return max(slopes, np.abs(y.sum(axis=0)).max() if problem.intercept else 0.0)
 
@@ -239,7 +239,7 @@ def test_paths_begin_where_the_penalised_coefficients_are_zero(loss, kind):
     A, b = data(loss, n=60)
     problem = sw.BlockProblem(A, b, loss, PENALTIES[kind], intercept=True)
     top = sw.lambda_max(problem)
-    held = problem.penalty.held(8)
+    held = ~problem.penalty.unpenalised(8)
     above, below = (solved(problem.with_penalty(problem.penalty.at(top * t, 0.0)), tol=1e-12) for t in (1.001, 0.99))
     assert not above.x[held].any()
     assert above.x[~held].all()

@@ -88,9 +88,9 @@ def _of_blocks(problem: BlockProblem) -> float:
     penalty = problem.penalty
     slopes = _table(problem, _core.null_model(problem.core())[2])
     strength = penalty.vanishing(slopes)
-    if penalty.held(problem.n_features).all():
+    if not penalty.unpenalised(problem.n_features).any():
         return strength
-    # The others are fitted first, under a strength at which those that are held are zero.
+    # The others are fitted first, under a strength at which those that have kinks are zero.
     above, strength = 0.0, strength or float(np.abs(slopes).max()) or 1.0
     while strength > above:
         above = 1e3 * strength

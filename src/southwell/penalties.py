@@ -140,10 +140,6 @@ class ElasticNet(Separable):
             raise ValueError(f"Penalty weights must be >= 0 (0 leaves a coefficient unpenalised); got {weights.min()}.")
         return weights
 
-    def held(self, n_features: int) -> np.ndarray:
-        """Which features are zero where l1 is large enough."""
-        return self.factors(n_features) > 0
-
     def settled(self, n_features: int) -> ElasticNet:
         """Itself: there are no groups to read."""
         return self
@@ -154,7 +150,7 @@ class ElasticNet(Separable):
 
     def vanishing(self, slopes: np.ndarray) -> float:
         """The smallest l1 at which penalised coefficients are zero, from their slopes at zero (a row a feature)."""
-        weights, held = self.factors(slopes.shape[0]), self.held(slopes.shape[0])
+        weights, held = self.factors(slopes.shape[0]), ~self.unpenalised(slopes.shape[0])
         with np.errstate(over="ignore"):
             strength = float((np.abs(slopes[held]) / weights[held, None]).max(initial=0.0))
         return _representable(strength, weights[held])
@@ -232,21 +228,20 @@ class Groups(Penalty):
         l1 = self.l1 / self.strength * strength if self.l1 > 0 else 0.0
         return replace(self, strength=strength, l1=l1, l2=l2)
 
-    def held(self, n_features: int) -> np.ndarray:
-        """Which features are zero where the strength is large enough, l1 in proportion."""
+    def unpenalised(self, n_features: int) -> np.ndarray:
         if self.l1 > 0:
-            return np.ones(n_features, bool)
+            return np.zeros(n_features, bool)
         group_of = self.group_of(n_features)
-        return np.asarray((self.factors(np.bincount(group_of)) > 0)[group_of])
+        return np.asarray((self.factors(np.bincount(group_of)) == 0)[group_of])
 
     def vanishing(self, slopes: np.ndarray) -> float:
-        """The smallest strength, l1 in proportion, at which all coefficients that can be are zero (see ``held``), from
-        their slopes at zero (a row a feature).
+        """The smallest strength, l1 in proportion, at which all coefficients that have a kink are zero, from their
+        slopes at zero (a row a feature).
 
         Group g is zero from the root of ``f(s) = ||(|z_g| - s r)_+|| - s w_g`` on, with r the ratio of l1 to the
         strength. f is convex and decreasing, so Newton's method from 0 approaches its root from the left.
         """
-        sizes = np.where(self.held(slopes.shape[0])[:, None], np.abs(slopes), 0.0)
+        sizes = np.where(self.unpenalised(slopes.shape[0])[:, None], 0.0, np.abs(slopes))
         top = float(sizes.max(initial=0.0))
         if top == 0 or self.leading == "l1":
             return top
