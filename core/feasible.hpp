@@ -86,6 +86,7 @@ private:
   Real value(Real scale) const {
     return -(problem_.losses().conjugate(y_, scale) + penalty_conjugate(scale));
   }
+
   Vec own_y() { // a copy of the point's y, made when it is first changed
     if (y_.data() != changed_y_.data()) changed_y_.assign(y_.begin(), y_.end());
     y_ = changed_y_;
@@ -131,8 +132,7 @@ private:
       norms_.resize(std::size_t(problem_.design.cols()));
       const CVec weights = problem_.losses().weights();
       problem_.design.column_squared_norms(weights, norms_);
-      std::vector<Index> names = open_;
-      if (problem_.has_intercept()) names.pop_back();
+      std::vector<Index> names(open_.begin(), open_.end() - problem_.has_intercept());
       measure_small_columns(problem_.design, weights, problem_.has_intercept(), std::move(names), norms_);
     }
     return norms_;

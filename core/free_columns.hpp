@@ -102,7 +102,7 @@ public:
   // Replaces numbers of `out` by those of M^-1 r, for columns that are factored; numbers of column j begin at
   // width times place(j).
   template <class Place> void precondition(CVec r, Index width, Place&& place_of, Vec out) const {
-    if (Index(independent_.size()) != factor_.size()) return;
+    if (!factored()) return;
     std::vector<Real> own(independent_.size());
     for (Index c = 0; c < width; ++c) {
       const auto place = [&](std::size_t t) { return place_of(names_[independent_[t]]) * width + c; };
@@ -121,7 +121,6 @@ public:
 
 private:
   bool factored() const { return Index(independent_.size()) == factor_.size() && !independent_.empty(); }
-
   static constexpr Index most = 2000;     // columns: M has as many rows and columns
   static constexpr Real dependent = 1e-9; // of a column's squared norm; rounding errors are far smaller
   static constexpr std::size_t most_differences = 32; // each has the length of the samples

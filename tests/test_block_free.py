@@ -43,7 +43,7 @@ def vanishing(problem, r):
     """The largest slope of an unpenalised coefficient or an intercept at r.y."""
     y = problem.weights[:, None] * np.reshape(r.y, (problem.n_samples, -1))
     A = problem.data.rows.toarray() if problem.data.sparse else np.array(problem.data.rows, dtype=float)
-    free = problem.penalty.unpenalised(problem.n_features) if not problem.penalty.absent else np.full(A.shape[1], True)
+    free = problem.penalty.unpenalised(problem.n_features) | problem.penalty.absent
     slopes = np.abs(A[:, free].T @ y).max(initial=0.0)
     return max(slopes, np.abs(y.sum(axis=0)).max() if problem.intercept else 0.0)
 

@@ -65,8 +65,13 @@ class Penalty:
         """The same penalty elsewhere on a path."""
         raise NotImplementedError
 
+    def unpenalised(self, n_features: int) -> np.ndarray:
+        """Which features have no kink at any strength."""
+        raise NotImplementedError
+
     def vanishing(self, slopes: np.ndarray) -> float:
-        """The smallest strength at which all coefficients are zero, from their slopes at zero (a row a feature)."""
+        """The smallest strength at which all coefficients with kinks are zero, from their slopes at zero (a row a
+        feature)."""
         raise NotImplementedError
 
     def unpenalised(self, n_features: int) -> np.ndarray:

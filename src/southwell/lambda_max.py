@@ -67,20 +67,9 @@ def lambda_max(
 
 def vanishing_strength(problem: Problem) -> float:
     """The smallest leading strength of its own penalty at which every coefficient that it holds is zero."""
-    if not problem.blocks:
-        return _of_kinks(problem.with_penalty(problem.penalty.kinks))
-    penalty = problem.penalty
-    slopes = _table(problem, _core.null_model(problem.core())[2])
-    strength = penalty.vanishing(slopes)
-    if not penalty.unpenalised(problem.n_features).any():
-        return strength
-    # The others are fitted first, under a strength at which those that are held are zero.
-    above, strength = 0.0, strength or float(np.abs(slopes).max()) or 1.0
-    while strength > above:
-        above = 1e3 * strength
-        y = _best_dual(problem.with_penalty(penalty.at(above, penalty.ridge)))
-        strength = penalty.vanishing(_table(problem, problem.ready_layout().adjoint_wide(y, problem.width)))
-    return strength
+    if isinstance(problem, BlockProblem):
+        return _of_blocks(problem)
+    return _of_kinks(problem.with_penalty(problem.penalty.kinks))
 
 
 def _of_kinks(null: Problem) -> float:
@@ -95,7 +84,22 @@ def _of_kinks(null: Problem) -> float:
     return null.penalty.vanishing(null.ready_layout().adjoint(y)[: null.n_features, None])
 
 
-def _table(problem: Problem, slopes: np.ndarray) -> np.ndarray:
+def _of_blocks(problem: BlockProblem) -> float:
+    penalty = problem.penalty
+    slopes = _table(problem, _core.null_model(problem.core())[2])
+    strength = penalty.vanishing(slopes)
+    if not penalty.unpenalised(problem.n_features).any():
+        return strength
+    # The others are fitted first, under a strength at which those that have kinks are zero.
+    above, strength = 0.0, strength or float(np.abs(slopes).max()) or 1.0
+    while strength > above:
+        above = 1e3 * strength
+        y = _best_dual(problem.with_penalty(penalty.at(above, penalty.ridge)))
+        strength = penalty.vanishing(_table(problem, problem.ready_layout().adjoint_wide(y, problem.width)))
+    return strength
+
+
+def _table(problem: BlockProblem, slopes: np.ndarray) -> np.ndarray:
     size = problem.n_features * problem.width
     return slopes[:size].reshape(problem.n_features, problem.width)
 

@@ -237,8 +237,8 @@ class GroupPenalty(Penalty):
         return np.asarray((self.factors(np.bincount(group_of)) == 0)[group_of])
 
     def vanishing(self, slopes: np.ndarray) -> float:
-        """The smallest strength, l1 in proportion, at which all coefficients that can be zero are (see ``unpenalised``),
-        from their slopes at zero (a row a feature).
+        """The smallest strength, l1 in proportion, at which all coefficients that have a kink are zero, from their
+        slopes at zero (a row a feature).
 
         Group g is zero from the root of ``f(s) = N*((|z_g| - s r)_+) - s w_g`` on, with N* the dual norm and r the
         ratio of l1 to the strength; of non-negative coefficients -z_g counts in the place of |z_g|. f is convex and
