@@ -129,7 +129,7 @@ FAULTS = [
     Fault("dspdc: the last step of the frame is not extrapolated", "core/coupling/bilinear.hpp",
           "tau_[c] + beyond_product_ * last_tau_[c]", "tau_[c]", "test_block_methods.py"),
     Fault("block newton: the residual forgets the mean over classes", "core/newton/block_residual.hpp",
-          "const Real change = a * h[c] * (by[c] - mean);", "const Real change = a * h[c] * by[c];",
+          "const Real change = factor * own[c] * (by[c] - mean);", "const Real change = factor * own[c] * by[c];",
           "test_block_problems.py"),
     # couplings
     Fault("mirror: a move of the frame is lost", "core/coupling/mirror.hpp",
