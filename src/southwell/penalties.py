@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._dense import numbers
-from ._groups import numbers_of_groups
+from ._groups import compiled, numbers_of_groups
 from ._names import flag, shown
 from ._names import positive as at_least_zero
 from ._typing import Given
@@ -137,7 +137,7 @@ class ElasticNet(Penalty):
                 f"With several coefficients a feature, penalty weights must be > 0; got {weights.min()}. Every "
                 "feature must be penalised: give it a small weight."
             )
-        return _compiled(
+        return compiled(
             n_features, width, np.arange(n_features), weights, 0.0, self.l1, self.l2, positive=self.nonnegative
         )
 
@@ -184,11 +184,9 @@ class ElasticNet(Penalty):
 
 @dataclass(frozen=True, eq=False)
 class GroupPenalty(Penalty):
-    """Base of penalties on groups of features, ``sum_g w_g strength N(X_g) + l1 ||X||_1 + (l2/2) ||X||^2``; if
-    ``positive``, with X >= 0.
+    """Base of penalties on groups, ``sum_g w_g strength N(X_g) + l1 ||X||_1 + (l2/2) ||X||^2``; ``positive``: X >= 0.
 
-    A subclass names its norm N, which the core has under that name, and says how to compute norms and dual norms of
-    all groups at once, for messages and for the start of a path.
+    A subclass gives the name that its norm N has in the core, and computes norms and dual norms of all groups at once.
     """
 
     strength: float = 0.0
@@ -226,20 +224,18 @@ class GroupPenalty(Penalty):
         return replace(self, groups=group_of, weights=self.factors(np.bincount(group_of)))
 
     def at(self, strength: float, l2: float) -> Self:
-        """The same penalty with another strength, l1 in the same proportion to it, and another l2. Where there is an
-        l1 alone, ``strength`` is that of l1."""
+        """With another strength, l1 in proportion to it, and another l2. Of an l1 alone, ``strength`` is the l1."""
         if self.leading == "l1":
             return replace(self, l1=strength, l2=l2)
         l1 = self.l1 / self.strength * strength if self.l1 > 0 else 0.0
         return replace(self, strength=strength, l1=l1, l2=l2)
 
     def vanishing(self, slopes: np.ndarray) -> float:
-        """The smallest strength, l1 in proportion, at which all coefficients are zero, from their slopes at zero (a row
-        a feature).
+        """The smallest strength, l1 in proportion, at which all is zero, from the slopes at zero (a row a feature).
 
         Group g is zero from the root of ``f(s) = N*((|z_g| - s r)_+) - s w_g`` on, with N* the dual norm and r the
-        ratio of l1 to the strength; of non-negative coefficients -z_g counts in the place of |z_g|. f is convex and
-        decreasing, so Newton's method from 0 approaches its root from the left.
+        ratio of l1 to the strength; if ``positive``, -z_g stands for |z_g|. f is convex and decreasing, so Newton's
+        method from 0 approaches its root from the left.
         """
         sizes = _sizes(slopes, self.positive)
         top = float(sizes.max(initial=0.0))
@@ -278,13 +274,9 @@ class GroupPenalty(Penalty):
 
     def over_blocks(self, n_features: int, width: int) -> _core.Groups:
         """The compiled penalty over ``width`` coefficients a feature, its groups checked."""
-        group_of = self.group_of(n_features)
-        sizes = np.bincount(group_of)
-        weights = self.factors(sizes)
-        if self.absent:
-            raise ValueError(f"{type(self).__name__} needs a penalty: strength, l1 or l2 > 0.")
-        factors = self.strength, 0.0, 0.0, self.l1, self.l2
-        return _compiled(n_features, width, group_of, weights, *factors, norm=self.norm, positive=self.positive)
+        group_of, factors = self.group_of(n_features), (self.strength, 0.0, 0.0, self.l1, self.l2)
+        weights = self.factors(np.bincount(group_of))
+        return compiled(n_features, width, group_of, weights, *factors, norm=self.norm, positive=self.positive)
 
     def factors(self, sizes: np.ndarray) -> np.ndarray:
         """The weight of each group."""
@@ -363,8 +355,8 @@ class MaxGroups(GroupPenalty):
     """``sum_g w_g strength max |X_g| + l1 ||X||_1 + (l2/2) ||X||^2`` over groups g of features.
 
     The L1/L-infinity penalty: groups become zero as a whole, as with ``Groups``, and within a group several
-    coefficients reach the same largest size. Only that size is penalised, so the other coefficients of the group are
-    free up to it. Choose it where the features of a group act together and about equally.
+    coefficients reach the same largest size, which alone is penalised: the others are free up to it. Choose it where
+    the features of a group act together and about equally.
 
     Parameters
     ----------
@@ -407,17 +399,3 @@ def _representable(strength: float, weights: np.ndarray) -> float:
             "larger weights, or 0 where a coefficient is not to be penalised."
         )
     return strength
-
-
-def _compiled(n_features: int, width: int, group_of: np.ndarray, weights: np.ndarray, *factors: float,
-              norm: str = "euclidean", positive: bool = False) -> _core.Groups:  # fmt: skip
-    """The first three factors (strength, l1, l2) are multiplied by the weights; further ones are added to l1 and l2."""
-    strength, l1, l2, more_l1, more_l2 = (*factors, 0.0, 0.0)[:5]
-    with np.errstate(over="ignore"):
-        strengths, l1s, l2s = weights * strength, weights * l1 + more_l1, weights * l2 + more_l2
-    if not all(np.isfinite(values).all() for values in (strengths, l1s, l2s)):
-        raise ValueError(f"The strength times the weights overflows: the largest weight is {weights.max()}.")
-    order = np.argsort(group_of, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(group_of))])
-    indices = order.astype(np.int64), starts.astype(np.int64)
-    return _core.Groups(norm, positive, width, *indices, strengths, l1s, l2s, n_features)
