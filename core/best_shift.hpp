@@ -30,10 +30,11 @@ inline Shift best_shift(const SampleLoss& loss, CVec margins, Real guess = 0) {
   const Real unit = size > 0 ? std::min(size, 1.0) : 1;
   size = std::max(size, 1.0);
   const Real direction = at.first > 0 ? -1 : 1, newton = std::abs(at.first / at.second);
+  const Real most = std::min(1e15 * size, 1e300); // finite, or the search would not end
   Real step = newton < unit / 2 ? 2 * newton : unit, near = guess;
   while (loss.slope(margins, guess + direction * step).first * direction <
-         0) {                          // until the derivative changes sign
-    if (step > 1e15 * size) return {}; // it never does: there is no finite minimiser
+         0) {                   // until the derivative changes sign
+    if (step > most) return {}; // it never does: there is no finite minimiser
     near = guess + direction * step;
     step *= 4;
   }

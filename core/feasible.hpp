@@ -14,30 +14,6 @@
 
 namespace southwell {
 
-namespace kernels {
-
-SOUTHWELL_CLONES inline Real largest(const Real* z, Index n) { // max |z_j|; NaN if one is not finite
-  Real most = 0, nothing = 0;
-#pragma omp simd reduction(max : most) reduction(+ : nothing)
-  for (Index j = 0; j < n; ++j) {
-    most = std::abs(z[j]) > most ? std::abs(z[j]) : most;
-    nothing += 0 * z[j];
-  }
-  return most + nothing;
-}
-// sum_j (unit max(|scale z_j| - l1, 0))^2
-SOUTHWELL_CLONES inline Real excess(const Real* z, Real scale, Real l1, Real unit, Index n) {
-  Real total = 0;
-#pragma omp simd reduction(+ : total)
-  for (Index j = 0; j < n; ++j) {
-    const Real over = unit * std::max(std::abs(scale * z[j]) - l1, 0.0);
-    total += over * over;
-  }
-  return total;
-}
-
-} // namespace kernels
-
 class Feasible final : public Bound {
 public:
   Feasible(const Problem& problem, std::function<bool()> hurry)
@@ -45,7 +21,7 @@ public:
         rounding_(1e-13 + 1e-16 * Real(problem.design.rows())) {
     const ElasticNet& g = problem.penalty;
     for (Index j = 0; j < (g.plain() ? 1 : g.penalised()); ++j)
-      if (g[j].l1 == 0 && g[j].l2 == 0) first_free_ = std::min(first_free_, j);
+      if (g[j].free()) first_free_ = std::min(first_free_, j);
     first_free_ = std::min(first_free_, g.penalised());
   }
 
@@ -56,7 +32,7 @@ public:
     y_ = point.y;
     Real total = 0;
     for (Index j = 0; j < problem_.penalty.penalised(); ++j)
-      total += std::abs(point.x[j]) * std::sqrt(norms()[j]);
+      total += std::abs(point.x[j]) * (std::sqrt(norms()[j]) + std::abs(problem_.design.constant(j)));
     const Real error = 1e-15 * total;
     const Real bend = problem_.loss.smoothness(); // infinite for losses with kinks, whose pieces are linear
     return error * (weighted_norm() + (std::isfinite(bend) ? bend * error : 0));
@@ -73,16 +49,20 @@ public:
       project_(
           own_y(), z_, norms(), [&](Index j, Real) { return unpenalised(j); },
           [&, size = weighted_norm()](Index j) {
-            return 0.3 * rounding_ * std::sqrt(squared_norm(j)) * size;
+            return (0.3 * rounding_ * std::sqrt(squared_norm(j)) + slope_error(j)) * size;
           });
       last_failure_ = violation() > rounding_ ? off : infinity; // tried again at a tenth of it
     }
     rounding_share_ = 0;
     const Real debt = forgive(point.margins);
-    scale_ = least_scale(1);
-    Real best = -(conjugates(scale_) + debt);
-    if (const Real tighter = least_scale(0); tighter < scale_)
-      if (const Real value = -(conjugates(tighter) + debt); value > best) {
+    const ElasticNet& g = problem_.penalty;
+    const auto value_at = [&](Real scale) {
+      return -(g.conjugate(z_, scale, problem_.loss.conjugate(y_, scale)) + debt);
+    };
+    scale_ = g.feasible_scale(z_, true);
+    Real best = value_at(scale_);
+    if (const Real tighter = g.feasible_scale(z_, false); tighter < scale_)
+      if (const Real value = value_at(tighter); value > best) {
         best = value;
         scale_ = tighter;
       }
@@ -107,6 +87,10 @@ public:
 private:
   bool unpenalised(Index j) const { // scaling cannot help here: l1 = l2 = 0 and an unbounded side
     return problem_.penalty[j].feasible_scale(-z_[j]) == 0;
+  }
+  bool free(Index j) const { // the same for a slope of some sign
+    const ScalarElasticNet g = problem_.penalty[j];
+    return std::min(g.feasible_scale(1), g.feasible_scale(-1)) == 0;
   }
   Vec own_y() { // a copy of the point's y, made when it is first changed
     if (y_.data() != changed_y_.data()) changed_y_.assign(y_.begin(), y_.end());
@@ -136,11 +120,19 @@ private:
   CVec norms() {
     if (norms_.empty()) {
       norms_.resize(std::size_t(problem_.design.cols()));
-      problem_.design.column_squared_norms(problem_.loss.weights(), norms_);
+      const CVec weights = problem_.loss.weights();
+      problem_.design.column_squared_norms(weights, norms_);
+      std::vector<Index> names;
+      for (Index j = first_free_; j < problem_.penalty.penalised(); ++j)
+        if (free(j)) names.push_back(j);
+      measure_small_columns(problem_.design, weights, problem_.has_intercept(), std::move(names), norms_);
     }
     return norms_;
   }
 
+  Real slope_error(Index j) const { // relative to ||y||; the intercept's constant is its column
+    return j < problem_.penalty.penalised() ? FreeColumns::slope_error(problem_.design, j) : 0;
+  }
   // The largest slope of an unpenalised feature, relative to the norms of its column and of y.
   Real violation() {
     Real largest = 0, size = -1;
@@ -148,7 +140,7 @@ private:
       if (!unpenalised(j)) continue;
       if (size < 0) size = weighted_norm();
       const Real unit = std::sqrt(squared_norm(j)) * size;
-      largest = std::max(largest, unit > 0 ? std::abs(z_[j]) / unit : 0);
+      largest = std::max(largest, unit > 0 ? (std::abs(z_[j]) - slope_error(j) * size) / unit : 0);
     }
     return largest;
   }
@@ -186,10 +178,8 @@ private:
   // which span them.
   void find_free() {
     std::vector<Index> names;
-    for (Index j = first_free_; j < Index(z_.size()); ++j) {
-      const ScalarElasticNet g = problem_.penalty[j];
-      if (std::min(g.feasible_scale(1), g.feasible_scale(-1)) == 0) names.push_back(j);
-    }
+    for (Index j = first_free_; j < Index(z_.size()); ++j)
+      if (free(j)) names.push_back(j);
     const CVec weights = problem_.loss.weights();
     const std::vector<Index> inner = inner_columns(names);
     if (!inner.empty() && inner.size() < names.size()) {
@@ -218,36 +208,6 @@ private:
     if (first_free_ < problem_.penalty.penalised()) return norms();
     lone_norms_.assign(z_.size(), 1.0);
     return lone_norms_;
-  }
-
-  // The largest scale of y that puts all slopes in dom g*, with l2 counted in full (1) or not at all (0).
-  Real least_scale(Real part_of_l2) const {
-    Real scale = 1;
-    Index j = 0;
-    if (problem_.penalty.plain()) { // the same penalty for all: the largest slope decides
-      j = problem_.penalty.penalised();
-      ScalarElasticNet g = problem_.penalty[0];
-      g.l2 *= part_of_l2;
-      if (j > 0) scale = g.feasible_scale(kernels::largest(z_.data(), j));
-    }
-    for (; j < Index(z_.size()); ++j) {
-      ScalarElasticNet g = problem_.penalty[j];
-      g.l2 *= part_of_l2;
-      scale = std::min(scale, g.feasible_scale(-z_[j]));
-    }
-    return scale;
-  }
-  Real conjugates(Real scale) const {
-    Real total = problem_.loss.conjugate(y_, scale);
-    Index j = 0;
-    if (problem_.penalty.plain() && problem_.penalty.penalised() > 0) {
-      j = problem_.penalty.penalised();
-      const ScalarElasticNet g = problem_.penalty[0];
-      total += g.l2 > 0 ? kernels::excess(z_.data(), scale, g.l1, 1 / std::sqrt(2 * g.l2), j)
-                        : g.conjugate(scale * kernels::largest(z_.data(), j)); // 0, or infinity
-    }
-    for (; j < Index(z_.size()); ++j) total += problem_.penalty[j].conjugate(-scale * z_[j]);
-    return total;
   }
 
   const Problem& problem_;

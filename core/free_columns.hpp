@@ -10,12 +10,56 @@
 // on earlier ones up to rounding is subtracted from their combination on all samples (squaring would lose
 // half of the digits). If the difference is exactly zero, the column is dropped; otherwise q includes the
 // slope of the difference divided by its norm.
+//
+// The slopes of columns with a constant c_j, as centred sparse ones have, are differences of numbers that are
+// larger than they are, and known up to rounding errors of the size of |c_j| ||y||. q includes these.
 #pragma once
 #include "core/design/design.hpp"
 #include "core/support/cholesky.hpp"
 #include "core/support/math.hpp"
+#include <algorithm>
+#include <limits>
 
 namespace southwell {
+
+// Writes every `stride`-th entry of column k of `store`, a constant added.
+template <class Store> void write_column(const Store& store, Index k, Real constant, Index stride, Vec out) {
+  std::fill(out.begin(), out.end(), constant);
+  store[k].visit([&](Index i, Real a) {
+    if (i % stride == 0) out[i / stride] += a;
+  });
+}
+
+// Squared norms of columns that are constant up to rounding errors: `Design::column_squared_norms` makes them
+// zero, as sums of squares cannot tell. But an unpenalised coefficient may be as large as it likes, and move
+// margins through whatever is left of its column. Only a column that is zero in every entry, or with an
+// intercept the same in every entry, keeps a norm of zero.
+inline void measure_small_columns(const Design& design, CVec weights, bool intercept,
+                                  std::vector<Index> names, Vec norms) {
+  const std::vector<std::uint32_t> sizes =
+      design.lies_by_rows() ? design.column_sizes() : std::vector<std::uint32_t>();
+  std::erase_if(names, [&](Index j) {
+    return norms[j] != 0 || (!sizes.empty() && sizes[j] == 0 && design.constant(j) == 0);
+  });
+  if (names.empty()) return;
+  Columns columns;
+  design.gather(names, sizes, columns);
+  std::vector<Real> own(weights.size());
+  columns.visit([&](const auto& store) {
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      write_column(store, Index(k), design.constant(names[k]), 1, own);
+      const auto counted = std::find_if(weights.begin(), weights.end(), [](Real s) { return s > 0; });
+      const Real nothing = intercept ? own[std::size_t(counted - weights.begin())] : 0;
+      Real square = 0;
+      bool any = false;
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        square += weights[i] * own[i] * own[i];
+        any = any || (weights[i] > 0 && own[i] != nothing);
+      }
+      norms[names[k]] = any ? std::max(square, std::numeric_limits<Real>::denorm_min()) : 0;
+    }
+  });
+}
 
 class FreeColumns {
 public:
@@ -29,10 +73,15 @@ public:
       if (norms[j] > 0) { // a column of zeros has a slope of zero
         names_.push_back(j);
         lengths_.push_back(std::sqrt(norms[j]));
+        const bool own = intercept && names_.size() == 1; // its constant is the column itself
+        errors_.push_back(own ? 0 : slope_error(design, j) / lengths_.back());
       }
     // A single column, or more than `most`, are treated as orthogonal.
     if (Index(names_.size()) <= most && names_.size() > 1) factor();
   }
+
+  // The rounding error of the slope of column j beside those of its own entries, relative to ||y||.
+  static Real slope_error(const Design& design, Index j) { return 8e-16 * std::abs(design.constant(j)); }
 
   // q, an estimate in floating-point arithmetic, from the slopes of all columns and the s-weighted norm of y.
   Real part_in_span(CVec z, Real norm) const {
@@ -40,9 +89,9 @@ public:
     std::vector<Real> scaled(names_.size()); // in units of the norm of y: squares must not vanish
     for (std::size_t k = 0; k < names_.size(); ++k) scaled[k] = z[names_[k]] / lengths_[k] / norm;
     Real square = 0;
-    if (Index(independent_.size()) != factor_.size() || independent_.empty()) { // not factored
+    if (!factored()) {
       for (const Real v : scaled) square += v * v;
-      return norm * std::sqrt(square);
+      return norm * std::sqrt(square) + rounding_part(norm);
     }
     std::vector<Real> solved(independent_.size());
     for (std::size_t t = 0; t < independent_.size(); ++t) solved[t] = scaled[independent_[t]];
@@ -63,11 +112,13 @@ public:
 
   // The part of q that rounding errors of the slopes account for: no y has less.
   Real rounding_part(Real norm) const {
-    const bool factored = Index(independent_.size()) == factor_.size() && !independent_.empty();
-    return factored ? 4e-16 * norm * std::sqrt(Real(names_.size())) / factor_.smallest_pivot() : 0;
+    Real square = factored() ? 16e-32 * Real(names_.size()) : 0;
+    for (const Real error : errors_) square += error * error;
+    return norm * std::sqrt(square) / (factored() ? factor_.smallest_pivot() : 1);
   }
 
 private:
+  bool factored() const { return Index(independent_.size()) == factor_.size() && !independent_.empty(); }
   static constexpr Index most = 2000;     // columns: M has as many rows and columns
   static constexpr Real dependent = 1e-9; // of a column's squared norm; rounding errors are far smaller
   static constexpr std::size_t most_differences = 32; // each has the length of the samples
@@ -98,11 +149,7 @@ private:
     columns_.visit([&](const auto& store) {
       for (Index k = 0; k < count; ++k) {
         Real* own = table.data() + k * rows;
-        if (const Real constant = design_.constant(names_[k]); constant != 0)
-          std::fill_n(own, rows, constant);
-        store[k].visit([&](Index i, Real a) {
-          if (i % stride == 0) own[i / stride] += a;
-        });
+        write_column(store, k, design_.constant(names_[k]), stride, {own, std::size_t(rows)});
         for (Index i = 0; i < rows; ++i) own[i] *= root[i * stride] / lengths_[k];
       }
     });
@@ -192,7 +239,7 @@ private:
   CVec weights_;
   bool intercept_;
   std::vector<Index> names_;
-  std::vector<Real> lengths_;
+  std::vector<Real> lengths_, errors_; // of their slopes, for y and columns of length one
   Columns columns_;
   Cholesky factor_;                // of M for these columns, scaled to length one:
   std::vector<Index> independent_; // independent columns, by their place in `names_`

@@ -11,7 +11,7 @@ import struct
 import sys
 from collections import Counter
 
-PARTS = {"problems": "fuzz.problems", "hostile": "fuzz.hostile", "files": "fuzz.files"}
+PARTS = {name: f"fuzz.{name}" for name in ("problems", "proofs", "hostile", "files")}
 
 
 class Page:

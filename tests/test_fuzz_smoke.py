@@ -62,6 +62,13 @@ def test_short_run_over_model_files_finds_nothing():
     assert report.findings == [], report.details()
 
 
+@pytest.mark.own_memory
+def test_short_run_over_proofs_finds_none_that_is_refused_or_accepted_wrongly():
+    report = workers.run("proofs", 21, 600.0, 40, batch=20, limit=120.0)
+    assert report.cases == 40 and report.counts["verified"] > 20 and report.counts["damaged"] > 80
+    assert report.findings == [], report.details()
+
+
 @wide
 def test_sound_certificate_passes():
     assert checked(answer(statement())) == []

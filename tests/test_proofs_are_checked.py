@@ -85,6 +85,16 @@ def test_proofs_at_extreme_scales_are_checked(tmp_path, loss, scale):
     checked(tmp_path, sw.Problem(scale * A, b, loss, penalty), scale * A, b, max_epochs=100)
 
 
+@pytest.mark.parametrize("scale", [1e-100, 1e-40, 1e40, 1e100])
+@pytest.mark.parametrize("loss", ["softmax", "multiclass_hinge"])
+def test_proofs_of_groups_at_extreme_scales_are_checked(tmp_path, loss, scale):
+    A, b = sparse_model("squared", 20, 5, 6)
+    A = A / np.abs(A).max()
+    labels = np.digitize(b, np.quantile(b, [0.3, 0.7]))
+    penalty = Groups(0.02 * scale, l1=0.01 * scale, l2=0.1 * scale**2, groups=[0, 0, 1, 1, 2])
+    checked(tmp_path, sw.BlockProblem(scale * A, labels, loss, penalty), scale * A, labels, max_epochs=100)
+
+
 def test_points_that_are_no_solution(tmp_path):
     """A proof need not be of an optimum: any point has one."""
     rng = np.random.default_rng(3)

@@ -216,7 +216,16 @@ class Matrix:
         return by_row.astype(float) ** 2, by_column.astype(float) ** 2
 
     def exact_means(self, means: np.ndarray) -> np.ndarray:
-        """Means of dense columns, exact if a column is constant, so that it is exactly zero after centring."""
+        """Means of columns, exact if a column is constant, so that it is exactly zero after centring."""
+        if self.sparse:
+            by_column = self._given.format == "csc"
+            sizes = np.diff(self._given.indptr) if by_column else np.bincount(self._given.indices)
+            full = np.flatnonzero(sizes == self.shape[0])
+            if full.size:
+                values = self._given[:, full].tocsc().data.reshape(full.size, -1)
+                same = values.min(axis=1) == values.max(axis=1)
+                means[full[same]] = values[same, 0]
+            return means
         first = np.asarray(self._given[0], dtype=np.float64)
         for j in np.flatnonzero(np.isclose(means, first, rtol=1e-10, atol=0.0)):
             if (self._given[:, j] == first[j]).all():

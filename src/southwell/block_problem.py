@@ -62,7 +62,7 @@ class BlockProblem(Problem):
     def _checked_penalty(self, penalty: Penalty | None) -> Any:
         if penalty is not None and not isinstance(penalty, ElasticNet | GroupPenalty):
             raise TypeError(f"penalty must be a southwell penalty, Groups or ElasticNet; got {type(penalty).__name__}.")
-        if penalty is None or (penalty.l1 == penalty.l2 == 0 and getattr(penalty, "strength", 0.0) == 0):
+        if penalty is None or penalty.free:
             raise ValueError("Problems of blocks need a penalty: give l1 or l2 > 0, or Groups with a strength.")
         return penalty
 
@@ -106,7 +106,7 @@ class BlockProblem(Problem):
     def _centres_dense(self) -> bool:
         """Conjugate gradients on all coefficients do not need centring, and without it they read A in place. But
         columns with means far larger than their spread are centred, because rounding errors would dominate."""
-        if self.penalty.l1 > 0 or getattr(self.penalty, "strength", 0.0) > 0 or self.penalty.bounded:
+        if self.penalty.kinked or self.penalty.bounded:
             return True
         layout = self.data.ready_layout(None, False)
         means = layout.adjoint(self.weights)
@@ -251,7 +251,7 @@ def _class_numbers(b: Given, name: str, size: int, weights: np.ndarray, loss: st
     if given.shape != (size,):
         raise ValueError(f"The {loss} loss takes one class for each of the {size} samples; got shape {given.shape}.")
     floats = given.dtype.kind == "f" and np.isfinite(given).all()
-    whole = given.dtype.kind in "iub" or (floats and (given % 1 == 0).all() and np.abs(given).max() < 2**31)
+    whole = given.dtype.kind in "iub" or (floats and (given % 1 == 0).all() and float(np.abs(given).max()) < 2**31)
     if not whole:
         shown = ", ".join(str(value) for value in given[:3].tolist())
         raise ValueError(

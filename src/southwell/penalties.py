@@ -12,36 +12,13 @@ from ._dense import numbers
 from ._groups import compiled, numbers_of_groups
 from ._names import flag, shown
 from ._names import positive as at_least_zero
+from ._penalty import Penalty as Penalty
+from ._penalty import Separable as Separable
 from ._typing import Given
 
 
-class Penalty:
-    """Base of all penalties.
-
-    A path varies one number of a penalty, its ``leading`` one: ``at(strength, l2)`` is the same penalty elsewhere on
-    the path, and ``vanishing(slopes)`` the smallest strength at which all coefficients are zero.
-    ``settled(n_features)`` is the same penalty with its groups in a form that is quick to read again and again.
-    """
-
-    leading: str
-    l1: float
-    l2: float
-
-    def settled(self, n_features: int) -> Penalty:
-        raise NotImplementedError
-
-    def at(self, strength: float, l2: float) -> Penalty:
-        raise NotImplementedError
-
-    def vanishing(self, slopes: np.ndarray) -> float:
-        raise NotImplementedError
-
-    def value(self, x: np.ndarray) -> float:
-        raise NotImplementedError
-
-
 @dataclass(frozen=True, eq=False)
-class ElasticNet(Penalty):
+class ElasticNet(Separable):
     """``sum_j w_j (l1 |x_j| + (l2/2) x_j^2)`` with ``lower_j <= x_j <= upper_j``.
 
     Parameters
@@ -105,7 +82,7 @@ class ElasticNet(Penalty):
         return weights * self.l1, weights * self.l2, lower, upper
 
     @property
-    def bounded(self) -> bool:
+    def bounded(self) -> bool:  # type: ignore[override]
         return self.lower is not None or self.upper is not None
 
     @property
@@ -114,9 +91,31 @@ class ElasticNet(Penalty):
         return self.upper is None and self.lower is not None and not np.any(numbers("lower", self.lower))
 
     @property
-    def absent(self) -> bool:
-        """Whether no coefficient is penalised."""
-        return self.l1 == 0 and self.l2 == 0 and not self.bounded
+    def kinked(self) -> bool:
+        return self.l1 > 0
+
+    @property
+    def ridge(self) -> float:
+        return self.l2
+
+    @property
+    def quadratic(self) -> bool:
+        return self.smooth and self.strongly_convex
+
+    @property
+    def excludes_zero(self) -> bool:
+        lower, upper = (0.0 if bound is None else bound for bound in (self.lower, self.upper))
+        return bool(np.any(np.asarray(lower) > 0) or np.any(np.asarray(upper) < 0))
+
+    @property
+    def kinks(self) -> ElasticNet:
+        return ElasticNet(l1=1.0, weights=self.weights)
+
+    def unpenalised(self, n_features: int) -> np.ndarray:
+        return np.asarray(self.factors(n_features) == 0)
+
+    def ridges(self, n_features: int) -> np.ndarray:
+        return self.by_coefficient(n_features, False)[1]
 
     @property
     def least_l2(self) -> float:
@@ -257,12 +256,16 @@ class GroupPenalty(Penalty):
         return _representable(strength, weights)
 
     @property
-    def bounded(self) -> bool:
+    def bounded(self) -> bool:  # type: ignore[override]
         return self.positive
 
     @property
-    def absent(self) -> bool:
-        return self.strength == 0 and self.l1 == 0 and self.l2 == 0
+    def kinked(self) -> bool:
+        return self.strength > 0 or self.l1 > 0
+
+    @property
+    def ridge(self) -> float:
+        return self.l2
 
     @property
     def least_l2(self) -> float:
@@ -298,8 +301,10 @@ class GroupPenalty(Penalty):
     def value(self, x: np.ndarray) -> float:
         """The penalty at these coefficients."""
         group_of = self.group_of(x.shape[0])
-        by_group = self.factors(np.bincount(group_of)) @ self.norms(x.reshape(x.shape[0], -1), group_of)
-        return float(self.strength * by_group + self.l1 * np.abs(x).sum() + self.l2 / 2 * (x**2).sum())
+        with np.errstate(over="ignore"):  # infinite then
+            norms = self.norms(x.reshape(x.shape[0], -1), group_of)
+            by_group = (self.factors(np.bincount(group_of)) * self.strength) @ norms
+            return float(by_group + self.l1 * np.abs(x).sum() + self.l2 / 2 * (x**2).sum())
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from ._question import Start
 from ._typing import Given
 from ._words import OF_SOLVE, Words
 from .losses import Loss
-from .penalties import ElasticNet, GroupPenalty, Penalty
+from .penalties import ElasticNet, GroupPenalty, Penalty, Separable
 from .proof import Proof
 from .result import Result
 
@@ -100,6 +100,7 @@ class Problem:
     # Overridden by problems of blocks.
 
     blocks: ClassVar[bool] = False
+    penalty: Separable
 
     @property
     def width(self) -> int:
@@ -246,7 +247,7 @@ class Problem:
         if given is not None:
             return _data.vector(given, "means", self.n_features).copy()
         means = self.data.ready_layout(None, False).adjoint(self.weights)
-        return self.matrix.exact_means(means) if self.data.shifts_are_free else means
+        return means if self.factorised else self.matrix.exact_means(means)
 
     def with_penalty(self, penalty: Penalty) -> Self:
         """The same data and loss with another penalty. Layouts are shared and the data are not checked again.

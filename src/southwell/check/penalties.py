@@ -32,6 +32,11 @@ def _common(*numbers: Fraction) -> tuple[Fraction, list[int]]:
     return unit, [int(number / unit) for number in numbers]
 
 
+def _magnitude(number: Fraction) -> int:
+    """The least integer k, or one more, with number < 2^k, for a number > 0."""
+    return number.numerator.bit_length() - number.denominator.bit_length() + 1
+
+
 class ElasticNet:
     """sum_j w_j (l1 |x_j| + (l2/2) x_j^2) on lower_j <= x_j <= upper_j, with exact products."""
 
@@ -141,10 +146,11 @@ class Groups:
         for strength, members in zip(self.strengths, self.members, strict=True):
             block = [v for j in members for v in numbers[j * k : (j + 1) * k]]
             if any(block) and strength:
-                below, above = self._norm(block, unit, bits)
-                low, high = low + strength * below, high + strength * above
+                finer = max(bits + _magnitude(strength), 0)  # errors of the norm are multiplied by the strength
+                below, above = self._norm(block, unit, finer)
+                low, high = low + strength * below / (1 << finer), high + strength * above / (1 << finer)
         exact = self.l1 * sum(map(abs, numbers)) * unit + self.l2 / 2 * sum(v * v for v in numbers) * unit * unit
-        return exact + low / (1 << bits), exact + high / (1 << bits)
+        return exact + low, exact + high
 
     def free(self, z: list[int]) -> list[int]:
         return []  # a group without a penalty makes the scale 0
@@ -159,8 +165,10 @@ class Groups:
 
     def _square(self, excess: list[int], unit: Fraction, strength: Fraction, bits: int) -> Enclosure:
         """The square of the distance of these numbers from the dual ball of radius ``strength``, enclosed."""
-        ends = root(sum(one * one for one in excess) * unit * unit, bits)
-        below, above = (max(Fraction(end, 1 << bits) - strength, Fraction(0)) for end in ends)
+        square = sum(one * one for one in excess) * unit * unit
+        # Errors of the root are multiplied by the excess, which is less than the root, and divided by l2.
+        finer = max(bits + _magnitude(square) // 2 + 2 - _magnitude(self.l2), 0)
+        below, above = (max(Fraction(end, 1 << finer) - strength, Fraction(0)) for end in root(square, finer))
         return below * below, above * above
 
     def _blocks(self, z: list[list[int]]) -> Any:

@@ -58,6 +58,20 @@ class FitData:
     told: dict[str, Any]
     together: bool = False
 
+    @property
+    def total(self) -> float:
+        """The total weight: without weights the number of samples."""
+        if self.weights is None:
+            return float(self.X.shape[0])
+        with np.errstate(over="ignore"):
+            total = float(self.weights.sum())
+        if not np.isfinite(total):
+            raise ValueError(
+                f"The weights of all samples must have a finite sum; the largest is {self.weights.max():.3g}. Scale "
+                "sample_weight down."
+            )
+        return total
+
 
 class LinearEstimator(CallbackSupportMixin, BaseEstimator):
     """A linear model that is fitted with a certificate.
@@ -130,7 +144,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         hooks = Hooks(self, data, data.targets.count, self._chooses)
         if self._chooses:
             self._choose(data, hooks)
-        total = float(data.X.shape[0] if data.weights is None else data.weights.sum())
+        total = data.total
         strengths = [self._strengths(total, k) for k in range(data.targets.count)]
         first = self._first(data)
 

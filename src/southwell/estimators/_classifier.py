@@ -80,7 +80,8 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
                 by_class = compute_class_weight(self.class_weight, classes=classes, y=y[there])
             if not (by_class > 0).all():
                 raise ValueError(f"class_weight must be positive for every class; got {shown(self.class_weight)}.")
-            weights = by_class[codes] * (1.0 if weights is None else weights)
+            with np.errstate(over="ignore"):  # refused with their sum
+                weights = by_class[codes] * (1.0 if weights is None else weights)
         two = classes.size == 2
         targets = Targets(lambda k: np.where(codes == k + two, 1.0, -1.0), 1 if two else classes.size)
         return classes, targets, weights

@@ -20,7 +20,7 @@ from .._words import OF_ESTIMATORS
 from ..path import Path, follow
 from ..penalties import Penalty
 from ..problem import Problem
-from ..solve import Settings, shortcoming_of_many
+from ..solve import Settings, able, shortcoming_of_many
 from ..solve_many import Targets, run_all
 from ..status import Status
 
@@ -130,7 +130,7 @@ class _Training:
         problem = folds.state(
             folds.X[train], folds.targets(0)[train], None if folds.weights is None else folds.weights[train]
         )
-        prepared = methods.get(folds.method).prepare(problem, problem.start(None), folds.settings.seed)
+        prepared = able(methods.get(folds.method), problem).prepare(problem, problem.start(None), folds.settings.seed)
         prepared.close()  # the problem keeps the layouts that were built, for all paths of the fold
         return problem
 

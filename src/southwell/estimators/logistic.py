@@ -108,7 +108,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
     def _first(self, data: FitData) -> Problem:
         if not data.together:
             return super()._first(data)
-        total = float(data.X.shape[0] if data.weights is None else data.weights.sum())
+        total = data.total
         strengths = self._strengths(total)
         if strengths.l1 == 0 and strengths.l2 == 0:
             raise ValueError(

@@ -243,6 +243,8 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
                 f"{self.unlabelled!r} for nodes without."
             )
         y = column_or_1d(readable(y, "y"), warn=True)
+        if y.dtype.kind == "V":
+            raise TypeError(f"y must hold one label, a number or a text, for each row of X; got {shown(y.dtype)}.")
         if y.size != size:
             raise ValueError(
                 f"y must have {size} entries, one for each row of X; got {y.size}. "
@@ -261,7 +263,9 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
     def _marked(self, y: np.ndarray) -> np.ndarray:
         mark = self.unlabelled
         try:
-            several = not isinstance(mark, str | bytes) and (np.ndim(mark) > 0 or sp.issparse(mark))
+            several = not isinstance(mark, str | bytes) and (
+                np.ndim(mark) > 0 or sp.issparse(mark) or np.asarray(mark).dtype.kind == "V"
+            )
         except (TypeError, ValueError):  # lists of mixed lengths
             several = True
         if several:

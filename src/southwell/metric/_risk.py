@@ -210,7 +210,8 @@ class MatrixRisk:
             W = self.data.adjoint(self.weights * y, exact=True)
         if not np.isfinite(W).all():
             raise ValueError(f"y is too large: A'y overflows. The largest entry is {np.abs(y).max():.3g}.")
-        primal, dual = self.primal(x, m), self.dual(y, self.penalty.conjugate(-W))
+        with np.errstate(over="ignore"):  # a dual value of minus infinity then
+            primal, dual = self.primal(x, m), self.dual(y, self.penalty.conjugate(-W))
         return Certificate(primal, dual, primal - dual)
 
     # Used by the loop and the algorithms
