@@ -1,10 +1,11 @@
-"""Partitions of the features into groups, as users write them."""
+"""Partitions of the features into groups: as users write them, and with their penalties compiled."""
 
 from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
 
+from . import _core
 from ._dense import plain
 from ._names import shown
 from ._typing import Given
@@ -74,3 +75,17 @@ def _from_lists(given: Given, n_features: int) -> np.ndarray:
             "group of its own is a plain lasso on it."
         )
     return group_of
+
+
+def compiled(n_features: int, width: int, group_of: np.ndarray, weights: np.ndarray, *factors: float,
+              norm: str = "euclidean", positive: bool = False) -> _core.Groups:  # fmt: skip
+    """The first three factors (strength, l1, l2) are multiplied by the weights; further ones are added to l1 and l2."""
+    strength, l1, l2, more_l1, more_l2 = (*factors, 0.0, 0.0)[:5]
+    with np.errstate(over="ignore"):
+        strengths, l1s, l2s = weights * strength, weights * l1 + more_l1, weights * l2 + more_l2
+    if not all(np.isfinite(values).all() for values in (strengths, l1s, l2s)):
+        raise ValueError(f"The strength times the weights overflows: the largest weight is {weights.max()}.")
+    order = np.argsort(group_of, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(group_of))])
+    indices = order.astype(np.int64), starts.astype(np.int64)
+    return _core.Groups(norm, positive, width, *indices, strengths, l1s, l2s, n_features)

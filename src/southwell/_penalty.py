@@ -65,10 +65,6 @@ class Penalty:
         """The same penalty elsewhere on a path."""
         raise NotImplementedError
 
-    def unpenalised(self, n_features: int) -> np.ndarray:
-        """Which features have no kink at any strength."""
-        raise NotImplementedError
-
     def vanishing(self, slopes: np.ndarray) -> float:
         """The smallest strength at which all coefficients with kinks are zero, from their slopes at zero (a row a
         feature)."""
@@ -115,3 +111,17 @@ class Separable(Penalty):
         """l1, l2 and both bounds of each coefficient. Only L-BFGS asks, since it splits coefficients at the kink of an
         elastic net; an intercept, the last, has no penalty and no bounds."""
         raise NotImplementedError
+
+
+def counted(slopes: np.ndarray, nonnegative: bool) -> np.ndarray:
+    """What counts of slopes at zero: where coefficients are >= 0, only a negative slope moves one."""
+    return np.asarray(np.maximum(-slopes, 0.0) if nonnegative else np.abs(slopes))
+
+
+def representable(strength: float, weights: np.ndarray) -> float:
+    if not np.isfinite(strength):
+        raise ValueError(
+            "No finite strength makes all coefficients zero: the smallest penalty weight is "
+            f"{weights.min(initial=np.inf):.3g}. Give larger weights, or 0 where a coefficient is not to be penalised."
+        )
+    return strength

@@ -9,11 +9,12 @@ import numpy as np
 
 from . import _core
 from ._dense import numbers
-from ._groups import numbers_of_groups
+from ._groups import compiled, numbers_of_groups
 from ._names import flag, shown
 from ._names import positive as at_least_zero
 from ._penalty import Penalty as Penalty
 from ._penalty import Separable as Separable
+from ._penalty import counted, representable
 from ._typing import Given
 
 
@@ -129,7 +130,7 @@ class ElasticNet(Separable):
                 "step in closed form. Give lower=0 alone, or solve for one target at a time."
             )
         weights = self.factors(n_features)
-        return _compiled(
+        return compiled(
             n_features, width, np.arange(n_features), weights, 0.0, self.l1, self.l2, positive=self.nonnegative
         )
 
@@ -163,8 +164,8 @@ class ElasticNet(Separable):
         """The smallest l1 at which penalised coefficients are zero, from their slopes at zero (a row a feature)."""
         weights, held = self.factors(slopes.shape[0]), ~self.unpenalised(slopes.shape[0])
         with np.errstate(over="ignore"):
-            strength = float((_sizes(slopes[held], self.nonnegative) / weights[held, None]).max(initial=0.0))
-        return _representable(strength, weights[held])
+            strength = float((counted(slopes[held], self.nonnegative) / weights[held, None]).max(initial=0.0))
+        return representable(strength, weights[held])
 
     @staticmethod
     def _array(name: str, given: Given, size: int, finite: bool = False, each: str = "feature") -> np.ndarray:
@@ -181,11 +182,9 @@ class ElasticNet(Separable):
 
 @dataclass(frozen=True, eq=False)
 class GroupPenalty(Penalty):
-    """Base of penalties on groups of features, ``sum_g w_g strength N(X_g) + l1 ||X||_1 + (l2/2) ||X||^2``; if
-    ``positive``, with X >= 0.
+    """Base of penalties on groups, ``sum_g w_g strength N(X_g) + l1 ||X||_1 + (l2/2) ||X||^2``; ``positive``: X >= 0.
 
-    A subclass names its norm N, which the core has under that name, and says how to compute norms and dual norms of
-    all groups at once, for messages and for the start of a path.
+    A subclass gives the name that its norm N has in the core, and computes norms and dual norms of all groups at once.
     """
 
     strength: float = 0.0
@@ -223,8 +222,7 @@ class GroupPenalty(Penalty):
         return replace(self, groups=group_of, weights=self.factors(np.bincount(group_of)))
 
     def at(self, strength: float, l2: float) -> Self:
-        """The same penalty with another strength, l1 in the same proportion to it, and another l2. Where there is an
-        l1 alone, ``strength`` is that of l1."""
+        """With another strength, l1 in proportion to it, and another l2. Of an l1 alone, ``strength`` is the l1."""
         if self.leading == "l1":
             return replace(self, l1=strength, l2=l2)
         l1 = self.l1 / self.strength * strength if self.l1 > 0 else 0.0
@@ -241,10 +239,10 @@ class GroupPenalty(Penalty):
         slopes at zero (a row a feature).
 
         Group g is zero from the root of ``f(s) = N*((|z_g| - s r)_+) - s w_g`` on, with N* the dual norm and r the
-        ratio of l1 to the strength; of non-negative coefficients -z_g counts in the place of |z_g|. f is convex and
-        decreasing, so Newton's method from 0 approaches its root from the left.
+        ratio of l1 to the strength; if ``positive``, -z_g stands for |z_g|. f is convex and decreasing, so Newton's
+        method from 0 approaches its root from the left.
         """
-        sizes = np.where(self.unpenalised(slopes.shape[0])[:, None], 0.0, _sizes(slopes, self.positive))
+        sizes = np.where(self.unpenalised(slopes.shape[0])[:, None], 0.0, counted(slopes, self.positive))
         top = float(sizes.max(initial=0.0))
         if top == 0 or self.leading == "l1":
             return top
@@ -262,7 +260,7 @@ class GroupPenalty(Penalty):
                     break
                 roots = further
             strength = float(top * roots.max())
-        return _representable(strength, weights[weights > 0])
+        return representable(strength, weights[weights > 0])
 
     @property
     def kinked(self) -> bool:
@@ -273,12 +271,8 @@ class GroupPenalty(Penalty):
         return self.l2
 
     @property
-    def bounded(self) -> bool:
+    def bounded(self) -> bool:  # type: ignore[override]
         return self.positive
-
-    @property
-    def absent(self) -> bool:
-        return self.free
 
     @property
     def least_l2(self) -> float:
@@ -290,11 +284,9 @@ class GroupPenalty(Penalty):
 
     def over_blocks(self, n_features: int, width: int) -> _core.Groups:
         """The compiled penalty over ``width`` coefficients a feature, its groups checked."""
-        group_of = self.group_of(n_features)
-        sizes = np.bincount(group_of)
-        weights = self.factors(sizes)
-        factors = self.strength, 0.0, 0.0, self.l1, self.l2
-        return _compiled(n_features, width, group_of, weights, *factors, norm=self.norm, positive=self.positive)
+        group_of, factors = self.group_of(n_features), (self.strength, 0.0, 0.0, self.l1, self.l2)
+        weights = self.factors(np.bincount(group_of))
+        return compiled(n_features, width, group_of, weights, *factors, norm=self.norm, positive=self.positive)
 
     def factors(self, sizes: np.ndarray) -> np.ndarray:
         """The weight of each group."""
@@ -316,9 +308,8 @@ class GroupPenalty(Penalty):
         """The penalty at these coefficients."""
         group_of = self.group_of(x.shape[0])
         with np.errstate(over="ignore"):  # infinite then
-            by_group = (self.factors(np.bincount(group_of)) * self.strength) @ self.norms(
-                x.reshape(x.shape[0], -1), group_of
-            )
+            norms = self.norms(x.reshape(x.shape[0], -1), group_of)
+            by_group = (self.factors(np.bincount(group_of)) * self.strength) @ norms
             return float(by_group + self.l1 * np.abs(x).sum() + self.l2 / 2 * (x**2).sum())
 
 
@@ -375,8 +366,8 @@ class MaxGroups(GroupPenalty):
     """``sum_g w_g strength max |X_g| + l1 ||X||_1 + (l2/2) ||X||^2`` over groups g of features.
 
     The L1/L-infinity penalty: groups become zero as a whole, as with ``Groups``, and within a group several
-    coefficients reach the same largest size. Only that size is penalised, so the other coefficients of the group are
-    free up to it. Choose it where the features of a group act together and about equally.
+    coefficients reach the same largest size, which alone is penalised: the others are free up to it. Choose it where
+    the features of a group act together and about equally.
 
     Parameters
     ----------
@@ -405,31 +396,3 @@ class MaxGroups(GroupPenalty):
     @staticmethod
     def dual_norms(w: np.ndarray, group_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.bincount(group_of, w.sum(axis=1)), np.bincount(group_of, (w > 0).sum(axis=1)).astype(float)
-
-
-def _sizes(slopes: np.ndarray, nonnegative: bool) -> np.ndarray:
-    """What counts of slopes at zero: where coefficients are >= 0, only a negative slope moves one."""
-    return np.asarray(np.maximum(-slopes, 0.0) if nonnegative else np.abs(slopes))
-
-
-def _representable(strength: float, weights: np.ndarray) -> float:
-    if not np.isfinite(strength):
-        raise ValueError(
-            "No finite strength makes all coefficients zero: the smallest penalty weight is "
-            f"{weights.min(initial=np.inf):.3g}. Give larger weights, or 0 where a coefficient is not to be penalised."
-        )
-    return strength
-
-
-def _compiled(n_features: int, width: int, group_of: np.ndarray, weights: np.ndarray, *factors: float,
-              norm: str = "euclidean", positive: bool = False) -> _core.Groups:  # fmt: skip
-    """The first three factors (strength, l1, l2) are multiplied by the weights; further ones are added to l1 and l2."""
-    strength, l1, l2, more_l1, more_l2 = (*factors, 0.0, 0.0)[:5]
-    with np.errstate(over="ignore"):
-        strengths, l1s, l2s = weights * strength, weights * l1 + more_l1, weights * l2 + more_l2
-    if not all(np.isfinite(values).all() for values in (strengths, l1s, l2s)):
-        raise ValueError(f"The strength times the weights overflows: the largest weight is {weights.max()}.")
-    order = np.argsort(group_of, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(group_of))])
-    indices = order.astype(np.int64), starts.astype(np.int64)
-    return _core.Groups(norm, positive, width, *indices, strengths, l1s, l2s, n_features)

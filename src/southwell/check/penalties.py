@@ -169,8 +169,10 @@ class Groups:
 
     def _square(self, excess: list[int], unit: Fraction, strength: Fraction, bits: int) -> Enclosure:
         """The square of the distance of these numbers from the dual ball of radius ``strength``, enclosed."""
-        ends = root(sum(one * one for one in excess) * unit * unit, bits)
-        below, above = (max(Fraction(end, 1 << bits) - strength, Fraction(0)) for end in ends)
+        square = sum(one * one for one in excess) * unit * unit
+        # Errors of the root are multiplied by the excess, which is less than the root, and divided by l2.
+        finer = max(bits + _magnitude(square) // 2 + 2 - _magnitude(self.l2), 0)
+        below, above = (max(Fraction(end, 1 << finer) - strength, Fraction(0)) for end in root(square, finer))
         return below * below, above * above
 
     def _blocks(self, z: list[list[int]]) -> Any:
