@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy import optimize
 
 import southwell as sw
 from block_problems import CLASSES, LABELS, TASKS, data, parts, solved, stated
@@ -303,13 +304,18 @@ def test_other_bounds_over_blocks_are_refused(bounds):
         sw.solve(A, B, penalty=ElasticNet(0.1, **bounds))
 
 
+@pytest.mark.parametrize("penalty", [MaxGroups(positive=True), ElasticNet(lower=0), Groups(positive=True)])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_signs_alone_are_non_negative_least_squares(penalty, intercept):
+    X = A - A.mean(0) if intercept else A  # an intercept takes the means away
+    Y = B - B.mean(0) if intercept else B
+    r = sw.solve(A, B, penalty=penalty, intercept=intercept, tol=1e-10)
+    assert r.status and r.x.min() == 0
+    for c, column in enumerate(Y.T):
+        np.testing.assert_allclose(r.x[:, c], optimize.nnls(X, column)[0], atol=1e-5)
+
+
 def test_bad_input_is_refused():
-    with pytest.raises(ValueError, match="need a penalty"):
-        sw.solve(A, B, penalty=MaxGroups())
-    with pytest.raises(ValueError, match="need a penalty"):
-        sw.solve(A, B, penalty=ElasticNet(lower=0))
-    with pytest.raises(ValueError, match="need a penalty"):
-        sw.solve(A, B, penalty=Groups(positive=True))
     with pytest.raises(TypeError, match="positive must be True or False"):
         MaxGroups(0.1, positive="yes")
     with pytest.raises(ValueError, match="strength must be"):
