@@ -110,3 +110,17 @@ class Separable(Penalty):
         """l1, l2 and both bounds of each coefficient. Only L-BFGS asks, since it splits coefficients at the kink of an
         elastic net; an intercept, the last, has no penalty and no bounds."""
         raise NotImplementedError
+
+
+def counted(slopes: np.ndarray, nonnegative: bool) -> np.ndarray:
+    """What counts of slopes at zero: where coefficients are >= 0, only a negative slope moves one."""
+    return np.asarray(np.maximum(-slopes, 0.0) if nonnegative else np.abs(slopes))
+
+
+def representable(strength: float, weights: np.ndarray) -> float:
+    if not np.isfinite(strength):
+        raise ValueError(
+            f"No finite strength makes all coefficients zero: the smallest penalty weight is {weights.min():.3g}. Give "
+            "larger weights, or 0 where a coefficient is not to be penalised."
+        )
+    return strength

@@ -14,6 +14,7 @@ from ._names import flag, shown
 from ._names import positive as at_least_zero
 from ._penalty import Penalty as Penalty
 from ._penalty import Separable as Separable
+from ._penalty import counted, representable
 from ._typing import Given
 
 
@@ -165,8 +166,8 @@ class ElasticNet(Separable):
         weights = self.factors(slopes.shape[0])
         held = weights > 0
         with np.errstate(over="ignore"):
-            strength = float((_sizes(slopes[held], self.nonnegative) / weights[held, None]).max(initial=0.0))
-        return _representable(strength, weights[held])
+            strength = float((counted(slopes[held], self.nonnegative) / weights[held, None]).max(initial=0.0))
+        return representable(strength, weights[held])
 
     @staticmethod
     def _array(name: str, given: Given, size: int, finite: bool = False, each: str = "feature") -> np.ndarray:
@@ -236,7 +237,7 @@ class GroupPenalty(Penalty):
         ratio of l1 to the strength; if ``positive``, -z_g stands for |z_g|. f is convex and decreasing, so Newton's
         method from 0 approaches its root from the left.
         """
-        sizes = _sizes(slopes, self.positive)
+        sizes = counted(slopes, self.positive)
         top = float(sizes.max(initial=0.0))
         if top == 0 or self.leading == "l1":
             return top
@@ -253,7 +254,7 @@ class GroupPenalty(Penalty):
                     break
                 roots = further
             strength = float(top * roots.max())
-        return _representable(strength, weights)
+        return representable(strength, weights)
 
     @property
     def bounded(self) -> bool:  # type: ignore[override]
@@ -390,17 +391,3 @@ class MaxGroups(GroupPenalty):
     @staticmethod
     def dual_norms(w: np.ndarray, group_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.bincount(group_of, w.sum(axis=1)), np.bincount(group_of, (w > 0).sum(axis=1)).astype(float)
-
-
-def _sizes(slopes: np.ndarray, nonnegative: bool) -> np.ndarray:
-    """What counts of slopes at zero: where coefficients are >= 0, only a negative slope moves one."""
-    return np.asarray(np.maximum(-slopes, 0.0) if nonnegative else np.abs(slopes))
-
-
-def _representable(strength: float, weights: np.ndarray) -> float:
-    if not np.isfinite(strength):
-        raise ValueError(
-            f"No finite strength makes all coefficients zero: the smallest penalty weight is {weights.min():.3g}. Give "
-            "larger weights, or 0 where a coefficient is not to be penalised."
-        )
-    return strength
