@@ -4,6 +4,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
+#include <stdexcept>
 #include <vector>
 
 namespace nb = nanobind;
@@ -178,39 +179,111 @@ void def_losses(nb::module_& m) {
       });
 }
 
+// A question that each scalar penalty of a sum answers: f(g_j, x_j, ...) for an array x, and further arrays
+// or numbers.
+Real at(Real number, Index) { return number; }
+Real at(const Array<Real>& numbers, Index j) { return numbers.data()[j]; }
+void fits(Real, Index) {}
+void fits(const Array<Real>& numbers, Index size) { sized(numbers, size); }
+
+template <class... Rest, class F, class... Names>
+void def_question(nb::class_<ElasticNet>& net, const char* name, F f, Names... names) {
+  net.def(
+      name,
+      [f](const ElasticNet& self, Array<Real> x, Rest... rest) {
+        (fits(rest, Index(x.shape(0))), ...);
+        return mapped(x, [&](Index j) { return Real(f(self[j], x.data()[j], at(rest, j)...)); });
+      },
+      names...);
+}
+CVec over_all(const ElasticNet& net, const Array<Real>& numbers) {
+  if (Index(numbers.shape(0)) < net.penalised())
+    throw std::invalid_argument("fewer numbers than coordinates");
+  return view(numbers);
+}
+
 void def_penalties(nb::module_& m) {
-  nb::class_<ElasticNet>(m, "ElasticNet", "The elastic net over all coordinates.")
+  nb::class_<ElasticNet> net(m, "ElasticNet", "The elastic net over all coordinates.");
+  net.def(
+         "__init__",
+         [](ElasticNet* self, Real l1, Real l2, Array<Real> weights, Array<Real> lower, Array<Real> upper,
+            Index penalised) {
+           new (self) ElasticNet(l1, l2, copied(weights), copied(lower), copied(upper), penalised);
+         },
+         "l1"_a, "l2"_a, "weights"_a, "lower"_a, "upper"_a, "penalised"_a)
       .def(
-          "__init__",
-          [](ElasticNet* self, Real l1, Real l2, Array<Real> weights, Array<Real> lower, Array<Real> upper,
-             Index penalised) {
-            new (self) ElasticNet(l1, l2, copied(weights), copied(lower), copied(upper), penalised);
-          },
-          "l1"_a, "l2"_a, "weights"_a, "lower"_a, "upper"_a, "penalised"_a)
-      .def(
-          "value",
-          [](const ElasticNet& self, Array<Real> x) {
-            return mapped(x, [&](Index j) { return self[j].value(x.data()[j]); });
-          },
+          "total_value", [](const ElasticNet& self, Array<Real> x) { return self.value(over_all(self, x)); },
           "x"_a)
       .def(
-          "prox",
-          [](const ElasticNet& self, Array<Real> v, Real step) {
-            return mapped(v, [&](Index j) { return self[j].prox(v.data()[j], step); });
+          "total_conjugate",
+          [](const ElasticNet& self, Array<Real> slopes, Real scale) {
+            return self.conjugate(over_all(self, slopes), scale, 0);
           },
-          "v"_a, "step"_a)
+          "slopes"_a, "scale"_a, "The sum of g_j*(-scale z_j).")
       .def(
-          "conjugate",
-          [](const ElasticNet& self, Array<Real> v) {
-            return mapped(v, [&](Index j) { return self[j].conjugate(v.data()[j]); });
+          "total_feasible_scale",
+          [](const ElasticNet& self, Array<Real> slopes, bool with_ridge) {
+            return self.feasible_scale(over_all(self, slopes), with_ridge);
           },
-          "v"_a)
-      .def(
-          "feasible_scale",
-          [](const ElasticNet& self, Array<Real> v) {
-            return mapped(v, [&](Index j) { return self[j].feasible_scale(v.data()[j]); });
-          },
-          "v"_a);
+          "slopes"_a, "with_ridge"_a)
+      .def_prop_ro("least_l2", &ElasticNet::least_l2)
+      .def_prop_ro("bounded", &ElasticNet::bounded)
+      .def_prop_ro("quadratic", &ElasticNet::quadratic)
+      .def_prop_ro("plain", &ElasticNet::plain);
+  // What ScalarPenalty asks, over arrays with a number for each coordinate.
+  using G = ScalarElasticNet;
+  def_question(net, "value", [](G g, Real x) { return g.value(x); }, "x"_a);
+  def_question(net, "lower", [](G g, Real) { return g.domain().lo; }, "x"_a);
+  def_question(net, "upper", [](G g, Real) { return g.domain().hi; }, "x"_a);
+  def_question(net, "minimiser", [](G g, Real x) { return g.minimiser(x); }, "x"_a);
+  def_question(net, "least_slope", [](G g, Real x) { return g.subdifferential(x).lo; }, "x"_a);
+  def_question(net, "greatest_slope", [](G g, Real x) { return g.subdifferential(x).hi; }, "x"_a);
+  def_question(net, "conjugate", [](G g, Real v) { return g.conjugate(v); }, "v"_a);
+  def_question(net, "feasible_scale", [](G g, Real v) { return g.feasible_scale(v); }, "v"_a);
+  def_question(net, "free", [](G g, Real) { return g.free(); }, "x"_a);
+  def_question(net, "kink", [](G g, Real) { return g.kink(); }, "x"_a);
+  def_question(net, "zero_is_optimal", [](G g, Real v) { return g.zero_is_optimal(v); }, "v"_a);
+  def_question(net, "smooth_at", [](G g, Real x) { return g.smooth_at(x); }, "x"_a);
+  def_question(net, "gradient", [](G g, Real x) { return g.gradient(x); }, "x"_a);
+  def_question(net, "curvature", [](G g, Real x) { return g.curvature(x); }, "x"_a);
+  def_question(net, "reach", [](G g, Real v) { return g.reach(v); }, "v"_a);
+  def_question(net, "strong_convexity", [](G g, Real) { return g.strong_convexity(); }, "x"_a);
+  def_question<Real>(net, "prox", [](G g, Real v, Real step) { return g.prox(v, step); }, "v"_a, "step"_a);
+  def_question<Array<Real>>(
+      net, "held", [](G g, Real from, Real to) { return g.held(from, to); }, "x"_a, "to"_a);
+  def_question<Array<Real>, Array<Real>>(
+      net, "bregman", [](G g, Real x, Real u, Real v) { return g.bregman(x, u, v); }, "x"_a, "u"_a, "v"_a);
+  def_question<Real, Array<Real>>(
+      net, "conjugate_gradient", [](G g, Real v, Real mu, Real x) { return g.conjugate_gradient(v, mu, x); },
+      "v"_a, "mu"_a, "x"_a);
+  def_question<Real>(
+      net, "least_maximiser",
+      [](G g, Real v, Real slack) { return g.conjugate_subdifferential(v, slack).lo; }, "v"_a, "slack"_a);
+  def_question<Real>(
+      net, "greatest_maximiser",
+      [](G g, Real v, Real slack) { return g.conjugate_subdifferential(v, slack).hi; }, "v"_a, "slack"_a);
+  def_question<Real>(
+      net, "value_with_ridge", [](G g, Real x, Real mu) { return g.with_ridge(mu).value(x); }, "x"_a, "mu"_a);
+  def_question<Real, Real>(
+      net, "prox_with_ridge", [](G g, Real v, Real step, Real mu) { return g.with_ridge(mu).prox(v, step); },
+      "v"_a, "step"_a, "mu"_a);
+  def_question<Real, Real>(
+      net, "value_within", [](G g, Real x, Real from, Real to) { return g.within(from, to).value(x); }, "x"_a,
+      "lower"_a, "upper"_a);
+  def_question<Real>(
+      net, "shrunk",
+      [](G g, Real v, Real step) {
+        const Shrinkage by = g.shrinkage(step);
+        return soft(v, by.threshold) * by.factor;
+      },
+      "v"_a, "step"_a);
+  def_question<Real>(
+      net, "shrunk_conjugate_gradient",
+      [](G g, Real v, Real mu) {
+        const Shrinkage by = g.with_ridge(mu).conjugate_shrinkage();
+        return soft(v, by.threshold) * by.factor;
+      },
+      "v"_a, "mu"_a);
 }
 
 } // namespace

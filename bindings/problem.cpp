@@ -7,13 +7,13 @@ namespace southwell {
 Unit Problem::unit(Point& point) const {
   bool zero = true;
   for (Index j = 0; j < (penalty.bounded() ? Index(point.x.size()) : 0); ++j) {
-    point.x[j] = clip(0, penalty[j].lo, penalty[j].hi);
+    point.x[j] = clip(0, penalty[j].domain());
     zero = zero && point.x[j] == 0;
   }
   if (!zero) design.apply(point.x, point.margins);
   if (has_intercept()) solve_intercept(*this, point);
   const Real trivial = dual_at_zero();
-  const Real null = loss.value(point.margins) + penalty_value(point.x);
+  const Real null = loss.value(point.margins) + penalty.value(point.x);
   loss.derivative(point.margins, point.y);
   return unit_of(null, trivial, terms(point));
 }

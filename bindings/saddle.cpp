@@ -31,7 +31,7 @@ BoundAlgorithm incremental(nb::object problem, const IncrementalSpec& spec, Arra
     throw std::invalid_argument("a batch of the wrong size");
   BoundAlgorithm result{.problem_object = problem};
   const Unlocked unlocked;
-  const bool plain = !bound.penalty.weighted() && !bound.penalty.bounded() && !bound.core.has_intercept();
+  const bool plain = bound.penalty.plain() && !bound.core.has_intercept();
   result.algorithm = std::visit(
       [&]<class D>(const D& design) -> std::unique_ptr<Algorithm> {
         if (plain)

@@ -14,30 +14,6 @@
 
 namespace southwell {
 
-namespace kernels {
-
-SOUTHWELL_CLONES inline Real largest(const Real* z, Index n) { // max |z_j|; NaN if one is not finite
-  Real most = 0, nothing = 0;
-#pragma omp simd reduction(max : most) reduction(+ : nothing)
-  for (Index j = 0; j < n; ++j) {
-    most = std::abs(z[j]) > most ? std::abs(z[j]) : most;
-    nothing += 0 * z[j];
-  }
-  return most + nothing;
-}
-// sum_j (unit max(|scale z_j| - l1, 0))^2
-SOUTHWELL_CLONES inline Real excess(const Real* z, Real scale, Real l1, Real unit, Index n) {
-  Real total = 0;
-#pragma omp simd reduction(+ : total)
-  for (Index j = 0; j < n; ++j) {
-    const Real over = unit * std::max(std::abs(scale * z[j]) - l1, 0.0);
-    total += over * over;
-  }
-  return total;
-}
-
-} // namespace kernels
-
 class Feasible final : public Bound {
 public:
   Feasible(const Problem& problem, std::function<bool()> hurry)
@@ -45,7 +21,7 @@ public:
         rounding_(1e-13 + 1e-16 * Real(problem.design.rows())) {
     const ElasticNet& g = problem.penalty;
     for (Index j = 0; j < (g.plain() ? 1 : g.penalised()); ++j)
-      if (g[j].l1 == 0 && g[j].l2 == 0) first_free_ = std::min(first_free_, j);
+      if (g[j].free()) first_free_ = std::min(first_free_, j);
     first_free_ = std::min(first_free_, g.penalised());
   }
 
@@ -79,10 +55,14 @@ public:
     }
     rounding_share_ = 0;
     const Real debt = forgive(point.margins);
-    scale_ = least_scale(1);
-    Real best = -(conjugates(scale_) + debt);
-    if (const Real tighter = least_scale(0); tighter < scale_)
-      if (const Real value = -(conjugates(tighter) + debt); value > best) {
+    const ElasticNet& g = problem_.penalty;
+    const auto value_at = [&](Real scale) {
+      return -(g.conjugate(z_, scale, problem_.loss.conjugate(y_, scale)) + debt);
+    };
+    scale_ = g.feasible_scale(z_, true);
+    Real best = value_at(scale_);
+    if (const Real tighter = g.feasible_scale(z_, false); tighter < scale_)
+      if (const Real value = value_at(tighter); value > best) {
         best = value;
         scale_ = tighter;
       }
@@ -228,36 +208,6 @@ private:
     if (first_free_ < problem_.penalty.penalised()) return norms();
     lone_norms_.assign(z_.size(), 1.0);
     return lone_norms_;
-  }
-
-  // The largest scale of y that puts all slopes in dom g*, with l2 counted in full (1) or not at all (0).
-  Real least_scale(Real part_of_l2) const {
-    Real scale = 1;
-    Index j = 0;
-    if (problem_.penalty.plain()) { // the same penalty for all: the largest slope decides
-      j = problem_.penalty.penalised();
-      ScalarElasticNet g = problem_.penalty[0];
-      g.l2 *= part_of_l2;
-      if (j > 0) scale = g.feasible_scale(kernels::largest(z_.data(), j));
-    }
-    for (; j < Index(z_.size()); ++j) {
-      ScalarElasticNet g = problem_.penalty[j];
-      g.l2 *= part_of_l2;
-      scale = std::min(scale, g.feasible_scale(-z_[j]));
-    }
-    return scale;
-  }
-  Real conjugates(Real scale) const {
-    Real total = problem_.loss.conjugate(y_, scale);
-    Index j = 0;
-    if (problem_.penalty.plain() && problem_.penalty.penalised() > 0) {
-      j = problem_.penalty.penalised();
-      const ScalarElasticNet g = problem_.penalty[0];
-      total += g.l2 > 0 ? kernels::excess(z_.data(), scale, g.l1, 1 / std::sqrt(2 * g.l2), j)
-                        : g.conjugate(scale * kernels::largest(z_.data(), j)); // 0, or infinity
-    }
-    for (; j < Index(z_.size()); ++j) total += problem_.penalty[j].conjugate(-scale * z_[j]);
-    return total;
   }
 
   const Problem& problem_;

@@ -27,9 +27,7 @@ public:
   }
   // argmin_x  g_j(x) + (dx/2)(x - c_j)^2 + u x + (x - x0)^2 / (2 tau)
   SOUTHWELL_INLINE Real minimise(Index j, Real u, Real x0, Real tau) const {
-    ScalarElasticNet g = problem_.penalty[j];
-    g.l2 += dx_;
-    return g.prox(x0 - tau * (u + slope(j)), tau);
+    return problem_.penalty[j].with_ridge(dx_).prox(x0 - tau * (u + slope(j)), tau);
   }
 
   // argmin_x  g_j(x) + (dx/2)(x - c_j)^2 + z x, where g_j or the perturbation is strongly convex
@@ -38,9 +36,7 @@ public:
   }
   // How much lower that minimum is than the value at x.
   SOUTHWELL_INLINE Real excess(Index j, Real z, Real x) const {
-    ScalarElasticNet g = problem_.penalty[j];
-    g.l2 += dx_;
-    return g.bregman(x, best(j, z), -(z + slope(j)));
+    return problem_.penalty[j].with_ridge(dx_).bregman(x, best(j, z), -(z + slope(j)));
   }
   // The same for sample i: how much higher the maximum over y is than the value at y_i. At least 0.
   Real shortfall(Index i, Real m, Real y) const {

@@ -21,27 +21,16 @@ struct Problem final : LinearProblem {
   const LossSum& losses() const override { return loss; }
   bool has_intercept() const override { return penalty.penalised() < design.cols(); } // it is the last column
   void settle_intercept(Vec intercept, Vec margins) const override;
-  Real value(const Point& point) const override { return loss.value(point.margins) + penalty_value(point.x); }
+  Real value(const Point& point) const override { return loss.value(point.margins) + penalty.value(point.x); }
   Index nonzeros(CVec x) const override {
     return penalty.penalised() - std::count(x.begin(), x.begin() + penalty.penalised(), 0.0);
   }
   Unit unit(Point& scratch) const override; // see bindings/problem.cpp
   std::unique_ptr<Bound> bound(std::function<bool()> hurry) const override;
 
-  Real penalty_value(CVec x) const {
-    if (penalty.plain() && penalty.penalised() > 0) { // the same formula for all: the loop vectorises
-      const auto [l1, l2, lo, hi] = penalty[0];
-      return unrolled(penalty.penalised(), [&, l1 = l1, l2 = l2](Index j) {
-        return (l1 + l2 / 2 * std::abs(x[j])) * std::abs(x[j]);
-      });
-    }
-    Real total = 0;
-    for (Index j = 0; j < Index(x.size()); ++j) total += penalty[j].value(x[j]);
-    return total;
-  }
   Real dual_at_zero() const { // D(0), a lower bound that needs no product
     Real least = 0;           // min g = -g*(0)
-    for (Index j = 0; j < (penalty.plain() ? 0 : design.cols()); ++j) least -= penalty[j].conjugate(0);
+    for (Index j = 0; j < (penalty.bounded() ? design.cols() : 0); ++j) least -= penalty[j].conjugate(0);
     return least - loss.conjugate(std::vector<Real>(design.rows()), 0);
   }
   // Iterations of so many rows and columns in which each could have moved once.
@@ -53,8 +42,7 @@ struct Problem final : LinearProblem {
 // x clipped to its bounds, y clipped to dom phi*.
 inline std::vector<Real> within_bounds(const Problem& problem, CVec x) {
   std::vector<Real> inside(x.begin(), x.end());
-  for (Index j = 0; j < Index(x.size()); ++j)
-    inside[j] = clip(x[j], problem.penalty[j].lo, problem.penalty[j].hi);
+  for (Index j = 0; j < Index(x.size()); ++j) inside[j] = clip(x[j], problem.penalty[j].domain());
   return inside;
 }
 inline std::vector<Real> within_domain(const Problem& problem, CVec y) {

@@ -168,7 +168,8 @@ inline ZeroedSlopes zero_slopes(const Problem& problem, CVec y, Vec slopes, Vec 
                     [&](Index j) { return !(std::abs(slopes[j]) > 2 * off(j, found.part)); }))
       continue;
     for (const Index j : names) { // they are zero at the point that was found
-      const Real end = std::isfinite(problem.penalty[j].lo) ? problem.penalty[j].lo : problem.penalty[j].hi;
+      const Interval box = problem.penalty[j].domain();
+      const Real end = std::isfinite(box.lo) ? box.lo : box.hi;
       // With one bound, a nearby point may have a slope of the allowed sign, for which D is lower by this
       // much.
       if (std::isfinite(end)) found.loss += 1.01 * (std::abs(slopes[j]) + off(j, found.part)) * std::abs(end);

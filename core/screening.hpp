@@ -19,7 +19,9 @@ namespace southwell {
 template <class P> using PenaltyOf = std::remove_cvref_t<decltype(P::penalty)>;
 
 // P: a problem over numbers or over blocks.
-template <class P> class Screening {
+template <class P>
+  requires UnitPenalty<PenaltyOf<P>>
+class Screening {
 public:
   explicit Screening(const P& problem) { repenalise(problem); }
 

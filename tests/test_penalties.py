@@ -5,6 +5,7 @@ import pytest
 
 from southwell.penalties import ElasticNet
 from southwell.testing import check_penalty
+from southwell.testing._penalty_shape import check_shape, check_sums
 
 inf = np.inf
 PENALTIES = {
@@ -107,3 +108,51 @@ BROKEN = {
 def test_the_laws_catch_faults(case):
     with pytest.raises(AssertionError, match="breaks a law"):
         check_penalty(BROKEN[case], 4)
+
+
+BROKEN_SHAPE = {
+    "lower bound too low": Broken("lower", lambda lo, x: lo - 0.1, PENALTIES["box alone"]),
+    "upper bound forgotten": Broken("upper", lambda hi, x: hi + inf, PENALTIES["boxes"]),
+    "minimiser not the least": Broken("minimiser", lambda m, x: m + 0.1, PENALTIES["l2"]),
+    "minimiser not the nearest": Broken("minimiser", lambda m, x: 0 * m, PENALTIES["nothing"]),
+    "free though penalised": Broken("free", lambda f, x: f + 1, PENALTIES["l2"]),
+    "slopes too large": Broken("greatest_slope", lambda s, x: s + 0.01, PENALTIES["both"]),
+    "slopes at zero too few": Broken("greatest_slope", lambda s, x: s - 0.1 * (x == 0), PENALTIES["l1"]),
+    "slopes end at a bound": Broken("least_slope", lambda s, x: np.maximum(s, -9.0), PENALTIES["box alone"]),
+    "smooth at its kink": Broken("smooth_at", lambda s, x: s + (x == 0), PENALTIES["both"]),
+    "gradient without l1": Broken("gradient", lambda d, x: d - 0.3 * np.sign(x), PENALTIES["both"]),
+    "no curvature": Broken("curvature", lambda h, x: 0 * h, PENALTIES["l2"]),
+    "kink too large": Broken("kink", lambda k, x: 2 * k, PENALTIES["l1"]),
+    "zero stays too often": Broken("zero_is_optimal", lambda z, v: z + (np.abs(v) < 0.4), PENALTIES["l1"]),
+    "zero stays never": Broken("zero_is_optimal", lambda z, v: 0 * z, PENALTIES["l1"]),
+    "zero beyond its bounds": Broken("zero_is_optimal", lambda z, v: np.abs(v) < 0.3, PENALTIES["boxes"]),
+    "moves cross the kink": Broken("held", lambda h, x, to: to, PENALTIES["l1"]),
+    "moves leave the box": Broken("held", lambda h, x, to: to, PENALTIES["box alone"]),
+    "reach too long": Broken("reach", lambda r, v: 1.1 * r, PENALTIES["both"]),
+    "too convex": Broken("strong_convexity", lambda mu, x: mu + 0.1, PENALTIES["both"]),
+    "ridge twice": Broken("value_with_ridge", lambda g, x, mu: g + mu / 2 * x**2, PENALTIES["l1"]),
+    "ridge forgotten": Broken("prox_with_ridge", lambda p, v, step, mu: p * (1 + step * mu), PENALTIES["l1"]),
+    "within too wide": Broken("value_within", lambda g, x, lo, hi: np.minimum(g, 99.0), PENALTIES["l1"]),
+    "maximiser of another centre": Broken("conjugate_gradient", lambda u, v, mu, x: u - 0.1 * mu, PENALTIES["l1"]),
+    "maximiser without slack": Broken("least_maximiser", lambda u, v, slack: u + 0.1, PENALTIES["both"]),
+    "bregman too large": Broken("bregman", lambda d, x, u, v: d + 0.01, PENALTIES["both"]),
+    "shrinkage too weak": Broken("shrunk", lambda x, v, step: 1.01 * x, PENALTIES["both"]),
+    "shrinkage of the conjugate": Broken("shrunk_conjugate_gradient", lambda x, v, mu: 1.01 * x, PENALTIES["both"]),
+    "sum of values": Broken("total_value", lambda total, x: 1.01 * total, PENALTIES["both"]),
+    "sum of conjugates": Broken("total_conjugate", lambda total, z, scale: total + 1, PENALTIES["both"]),
+    "scale of all": Broken("total_feasible_scale", lambda t, z, ridge: 0.99 * t, PENALTIES["l1"]),
+    "scale that counts the ridge": Broken("total_feasible_scale", lambda t, z, ridge: 1.0 + 0 * t, PENALTIES["l2"]),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN_SHAPE)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_the_laws_of_shapes_and_sums_catch_faults(case):
+    """Without the other laws, which take longer."""
+    broken = BROKEN_SHAPE[case]
+    core, box = broken.core(4), broken.penalty.by_coefficient(4, False)[2:]
+    draws = np.random.default_rng(0)
+    rows = np.concatenate([draws.normal(size=(15, 4)) * scale for scale in (0.01, 0.3, 2.0)])
+    with pytest.raises(AssertionError, match="breaks a law"):
+        check_shape(broken, core, rows, box)
+        check_sums(broken, core, rows, box)

@@ -93,9 +93,8 @@ SOUTHWELL_CLONES inline void leap(Real* x, Real* ahead, const Real* pull, Real t
 class EagerCoordinates {
 public:
   EagerCoordinates(const ElasticNet& penalty, Real tau, Real extra, Real theta, CVec x)
-      : tau_(tau), threshold_(tau * penalty[0].l1), rho_(1 / (1 + tau * (penalty[0].l2 + extra))),
-        theta_(theta), x_(x.begin(), x.end()), ahead_(x_), slope_(x.size()), pull_(x.size()),
-        moved_(x.size(), -1) {}
+      : tau_(tau), step_(penalty[0].with_ridge(extra).shrinkage(tau)), theta_(theta), x_(x.begin(), x.end()),
+        ahead_(x_), slope_(x.size()), pull_(x.size()), moved_(x.size(), -1) {}
 
   Index size() const { return Index(x_.size()); }
   Real x(Index j) const { return x_[j]; }
@@ -107,7 +106,7 @@ public:
   bool waits(Index j) const { return moved_[j] != now_; }
   void leap(Index j, Real by, Real slope_by) {
     const Real pull = slope_[j] + by;
-    kernels::leap(&x_[j], &ahead_[j], &pull, tau_, threshold_, rho_, theta_, 1);
+    kernels::leap(&x_[j], &ahead_[j], &pull, tau_, step_.threshold, step_.factor, theta_, 1);
     slope_[j] += slope_by;
     moved_[j] = now_;
   }
@@ -120,14 +119,16 @@ public:
       row.add_to(pull_, by);
       pull = pull_.data();
     }
-    kernels::leap(x_.data(), ahead_.data(), pull, tau_, threshold_, rho_, theta_, size());
+    kernels::leap(x_.data(), ahead_.data(), pull, tau_, step_.threshold, step_.factor, theta_, size());
     if (slope_by != 0) row.add_to(slope_, slope_by);
   }
   void next() { ++now_; }
   void arrive() {}
 
 private:
-  Real tau_, threshold_, rho_, theta_;
+  Real tau_;
+  Shrinkage step_; // the proximal step, with `extra`
+  Real theta_;
   std::vector<Real> x_, ahead_, slope_, pull_;
   std::vector<Index> moved_; // the step in which it last moved, for batches
   Index now_ = 0;

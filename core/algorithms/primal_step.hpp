@@ -29,8 +29,8 @@ public:
     problem.design.column_squared_norms(problem.loss.weights(), norms_);
     features_.reserve(norms_.size());
     for (Index j = 0; j < design.cols(); ++j)
-      features_.push_back({clip(start[j], problem.penalty[j].lo, problem.penalty[j].hi),
-                           norms_[j] > 0 ? norms_[j] * loss.smoothness() : 0});
+      features_.push_back(
+          {clip(start[j], problem.penalty[j].domain()), norms_[j] > 0 ? norms_[j] * loss.smoothness() : 0});
     if constexpr (L::self_concordance > 0)
       for (Index j = 0; j < design.cols(); ++j)
         bends_.push_back(L::self_concordance * design.largest_entry(j, problem.loss.weights()));
@@ -43,9 +43,9 @@ public:
     const ScalarElasticNet g = problem_.penalty[j];
     auto& [x, bound] = features_[j];
     const Real before = x;
-    if (before == 0 && std::abs(slope) <= g.l1 && g.lo <= 0 && g.hi >= 0) return 0;
+    if (before == 0 && g.zero_is_optimal(slope)) return 0;
     x = bound == 0 ? g.minimiser(before) // an empty column: x_j minimises the penalty alone
-                   : clip(before + newton(j, slope, g, before, bound, coupling), g.lo, g.hi);
+                   : clip(before + newton(j, slope, g, before, bound, coupling), g.domain());
     return x - before;
   }
 
@@ -56,19 +56,19 @@ public:
     std::vector<Real> x(features_.size()), margins(problem_.design.rows());
     for (Index j = 0; j < coordinates(); ++j) x[j] = features_[j].x;
     problem_.design.apply(x, margins);
-    const Real start = problem_.loss.value(margins) + problem_.penalty_value(x);
+    const Real start = problem_.loss.value(margins) + problem_.penalty.value(x);
     const Real level = std::max(start - problem_.dual_at_zero(), 0.0);
     const Real largest = *std::max_element(norms_.begin(), norms_.end());
     scales_.clear();
     for (Index j = 0; j < coordinates(); ++j) {
       const ScalarElasticNet g = problem_.penalty[j];
-      const bool free = g.l1 == 0 && g.l2 == 0;
       const Real norm = norms_[j];
-      scales_.push_back({std::sqrt(norm > 0 ? norm : largest),
-                         !free      ? g.reach(level - g.conjugate(0))
-                         : norm > 0 ? std::sqrt(2 * level / norm)
-                                    : 1,
-                         g.l2 > 0 ? 0 : 1e-12 * (g.l1 + std::sqrt(norm) * std::sqrt(level))});
+      scales_.push_back(
+          {std::sqrt(norm > 0 ? norm : largest),
+           !g.free()  ? g.reach(level - g.conjugate(0))
+           : norm > 0 ? std::sqrt(2 * level / norm)
+                      : 1,
+           g.strong_convexity() > 0 ? 0 : 1e-12 * (g.kink() + std::sqrt(norm) * std::sqrt(level))});
     }
   }
   Real score(Score kind, Index j, Real slope) const {
@@ -79,7 +79,7 @@ public:
       return 0;
     case Score::reach: {
       if (norms_[j] == 0 && g.minimiser(x) == x) return 0; // an empty column at its optimum
-      const ScalarElasticNet h = g.within(-scales_[j].reach, scales_[j].reach);
+      const Interval h = g.within(-scales_[j].reach, scales_[j].reach).domain();
       return std::max(std::abs(h.lo), std::abs(h.hi)) * scales_[j].size;
     }
     case Score::residual:
@@ -115,15 +115,15 @@ public:
     return bound == 0 ? g.minimiser(from) : g.prox(from - slope / bound, 1 / bound);
   }
   std::pair<Real, Real> smooth(Index j, Real slope, Real x) const {
-    const Real l2 = problem_.penalty[j].l2;
-    return {slope + l2 * x, features_[j].bound + l2};
+    const ScalarElasticNet g = problem_.penalty[j];
+    return {slope + g.gradient(x), features_[j].bound + g.curvature(x)};
   }
   Real convexity(Index j) const { // of g_j, in units of L_j
-    return features_[j].bound > 0 ? problem_.penalty[j].l2 / features_[j].bound : infinity;
+    return features_[j].bound > 0 ? problem_.penalty[j].strong_convexity() / features_[j].bound : infinity;
   }
   Real share(Index) const { return 1; }
   Real coupled_value(CVec margins) const { return problem_.loss.value(margins); }
-  Real own_value(CVec x) const { return problem_.penalty_value(x); }
+  Real own_value(CVec x) const { return problem_.penalty.value(x); }
   Real at(Index j) const { return features_[j].x; }
   void place(Index j, Real x) { features_[j].x = x; }
 
@@ -156,14 +156,15 @@ private:
           return longest > widest ? clip(d, -widest / bends_[j], widest / bends_[j]) : d;
         }
       } else if (bound == infinity) { // curvature 0 up to rounding: to the end of the trust region
-        return clip(slope == 0 ? 0 : -std::copysign(2 / bends_[j], slope), g.lo - x, g.hi - x);
+        const Interval box = g.domain();
+        return clip(slope == 0 ? 0 : -std::copysign(2 / bends_[j], slope), box.lo - x, box.hi - x);
       }
     }
     return towards(slope, bound, g, x);
   }
   ScalarElasticNet bounded(Index j, const ScalarElasticNet& g, Real x, Real slope) const {
-    if (g.l2 > 0) return g;
-    if (g.l1 == 0) {
+    if (g.strong_convexity() > 0) return g;
+    if (g.free()) {
       // Unpenalised: bounded by the length of a gradient step; otherwise its score would exceed all others
       // near the optimum.
       const Real curvature = std::isfinite(features_[j].bound) ? features_[j].bound : norms_[j];

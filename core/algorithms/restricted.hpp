@@ -45,7 +45,8 @@ public:
   Restricted(const Problem& problem, Perturbation& perturbation, const AnyFibers& rows,
              const AnyFibers& columns)
       : problem_(problem), perturbation_(perturbation), matrix_(rows, columns),
-        plain_(!problem.penalty.weighted() && !problem.penalty.bounded() && !problem.has_intercept()) {}
+        best_(problem.penalty[0].with_ridge(perturbation.dx()).conjugate_shrinkage()),
+        plain_(problem.penalty.plain() && !problem.has_intercept()) {}
 
   bool has_row(Index i) const { return matrix_.rows().has(i); }
   bool has_column(Index j) const { return matrix_.columns().has(j); }
@@ -56,7 +57,7 @@ public:
   void set_slope(std::size_t slot, Real z) { slopes_[slot] = z; }
 
   void enter_column(Index j, Real x, Real slope) {
-    const Real inverse = 1 / (problem_.penalty[j].l2 + perturbation_.dx());
+    const Real inverse = 1 / (problem_.penalty[j].strong_convexity() + perturbation_.dx());
     matrix_.enter_column(j).visit([&](Slot r, Real a) { rows_[r].curvature += a * a * inverse; });
     columns_.push_back({j, x, inverse});
     x_.push_back(x);
@@ -126,13 +127,12 @@ private:
   // Updates z and x = xbar after s_i y_i of this row has changed by `by`.
   void follow(const Line& line, Real by) {
     if (plain_) { // the same formula for all columns; most of the time is spent here
-      const Real l1 = problem_.penalty[0].l1, inverse = columns_.empty() ? 0 : columns_[0].inverse;
       if (line.meets_all(x_.size()))
-        return kernels::follow(slopes_.data(), x_.data(), line.values.data(), by, pull_.data(), l1, inverse,
-                               line.size());
+        return kernels::follow(slopes_.data(), x_.data(), line.values.data(), by, pull_.data(),
+                               best_.threshold, best_.factor, line.size());
       return line.visit([&](Slot c, Real a) {
         slopes_[c] += by * a;
-        x_[c] = soft(pull_[c] - slopes_[c], l1) * inverse;
+        x_[c] = soft(pull_[c] - slopes_[c], best_.threshold) * best_.factor;
       });
     }
     line.visit([&](Slot c, Real a) {
@@ -174,6 +174,7 @@ private:
   std::vector<Real> x_, slopes_, pull_; // of the columns: x, z, and dx times the centre
   std::vector<Slot> order_;
   Real ease_ = 1, last_gap_ = infinity; // q as a share of the safe weight
+  Shrinkage best_;                      // x of pull - slope, if plain
   bool plain_;                          // the same penalty on every coefficient, without bounds
 };
 

@@ -61,13 +61,14 @@ public:
       : penalty_(penalty), first_anchored_(Index(anchor.size())), momentum_(momentum) {
     const Index coordinates = Index(anchor.size());
     const auto mu = [&](Index j) {
-      return j < penalty.penalised() ? std::max(firmness - penalty[j].l2, 0.0) : intercept_firmness;
+      return j < penalty.penalised() ? std::max(firmness - penalty[j].strong_convexity(), 0.0)
+                                     : intercept_firmness;
     };
     for (Index j = coordinates; j-- > 0;)
       if (mu(j) > 0) first_anchored_ = j;
     for (Index j = first_anchored_; j < coordinates; ++j) {
       mu_.push_back(mu(j));
-      anchor_.push_back(clip(anchor[j], penalty[j].lo, penalty[j].hi));
+      anchor_.push_back(clip(anchor[j], penalty[j].domain()));
     }
     if (momentum > 0) last_ = anchor_;
   }
@@ -77,7 +78,7 @@ public:
     if (j < first_anchored_) return g.conjugate_gradient(-p);
     return g.conjugate_gradient(-p, mu_[j - first_anchored_], anchor_[j - first_anchored_]);
   }
-  Real rate(Index j) const { return -1 / (penalty_[j].l2 + mu(j)); }
+  Real rate(Index j) const { return -1 / (penalty_[j].curvature(0) + mu(j)); } // where the map is linear
   Real mu(Index j) const { return j < first_anchored_ ? 0 : mu_[j - first_anchored_]; }
 
   bool anchored() const { return !anchor_.empty(); }

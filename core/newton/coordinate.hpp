@@ -2,7 +2,7 @@
 #pragma once
 #include "core/newton/expansion.hpp"
 #include "core/newton/working_columns.hpp"
-#include "core/penalties/elastic_net.hpp"
+#include "core/penalties/all.hpp"
 #include "core/policy.hpp"
 #include <vector>
 
@@ -18,18 +18,9 @@ struct Coordinate {
   Real gamma = 0;
   Real slope = 0; // where the model begins
 
-  // Is it where the penalty is smooth: off its kink and its bounds?
-  bool supports() const { return x > g.lo && x < g.hi && (x != 0 || g.l1 == 0); }
-  // The derivative of the penalty there.
-  Real pull() const { return g.l2 * x + (x > 0 ? g.l1 : x < 0 ? -g.l1 : 0); }
-  // Where a step may end: with the sign it has, within its bounds.
-  Real held(Real end) const {
-    if (g.l1 > 0 && x > 0) end = std::max(end, 0.0);
-    if (g.l1 > 0 && x < 0) end = std::min(end, 0.0);
-    return clip(end, g.lo, g.hi);
-  }
+  bool supports() const { return g.smooth_at(x); }
   void put(Real end) { // zero, where it was meant to be but for rounding
-    x = clip(g.l1 > 0 && std::abs(end) <= 1e-14 * std::abs(x) ? 0 : end, g.lo, g.hi);
+    x = clip(g.kink() > 0 && std::abs(end) <= 1e-14 * std::abs(x) ? 0 : end, g.domain());
   }
 };
 

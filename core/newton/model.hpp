@@ -180,7 +180,7 @@ private:
     Real change = 0;
     for (std::size_t t = 0; t < slots.size(); ++t) {
       const Coordinate& c = coordinates()[slots[t]];
-      if (x[t] < c.g.lo || x[t] > c.g.hi) return infinity;
+      if (c.g.domain().distance(x[t]) > 0) return infinity;
       change += c.g.value(x[t]) - c.g.value(c.x);
     }
     return change;
@@ -196,7 +196,7 @@ private:
     for (Real part = 1; part > std::max(first, 1e-9); part /= part > 0.01 ? 4 : 16) {
       for (std::size_t t = 0; t < support.size(); ++t) {
         const Coordinate& c = coordinates()[support[t]];
-        path[t] = c.held(c.x + part * direction[t]) - c.x;
+        path[t] = c.g.held(c.x, c.x + part * direction[t]) - c.x;
       }
       const Real u = along(support, path);
       if (!(change(support, path, u) < 0)) continue;

@@ -85,7 +85,7 @@ private:
     for (std::size_t k = 0; k < coordinates().size(); ++k) {
       const Coordinate& c = coordinates()[k];
       if (Index(k) == intercept_) continue;
-      if (c.x != 0 || c.g.l1 == 0 || std::abs(c.slope) > policy_.near_its_kink * c.g.l1)
+      if (c.x != 0 || c.g.kink() == 0 || std::abs(c.slope) > policy_.near_its_kink * c.g.kink())
         hot.push_back(std::int32_t(k));
     }
     if (model_.through_hessian().pays(hot)) {
@@ -94,8 +94,9 @@ private:
       return;
     }
     Slots support = support_of();
-    const bool smooth = support == hot && std::all_of(hot.begin(), hot.end(),
-                                                      [&](Index k) { return coordinates()[k].g.l1 == 0; });
+    const bool smooth = support == hot && std::all_of(hot.begin(), hot.end(), [&](Index k) {
+                          return coordinates()[k].g.kink() == 0;
+                        });
     if (smooth && model_.newton_cost(hot) <= policy_.newton_at_once * Real(set_.columns().entries())) {
       sure_ = model_.newton(support); // there are no signs to find first
       if (sure_ || ledger().stopped()) return;

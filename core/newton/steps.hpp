@@ -11,11 +11,11 @@ inline constexpr Real damping = 1e-12;
 // The step on a column without curvature, such as an empty one: to the minimiser of the penalty, if it has
 // one.
 inline Real step_without_curvature(Coordinate& c, Real slope, Real& largest) {
-  const Real over = std::max(std::abs(slope) - c.g.l1, 0.0);
-  if (c.g.l2 == 0 && (c.g.l1 == 0 || over > 0)) return 0;
-  const Real best = c.g.l2 > 0 ? -std::copysign(over / c.g.l2, slope) : 0, to = clip(best, c.g.lo, c.g.hi),
+  const bool strong = c.g.strong_convexity() > 0;
+  if (!strong && (c.g.kink() == 0 || std::abs(slope) > c.g.kink())) return 0;
+  const Real to = strong ? c.g.conjugate_gradient(-slope) : c.g.minimiser(0),
              by = to - std::exchange(c.x, to);
-  largest = std::max(largest, by != 0 ? c.g.l1 + c.g.l2 * std::abs(by) : 0);
+  largest = std::max(largest, by != 0 ? c.g.kink() + c.g.strong_convexity() * std::abs(by) : 0);
   return by;
 }
 // Moves x to its minimiser given this slope; returns the change. `largest` is the largest change of a slope
@@ -35,14 +35,14 @@ inline std::pair<std::vector<Real>, Real> newton_direction(const Weighted& weigh
   std::vector<Real> direction(support.size()), ridge(support.size());
   for (std::size_t t = 0; t < support.size(); ++t) {
     const Coordinate& c = weighted.coordinates[support[t]];
-    direction[t] = -(slopes[t] + c.pull());
-    ridge[t] = std::max(c.g.l2, damping * c.curvature);
+    direction[t] = -(slopes[t] + c.g.gradient(c.x));
+    ridge[t] = std::max(c.g.curvature(c.x), damping * c.curvature);
   }
   hessian.solve(support, ridge, direction, ledger);
   Real first = 1;
   for (std::size_t t = 0; t < support.size(); ++t) {
     const Coordinate& c = weighted.coordinates[support[t]];
-    const Real end = c.x + direction[t], stop = c.held(end);
+    const Real end = c.x + direction[t], stop = c.g.held(c.x, end);
     if (stop != end) first = std::min(first, (stop - c.x) / direction[t]);
   }
   return {std::move(direction), first};

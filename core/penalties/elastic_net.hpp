@@ -7,8 +7,51 @@
 
 namespace southwell {
 
+namespace kernels {
+
+SOUTHWELL_CLONES inline Real largest(const Real* z, Index n) { // max |z_j|; NaN if one is not finite
+  Real most = 0, nothing = 0;
+#pragma omp simd reduction(max : most) reduction(+ : nothing)
+  for (Index j = 0; j < n; ++j) {
+    most = std::abs(z[j]) > most ? std::abs(z[j]) : most;
+    nothing += 0 * z[j];
+  }
+  return most + nothing;
+}
+// sum_j (unit max(|scale z_j| - l1, 0))^2
+SOUTHWELL_CLONES inline Real excess(const Real* z, Real scale, Real l1, Real unit, Index n) {
+  Real total = 0;
+#pragma omp simd reduction(+ : total)
+  for (Index j = 0; j < n; ++j) {
+    const Real over = unit * std::max(std::abs(scale * z[j]) - l1, 0.0);
+    total += over * over;
+  }
+  return total;
+}
+
+} // namespace kernels
+
 struct ScalarElasticNet {
-  Real l1, l2, lo, hi;
+  Real l1, l2, lo, hi; // read by penalties/ alone: see ScalarPenalty for what others ask
+
+  SOUTHWELL_INLINE Interval domain() const { return {lo, hi}; }
+  SOUTHWELL_INLINE bool free() const { return l1 == 0 && l2 == 0; }
+  SOUTHWELL_INLINE Real kink() const { return l1; }
+  SOUTHWELL_INLINE bool zero_is_optimal(Real slope) const {
+    return std::abs(slope) <= l1 && lo <= 0 && hi >= 0;
+  }
+  bool smooth_at(Real x) const { return x > lo && x < hi && (x != 0 || l1 == 0); }
+  Real gradient(Real x) const { return l2 * x + (x > 0 ? l1 : x < 0 ? -l1 : 0); }
+  Real curvature(Real) const { return l2; }
+  Real held(Real from, Real to) const {
+    if (l1 > 0 && from > 0) to = std::max(to, 0.0);
+    if (l1 > 0 && from < 0) to = std::min(to, 0.0);
+    return clip(to, lo, hi);
+  }
+  SOUTHWELL_INLINE Real strong_convexity() const { return l2; }
+  SOUTHWELL_INLINE ScalarElasticNet with_ridge(Real extra) const { return {l1, l2 + extra, lo, hi}; }
+  Shrinkage shrinkage(Real step) const { return {step * l1, 1 / (1 + step * l2)}; }
+  Shrinkage conjugate_shrinkage() const { return {l1, 1 / l2}; }
 
   Real value(Real x) const { return x < lo || x > hi ? infinity : l1 * std::abs(x) + l2 / 2 * x * x; }
   SOUTHWELL_INLINE Real prox(Real v, Real step) const {
@@ -114,6 +157,40 @@ public:
     if (j >= penalised_) return {0, 0, -infinity, infinity};
     const Real w = weights_.empty() ? 1 : weights_[j];
     return {w * l1_, w * l2_, lower_.empty() ? -infinity : lower_[j], upper_.empty() ? infinity : upper_[j]};
+  }
+  // Over all coordinates. Where the formula is the same for all, the loop vectorises.
+  Real value(CVec x) const {
+    if (plain() && penalised_ > 0)
+      return unrolled(penalised_, [&, l1 = l1_, l2 = l2_](Index j) {
+        return (l1 + l2 / 2 * std::abs(x[j])) * std::abs(x[j]);
+      });
+    Real total = 0;
+    for (Index j = 0; j < Index(x.size()); ++j) total += (*this)[j].value(x[j]);
+    return total;
+  }
+  Real conjugate(CVec slopes, Real scale, Real total) const {
+    Index j = 0;
+    if (plain() && penalised_ > 0) {
+      j = penalised_;
+      total += l2_ > 0 ? kernels::excess(slopes.data(), scale, l1_, 1 / std::sqrt(2 * l2_), j)
+                       : (*this)[0].conjugate(scale * kernels::largest(slopes.data(), j)); // 0, or infinity
+    }
+    for (; j < Index(slopes.size()); ++j) total += (*this)[j].conjugate(-scale * slopes[j]);
+    return total;
+  }
+  Real feasible_scale(CVec slopes, bool with_l2) const {
+    const auto at = [&](Index j) {
+      const ScalarElasticNet g = (*this)[j];
+      return with_l2 ? g : g.with_ridge(-g.l2);
+    };
+    Real scale = 1;
+    Index j = 0;
+    if (plain()) { // the largest slope decides
+      j = penalised_;
+      if (j > 0) scale = at(0).feasible_scale(kernels::largest(slopes.data(), j));
+    }
+    for (; j < Index(slopes.size()); ++j) scale = std::min(scale, at(j).feasible_scale(-slopes[j]));
+    return scale;
   }
   // Over all coordinates but the intercept, with all rounding errors counted; slopes are known within radii.
   Real value_above(CVec x) const {
@@ -226,6 +303,6 @@ private:
   Index penalised_;
 };
 
-static_assert(ScalarPenalty<ScalarElasticNet> && Penalty<ElasticNet>);
+static_assert(ShrinkingPenalty<ScalarElasticNet> && Penalty<ElasticNet>);
 
 } // namespace southwell

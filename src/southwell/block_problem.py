@@ -105,7 +105,7 @@ class BlockProblem(Problem):
     def _centres_dense(self) -> bool:
         """Conjugate gradients on all coefficients do not need centring, and without it they read A in place. But
         columns with means far larger than their spread are centred, because rounding errors would dominate."""
-        if self.penalty.l1 > 0 or getattr(self.penalty, "strength", 0.0) > 0:
+        if self.penalty.kinked:
             return True
         layout = self.data.ready_layout(None, False)
         means = layout.adjoint(self.weights)

@@ -50,7 +50,9 @@ def lambda_max(
     """
     penalty = ElasticNet(l1=1.0, weights=weights)
     if isinstance(A, BlockProblem):
-        return _of_blocks(A, weights)
+        if weights is not None:
+            raise TypeError("The penalty of a BlockProblem has its own weights.")
+        return vanishing_strength(A)
     if isinstance(A, Problem):
         if b is not None or sample_weight is not None or intercept is not False or loss != "squared":
             raise TypeError("A Problem already holds b, loss, intercept and sample_weight; give weights at most.")
@@ -59,7 +61,19 @@ def lambda_max(
         raise TypeError("lambda_max(A, b, ...) needs targets b, or a Problem alone.")
     else:
         null = Problem(A, b, loss, penalty, intercept=intercept, sample_weight=sample_weight)
-    free = penalty.factors(null.n_features) == 0
+    return _of_kinks(null)
+
+
+def vanishing_strength(problem: Problem) -> float:
+    """The smallest leading strength of its own penalty at which every coefficient that it holds is zero."""
+    if not problem.blocks:
+        return _of_kinks(problem.with_penalty(problem.penalty.kinks))
+    slopes = _core.null_model(problem.core())[2][: problem.n_features * problem.width]
+    return problem.penalty.vanishing(slopes.reshape(problem.n_features, problem.width))
+
+
+def _of_kinks(null: Problem) -> float:
+    free = null.penalty.unpenalised(null.n_features)
     if free.any():
         # Bounds fix the penalised coefficients at zero while the others are fitted.
         bound = np.where(free, np.inf, 0.0)
@@ -69,11 +83,4 @@ def lambda_max(
             y = solve(null.with_penalty(pinned), tol=1e-15, max_epochs=10_000).y
     else:
         y = _core.null_dual(null.core())
-    return penalty.vanishing(null.ready_layout().adjoint(null.weights * y)[: null.n_features, None])
-
-
-def _of_blocks(problem: BlockProblem, weights: Given) -> float:
-    if weights is not None:
-        raise TypeError("The penalty of a BlockProblem has its own weights.")
-    slopes = _core.null_model(problem.core())[2][: problem.n_features * problem.width]
-    return problem.penalty.vanishing(slopes.reshape(problem.n_features, problem.width))
+    return null.penalty.vanishing(null.ready_layout().adjoint(null.weights * y)[: null.n_features, None])

@@ -16,7 +16,7 @@ from ._dense import plain
 from ._interrupts import Interrupts
 from ._names import count, positive, unknown
 from ._typing import Given
-from .lambda_max import lambda_max
+from .lambda_max import vanishing_strength
 from .methods import Method, Prepared, Start
 from .penalties import Penalty
 from .problem import Problem
@@ -81,7 +81,7 @@ class Path:
 
     @property
     def l1s(self) -> np.ndarray:
-        return np.array([penalty.l1 for penalty in self.penalties])
+        return np.array([getattr(penalty, "l1", 0.0) for penalty in self.penalties])
 
     @property
     def converged(self) -> bool:
@@ -351,8 +351,8 @@ class _Walk:
 
         penalties = [point.penalty for point in self.points]
         return Path(
-            strengths=np.array([getattr(penalty, penalty.leading) for penalty in penalties]),
-            l2s=np.array([penalty.l2 for penalty in penalties]), penalties=penalties,
+            strengths=np.array([penalty.leading_strength for penalty in penalties]),
+            l2s=np.array([penalty.ridge for penalty in penalties]), penalties=penalties,
             x=self._coefficients(), intercepts=column("intercept"), shape=self.last.x.shape,
             primal=column("primal"), dual=column("dual"), gaps=column("gap"),
             nonzeros=np.array([point.support.size for point in self.points]),
@@ -371,7 +371,7 @@ def _strengths(problem: Problem, l1s: Given, l2s: Given, n_points: int, ratio: G
         ratio = positive("ratio", ratio)
         if ratio > 1:
             raise ValueError(f"ratio must be at most 1: the path goes down from lambda_max; got {ratio:g}.")
-        top = lambda_max(problem, weights=None if problem.blocks else problem.penalty.weights)
+        top = vanishing_strength(problem)
         if top == 0:
             raise ValueError(
                 f"lambda_max is 0: the zero model is optimal for every {problem.penalty.leading}. Give l1s as an array."
@@ -384,7 +384,7 @@ def _strengths(problem: Problem, l1s: Given, l2s: Given, n_points: int, ratio: G
         if l1s.min() < 0 or (l1s.min() == 0 and l1s.size > 1 and own_l2s is None):
             raise ValueError(f"l1s must be positive; the smallest is {l1s.min():g}. For l1 = 0 alone use solve.")
         l1s = l1s.copy() if own_l2s is not None and own_l2s.ndim > 0 else np.sort(l1s)[::-1].copy()
-    l2s = _data.vector(problem.penalty.l2 if own_l2s is None else own_l2s, "l2s", one=True)
+    l2s = _data.vector(problem.penalty.ridge if own_l2s is None else own_l2s, "l2s", one=True)
     if l2s.size == 0:
         raise ValueError("l2s is empty: give one number, or one for each l1.")
     if l2s.min() < 0:

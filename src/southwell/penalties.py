@@ -10,36 +10,13 @@ import scipy.sparse as sp
 from . import _core
 from ._dense import numbers, plain
 from ._names import positive, shown
+from ._penalty import Penalty as Penalty
+from ._penalty import Separable as Separable
 from ._typing import Given
 
 
-class Penalty:
-    """Base of all penalties.
-
-    A path varies one number of a penalty, its ``leading`` one: ``at(strength, l2)`` is the same penalty elsewhere on
-    the path, and ``vanishing(slopes)`` the smallest strength at which all coefficients are zero.
-    ``settled(n_features)`` is the same penalty with its groups in a form that is quick to read again and again.
-    """
-
-    leading: str
-    l1: float
-    l2: float
-
-    def settled(self, n_features: int) -> Penalty:
-        raise NotImplementedError
-
-    def at(self, strength: float, l2: float) -> Penalty:
-        raise NotImplementedError
-
-    def vanishing(self, slopes: np.ndarray) -> float:
-        raise NotImplementedError
-
-    def value(self, x: np.ndarray) -> float:
-        raise NotImplementedError
-
-
 @dataclass(frozen=True, eq=False)
-class ElasticNet(Penalty):
+class ElasticNet(Separable):
     """``sum_j w_j (l1 |x_j| + (l2/2) x_j^2)`` with ``lower_j <= x_j <= upper_j``.
 
     Parameters
@@ -102,13 +79,35 @@ class ElasticNet(Penalty):
         return weights * self.l1, weights * self.l2, lower, upper
 
     @property
-    def bounded(self) -> bool:
+    def bounded(self) -> bool:  # type: ignore[override]
         return self.lower is not None or self.upper is not None
 
     @property
-    def absent(self) -> bool:
-        """Whether no coefficient is penalised."""
-        return self.l1 == 0 and self.l2 == 0 and not self.bounded
+    def kinked(self) -> bool:
+        return self.l1 > 0
+
+    @property
+    def ridge(self) -> float:
+        return self.l2
+
+    @property
+    def quadratic(self) -> bool:
+        return self.smooth and self.strongly_convex
+
+    @property
+    def excludes_zero(self) -> bool:
+        lower, upper = (0.0 if bound is None else bound for bound in (self.lower, self.upper))
+        return bool(np.any(np.asarray(lower) > 0) or np.any(np.asarray(upper) < 0))
+
+    @property
+    def kinks(self) -> ElasticNet:
+        return ElasticNet(l1=1.0, weights=self.weights)
+
+    def unpenalised(self, n_features: int) -> np.ndarray:
+        return np.asarray(self.factors(n_features) == 0)
+
+    def ridges(self, n_features: int) -> np.ndarray:
+        return self.by_coefficient(n_features, False)[1]
 
     @property
     def least_l2(self) -> float:
@@ -260,8 +259,12 @@ class Groups(Penalty):
         return _representable(strength, weights)
 
     @property
-    def absent(self) -> bool:
-        return self.strength == 0 and self.l1 == 0 and self.l2 == 0
+    def kinked(self) -> bool:
+        return self.strength > 0 or self.l1 > 0
+
+    @property
+    def ridge(self) -> float:
+        return self.l2
 
     @property
     def least_l2(self) -> float:

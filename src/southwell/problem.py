@@ -15,7 +15,7 @@ from ._question import Start
 from ._typing import Given
 from ._words import OF_SOLVE, Words
 from .losses import Loss
-from .penalties import ElasticNet, Groups, Penalty
+from .penalties import ElasticNet, Groups, Penalty, Separable
 from .proof import Proof
 from .result import Result
 
@@ -100,6 +100,7 @@ class Problem:
     # Overridden by problems of blocks.
 
     blocks: ClassVar[bool] = False
+    penalty: Separable
 
     @property
     def width(self) -> int:

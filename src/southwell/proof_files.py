@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from .check.matrices import Matrix
 from .check.proof import FORMAT, TEXT, VERSION
 from .losses import ClassLoss
 from .model_files import archive
-from .penalties import ElasticNet, Groups
+from .penalties import Groups
 from .problem import Problem
 
 
@@ -120,7 +121,7 @@ def _as_given(matrix: DesignMatrix) -> AnyMatrix:
     return fibers.T if matrix.given_by_columns else fibers
 
 
-def _penalty(penalty: ElasticNet | Groups, d: int, arrays: dict[str, np.ndarray]) -> dict[str, str]:
+def _penalty(penalty: Any, d: int, arrays: dict[str, np.ndarray]) -> dict[str, str]:
     """The penalty's numbers; its arrays are added to ``arrays``."""
     strengths = {"l1": penalty.l1.hex(), "l2": penalty.l2.hex()}
     if isinstance(penalty, Groups):

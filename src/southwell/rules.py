@@ -348,5 +348,4 @@ def smooth(problem: Problem, side: str) -> bool:
     """Whether the separable part of the objective (g, or phi* on the dual side) is smooth and unbounded."""
     if side == "dual":
         return problem.loss.quadratic
-    penalty = problem.penalty
-    return penalty.l1 == 0 and not penalty.bounded
+    return problem.penalty.smooth

@@ -13,7 +13,7 @@ from ..problem import Problem
 from ..rules import Greedy, Hybrid, Rule, Uniform
 from .base import Prepared, Start
 from .coordinate_descent import Descent, begin
-from .side import firmness, weights_positive
+from .side import firmness
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _refuse(problem: Problem, side: str, rule: Rule) -> None:
             f"AcceleratedCD needs a bound on the loss's curvature on the primal side; {problem.loss.name} has none. "
             "Use CoordinateDescent, or side='dual'."
         )
-    if side == "dual" and (problem.intercept or problem.penalty.l2 == 0 or not weights_positive(problem)):
+    if side == "dual" and (problem.intercept or not problem.penalty.strongly_convex):
         raise ValueError(
             "AcceleratedCD on the dual side needs l2 > 0 on every coefficient and no intercept. "
             "Use side='primal' with a smooth loss, or CoordinateDescent."

@@ -95,7 +95,7 @@ class Auto(Method):
             raise ValueError(f"{refusal} Use movers='primal' or 'auto'.")
         if self.movers != "auto":
             return [self.movers]
-        hopeless = refusal is not None or problem.penalty.l2 == 0  # proximal terms alone would hold x there
+        hopeless = refusal is not None or problem.penalty.ridge == 0  # proximal terms alone would hold x there
         slow = problem.shifts is not None and not problem.data.shifts_are_free  # every row would touch every feature
         little = problem.loss.smooth and problem.data.stored <= self.number("little")
         return ["primal"] if hopeless or slow or little else ["primal", "dual"]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from .. import _core
 from .._names import at_most, count, flag, one_name, positive, settle
 from ..problem import Problem
@@ -103,8 +101,7 @@ def safe_weight(at: Conditioning) -> float:
 
 
 def _refuse_excluded_zero(problem: Problem) -> None:
-    lower, upper = (0.0 if bound is None else bound for bound in (problem.penalty.lower, problem.penalty.upper))
-    if np.any(np.asarray(lower) > 0) or np.any(np.asarray(upper) < 0):
+    if problem.penalty.excludes_zero:
         raise ValueError(
             "DGPD with active sets keeps inactive coefficients at 0, which the bounds exclude. Use "
             "active_sets=False, or CoordinateDescent."

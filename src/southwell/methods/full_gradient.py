@@ -106,7 +106,7 @@ class _Quasi(CertifiedByCore):
     def __init__(self, problem: Problem, x: np.ndarray, memory: int) -> None:
         self.problem, self.memory, self.entries = problem.core(), memory, problem.data.stored
         self.l1, self.l2, lo, hi = problem.penalty.by_coefficient(problem.n_features, problem.intercept)
-        self.split = problem.penalty.l1 > 0
+        self.split = problem.penalty.kinked
         self.description = f"L-BFGS, memory {memory}{', coefficients split' if self.split else ''}"
         self.x = x = np.clip(x, lo, hi)
         if self.split:  # x = p - q; coefficients without l1 are not split, and are in p

@@ -93,8 +93,7 @@ class SAG(IncrementalGradient):
     part_of_smoothness: ClassVar[float] = 1.0
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
-        penalty = problem.penalty
-        if penalty.l1 > 0 or penalty.lower is not None or penalty.upper is not None:
+        if not problem.penalty.smooth:
             raise ValueError("SAG is for smooth penalties: l1 = 0 and no bounds. SAGA takes any.")
         return super().prepare(problem, start, seed)
 

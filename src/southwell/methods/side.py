@@ -8,15 +8,6 @@ from ..problem import Problem
 from .base import Start
 
 
-def quadratic(problem: Problem) -> bool:
-    penalty = problem.penalty
-    return penalty.l1 == 0 and penalty.l2 > 0 and not penalty.bounded and weights_positive(problem)
-
-
-def weights_positive(problem: Problem) -> bool:
-    return problem.penalty.weights is None or bool(np.min(problem.penalty.weights) > 0)
-
-
 def _mean_squared_row(problem: Problem) -> float:
     """sum_i s_i ||a_i||^2, without the intercept; kept, because it takes a pass over the data."""
 
@@ -31,11 +22,11 @@ def choose_side(problem: Problem) -> str:
     1/(1 + kappa) of it, with kappa = mean ||a_i||^2 / (l2 gamma n)."""
     if not problem.loss.smooth:
         return "dual"
-    if problem.penalty.l2 == 0 or not np.isfinite(problem.loss.smoothness):
+    if problem.penalty.ridge == 0 or not np.isfinite(problem.loss.smoothness):
         return "primal"
     wide = problem.n_features > problem.n_samples
-    kappa = _mean_squared_row(problem) * problem.loss.smoothness / (problem.penalty.l2 * problem.n_samples)
-    if quadratic(problem):  # each dual step is exact: measured ahead wherever d > n, and for margins up to a limit,
+    kappa = _mean_squared_row(problem) * problem.loss.smoothness / (problem.penalty.ridge * problem.n_samples)
+    if problem.penalty.quadratic:  # dual steps are exact: measured ahead wherever d > n, and for margins up to a limit,
         limit = 20 if problem.loss.self_concordance > 0 else 300  # lower where primal steps use the true curvature
         return "dual" if wide or (problem.loss.targets == "signs" and kappa <= limit) else "primal"
     return "dual" if kappa <= 5 and (wide or not problem.loss.quadratic) else "primal"
@@ -47,7 +38,7 @@ def refuse_impossible(problem: Problem, side: str) -> None:
             f"Coordinate descent on the primal needs a smooth loss; got {problem.loss.name}. Use side='dual', "
             "or a smooth relative: smooth_hinge or squared_hinge for hinge, huber for quantile and epsilon_insensitive."
         )
-    if side == "dual" and problem.penalty.l1 == 0 and problem.penalty.l2 == 0:
+    if side == "dual" and problem.penalty.free:
         advice = "side='primal'" if problem.loss.smooth else "a small l2, say 1e-6"
         raise ValueError(f"Coordinate descent on the dual needs a penalty; got l1 = 0 and l2 = 0. Use {advice}.")
 
@@ -62,13 +53,13 @@ def refuse_shifted_rows(problem: Problem, method: object) -> None:
 
 def anchors_needed(problem: Problem) -> bool:
     """Whether a coefficient needs a proximal term on the dual side, because its l2 is zero."""
-    return problem.penalty.l2 == 0 or not weights_positive(problem)
+    return not problem.penalty.strongly_convex
 
 
 def anchors_pay(problem: Problem) -> bool:
     """Whether proximal terms speed up the dual side: with l1 or bounds, and for regression losses. For classification
     losses with l2 alone they cost epochs."""
-    return not quadratic(problem) or problem.loss.targets == "real"
+    return not problem.penalty.quadratic or problem.loss.targets == "real"
 
 
 def firmness(problem: Problem, anchored: bool) -> tuple[float, float]:
@@ -82,7 +73,7 @@ def firmness(problem: Problem, anchored: bool) -> tuple[float, float]:
     shape = np.clip(np.sqrt(problem.n_samples / problem.n_features), 0.1, 10.0)
     natural = float(0.5 * shape * row / problem.n_samples)
     feature = natural if anchored else 0.0
-    return feature, min(max(problem.penalty.l2, feature), 1e4 * natural) / row
+    return feature, min(max(problem.penalty.ridge, feature), 1e4 * natural) / row
 
 
 def with_null_intercept(problem: Problem, start: Start) -> Start:
@@ -110,8 +101,7 @@ def gram(problem: Problem, side: str, intercept_firmness: float) -> np.ndarray:
             border = means + shifts
             products = np.block([[products, border[:, None]], [border[None, :], np.ones((1, 1))]])
         return np.ascontiguousarray(products)
-    weights = 1.0 if problem.penalty.weights is None else np.asarray(problem.penalty.weights, dtype=float)
-    inverse = np.broadcast_to(1.0 / (problem.penalty.l2 * weights), (problem.n_features,))
+    inverse = 1.0 / problem.penalty.ridges(problem.n_features)
     products = problem.matrix.weighted_gram(inverse, False, dense)
     along = problem.data.ready_layout(dense, False).apply(np.ascontiguousarray(inverse * shifts))
     products += along[:, None] + along[None, :] + (inverse * shifts) @ shifts
@@ -122,7 +112,7 @@ def gram(problem: Problem, side: str, intercept_firmness: float) -> np.ndarray:
 
 def may_use_gram(problem: Problem, side: str) -> bool:
     """Whether a move changes the slopes (or margins) of other coordinates by a fixed matrix times the move."""
-    return problem.loss.quadratic if side == "primal" else quadratic(problem)
+    return problem.loss.quadratic if side == "primal" else problem.penalty.quadratic
 
 
 def gram_pays(problem: Problem, side: str) -> bool:

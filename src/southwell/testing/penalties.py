@@ -8,6 +8,7 @@ import numpy as np
 
 from .._typing import Numbers
 from ._brute import EPS, close, golden, hold
+from ._penalty_shape import check_shape, check_sums
 
 FAR = 1e9  # the range of the brute-force search; a supremum that still grows there is infinite
 STEPS = (1e-3, 0.1, 1.0, 30.0)
@@ -21,12 +22,17 @@ def check_penalty(penalty: Any, n_features: int) -> None:
     * ``conjugate(v)`` equals the supremum of v x - g_j(x) over the box, and is infinite where that is unbounded;
     * Fenchel-Young: g_j(x) + g_j*(v) >= v x, with equality for v in the subdifferential at x;
     * ``feasible_scale(v)`` is the largest t <= 1 with t v in the domain of the conjugate;
-    * coordinates beyond ``n_features``, the intercept, are free.
+    * coordinates beyond ``n_features``, the intercept, are free;
+    * what a g_j says about its shape is true: its bounds, minimiser and subgradients, where it is smooth, its gradient
+      and curvature there, its kink at zero, for which slopes zero stays, where moves stop, how strongly convex it is;
+      so are its relatives, with a further ridge or on a part of its domain;
+    * sums over all coordinates equal what the coordinates say.
 
     Parameters
     ----------
     penalty : Penalty
-        ``penalty.core(n_features)`` must have ``value, prox, conjugate, feasible_scale`` over arrays.
+        ``penalty.core(n_features)`` must answer the questions of ``ScalarPenalty`` (core/concepts.hpp) over arrays, as
+        ``ElasticNet`` does in bindings/parts.cpp.
     n_features : int
 
     Raises
@@ -53,6 +59,9 @@ def check_penalty(penalty: Any, n_features: int) -> None:
     _fenchel_young(penalty, core, rows, slopes, box)
     _feasible_scale(penalty, core, slopes)
     _intercept(penalty, core, rows)
+    ends = np.where(box[0] == -FAR, -np.inf, box[0]), np.where(box[1] == FAR, np.inf, box[1])
+    check_shape(penalty, core, rows, ends)
+    check_sums(penalty, core, rows, ends)
 
 
 def _box(penalty: Any, core: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
