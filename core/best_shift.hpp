@@ -31,8 +31,7 @@ template <class Sums> Shift best_shift_of(const Sums& sums, Real guess) {
   const Real direction = at.first > 0 ? -1 : 1, newton = std::abs(at.first / at.second);
   const Real most = std::min(1e15 * size, 1e300); // finite, or the search would not end
   Real step = newton < unit / 2 ? 2 * newton : unit, near = guess;
-  while (sums.slope(guess + direction * step).first * direction <
-         0) {                   // until the derivative changes sign
+  while (sums.slope(guess + direction * step).first * direction < 0) { // until the derivative changes sign
     if (step > most) return {}; // it never does: there is no finite minimiser
     near = guess + direction * step;
     step *= 4;

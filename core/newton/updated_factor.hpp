@@ -28,7 +28,8 @@ public:
     const auto gone = [&](const Member& member) {
       return at[member.slot] < 0 || ridge[at[member.slot]] != member.ridge;
     };
-    const Index size = Index(members_.size()), leaving = std::count_if(members_.begin(), members_.end(), gone);
+    const Index size = Index(members_.size()),
+                leaving = std::count_if(members_.begin(), members_.end(), gone);
     if (Real(leaving * size * size / 2) > Cholesky::cost(size)) drop(); // what removing them would cost
     if (!members_.empty() && spend(leaving * size * size / 2)) return false;
     for (std::size_t k = members_.size(); k-- > 0;)
