@@ -12,7 +12,7 @@ from in_parts import drive, even_cuts, in_parts, part_of, random_problem, solved
 from southwell import _core
 
 LOSSES = ["squared", "logistic", "huber", "smooth_hinge", "squared_hinge", "poisson"]
-FORMS = {"dense": np.ascontiguousarray, "csr": sp.csr_array}
+FORMS = {"dense": np.ascontiguousarray, "csr": sp.csr_array, "centred": lambda A: sw.Centred(sp.csr_array(A))}
 NETS = {
     "l1": {"l1": 0.02},
     "l2": {"l1": 0.0, "l2": 0.1},
@@ -182,6 +182,6 @@ def test_what_parts_cannot_do_is_refused_with_the_reason():
     one, other = random_problem("squared"), random_problem("squared", d=5)
     with pytest.raises(ValueError, match="same features"):
         _core.ProblemInParts([part_of(one, 0, 9), part_of(other, 9, 60)])
-    one, other = (random_problem("squared", seed, form=sp.csr_array) for seed in (0, 1))
+    one, other = (random_problem("squared", seed, form=FORMS["centred"]) for seed in (0, 1))
     with pytest.raises(ValueError, match="centred alike"):
         _core.ProblemInParts([part_of(one, 0, 9), part_of(other, 9, 60)])
