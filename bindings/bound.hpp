@@ -70,6 +70,7 @@ struct BoundAlgorithm {
 void def_algorithms(nanobind::module_& m);
 void def_saddle(nanobind::module_& m);
 void def_newton(nanobind::module_& m);
+void def_in_parts(nanobind::module_& m);
 void def_features(nanobind::module_& m);
 void def_outside(nanobind::module_& m);
 void def_wide(nanobind::module_& m);

@@ -190,6 +190,7 @@ NB_MODULE(_core, m) {
   def_algorithms(m);
   def_saddle(m);
   def_newton(m);
+  def_in_parts(m);
   def_features(m);
   def_outside(m);
   def_wide(m);

@@ -12,28 +12,26 @@ struct Shift {
   bool found = false;
 };
 
-// Newton inside a bracket on the derivative, from a guess.
-inline Shift best_shift(const SampleLoss& loss, CVec margins, Real guess = 0) {
+// Newton inside a bracket on the derivative, from a guess. `sums` answers for all samples, wherever they are:
+// slope(c), the derivatives of the loss in the shift, and largest(), the size of the numbers at play.
+template <class Sums> Shift best_shift_of(const Sums& sums, Real guess) {
   const auto at_rest = [](Real c) { return Shift{.best = c, .lo = c, .hi = c, .found = true}; };
-  Slope at = loss.slope(margins, guess);
-  if (!std::isfinite(at.first)) return guess == 0 ? Shift{} : best_shift(loss, margins);
+  Slope at = sums.slope(guess);
+  if (!std::isfinite(at.first)) return guess == 0 ? Shift{} : best_shift_of(sums, 0);
   if (at.first == 0) return at_rest(guess);
   // A Newton step of length e leaves an error of e^2 where phi'' is smooth, and none where it is constant.
-  const bool squares = loss.smooth() && !loss.piecewise();
+  const bool squares = sums.smooth() && !sums.piecewise();
   const auto tiny = [&](Real c) {
-    return loss.quadratic() || (squares && std::abs(at.first / at.second) <= 1e-9 * (1 + std::abs(c)));
+    return sums.quadratic() || (squares && std::abs(at.first / at.second) <= 1e-9 * (1 + std::abs(c)));
   };
   if (tiny(guess)) return at_rest(guess - at.first / at.second);
-  Real size = 0; // of the numbers at play
-  for (std::size_t i = 0; i < margins.size(); ++i)
-    size = std::max({size, std::abs(margins[i]), std::abs(loss.targets()[i])});
+  Real size = sums.largest();
   const Real unit = size > 0 ? std::min(size, 1.0) : 1;
   size = std::max(size, 1.0);
   const Real direction = at.first > 0 ? -1 : 1, newton = std::abs(at.first / at.second);
   const Real most = std::min(1e15 * size, 1e300); // finite, or the search would not end
   Real step = newton < unit / 2 ? 2 * newton : unit, near = guess;
-  while (loss.slope(margins, guess + direction * step).first * direction <
-         0) {                   // until the derivative changes sign
+  while (sums.slope(guess + direction * step).first * direction < 0) { // until the derivative changes sign
     if (step > most) return {}; // it never does: there is no finite minimiser
     near = guess + direction * step;
     step *= 4;
@@ -47,11 +45,30 @@ inline Shift best_shift(const SampleLoss& loss, CVec margins, Real guess = 0) {
     if (next == shift.best || next == shift.lo || next == shift.hi) break; // down to rounding
     if (inside && tiny(shift.best)) return at_rest(next);
     shift.best = next;
-    at = loss.slope(margins, shift.best);
+    at = sums.slope(shift.best);
     if (at.first == 0) return at_rest(shift.best);
     (at.first > 0 ? shift.hi : shift.lo) = shift.best;
   }
   return shift;
+}
+
+inline Real largest_number(const SampleLoss& loss, CVec margins) {
+  Real size = 0;
+  for (std::size_t i = 0; i < margins.size(); ++i)
+    size = std::max({size, std::abs(margins[i]), std::abs(loss.targets()[i])});
+  return size;
+}
+inline Shift best_shift(const SampleLoss& loss, CVec margins, Real guess = 0) {
+  struct Sums {
+    const SampleLoss& loss;
+    CVec margins;
+    Slope slope(Real shift) const { return loss.slope(margins, shift); }
+    Real largest() const { return largest_number(loss, margins); }
+    bool smooth() const { return loss.smooth(); }
+    bool piecewise() const { return loss.piecewise(); }
+    bool quadratic() const { return loss.quadratic(); }
+  };
+  return best_shift_of(Sums{loss, margins}, guess);
 }
 
 } // namespace southwell

@@ -9,6 +9,7 @@
 namespace southwell {
 
 struct Point;
+class Samples;
 
 // The unit of gaps: P(0) - D(0), the objective of the zero model minus the trivial bound. For every loss with
 // minimum zero, D(0) = 0 and this is P(0); for Poisson it is half the null deviance. With an intercept the
@@ -58,6 +59,7 @@ public:
 // A pair (x, y) with both of its products freshly computed.
 struct Point {
   std::vector<Real> x, y, margins, slopes;
+  Samples* samples = nullptr; // where the samples are in parts these stand at x, and y and margins are empty
 
   explicit Point(const Question& question)
       : x(question.primal_size()), y(question.dual_size()), margins(y.size()), slopes(x.size()) {}

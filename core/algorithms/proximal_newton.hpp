@@ -13,13 +13,13 @@
 // softened, a little less from round to round, around centres that follow the iterate (soft_loss.hpp).
 #pragma once
 #include "core/drive.hpp"
-#include "core/newton/samples_in_memory.hpp"
+#include "core/newton/samples.hpp"
 #include "core/newton/working_set.hpp"
 
 namespace southwell {
 
-// Model: Numbers or Blocks, P the problem they belong to.
-template <class P, class Model> class ProximalNewton final : public Algorithm {
+// Model: Numbers or Blocks, P the problem they belong to. Where the samples are, Model::Source knows.
+template <class P, class Model> class ProximalNewton : public Algorithm {
 public:
   // `softness` of kinks at first, in units of the zero model's objective for a margin. Units that `screening`
   // knows to be zero stay out of W. `x` is within its bounds.
@@ -29,7 +29,7 @@ public:
         intercept_(problem.has_intercept() ? std::size_t(problem.width()) : 0),
         pass_(Real(problem.design.stored() + problem.primal_size() + problem.dual_size())),
         width_(problem.width()), x_(std::move(x)), slopes_(x_.size()), set_(problem, policy_, x_),
-        products_(problem, set_), samples_(problem, products_, y, softness, policy_.slope_as_curvature),
+        products_(problem, set_), samples_(problem, products_, y, softness, policy_),
         model_(problem, policy_, set_, products_, samples_),
         floor_(policy_, problem.loss.piecewise() && !problem.loss.quadratic()) {
     model_.put(set_.taken(x_));
@@ -181,7 +181,7 @@ private:
   std::vector<Real> x_, slopes_; // of all features, at the last certificate
   WorkingSet<P> set_;
   typename Model::Products products_;
-  SamplesInMemory samples_;
+  typename Model::Source samples_;
   Model model_;
   Floor floor_;
   std::vector<Real> start_, change_; // over W

@@ -11,6 +11,7 @@
 #include "core/newton/free_curvature.hpp"
 #include "core/newton/ledger.hpp"
 #include "core/newton/outlook.hpp"
+#include "core/newton/samples_in_memory.hpp"
 #include "core/newton/working_set.hpp"
 
 namespace southwell {
@@ -19,6 +20,7 @@ class Blocks {
 public:
   using Set = WorkingSet<BlockProblem>;
   using Products = BlockProducts;
+  using Source = SamplesInMemory;
 
   Blocks(const BlockProblem& problem, const Policy& policy, const Set& set, const Products& products,
          const Samples& samples)

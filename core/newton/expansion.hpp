@@ -19,8 +19,9 @@ struct Expansion {
   CVec curved() const { return bare.empty() ? CVec(h) : CVec(bare); }
 
   // At margins where the derivatives of the loss are y. `least` is the part of its slope that a sample has as
-  // curvature at least. Returns whether h has changed.
-  bool update(const LossSum& losses, const SoftLoss& loss, CVec y, const Floor& floor, Real least) {
+  // curvature at least; samples elsewhere may have a curvature of `steepest`. Returns whether h has changed.
+  bool update(const LossSum& losses, const SoftLoss& loss, CVec y, const Floor& floor, Real least,
+              Real steepest = 0) {
     if (shares.empty()) {
       smooth = !losses.piecewise();
       for (const Real s : losses.weights()) shares.insert(shares.end(), std::size_t(losses.width()), s);
@@ -31,7 +32,7 @@ struct Expansion {
     h.resize(y.size());
     loss.curvature(y, h);
     flat = losses.quadratic() ? 0 : floor.part();
-    most = floor.pieces() ? loss.most_curvature() : flat > 0 ? largest() : 0;
+    most = floor.pieces() ? loss.most_curvature() : flat > 0 ? std::max(largest(), steepest) : 0;
     // A model that is steep and straight has no minimum: the logistic loss is so, far on the wrong side.
     if (smooth)
       for (std::size_t i = 0; i < h.size(); ++i) h[i] = std::max(h[i], least * std::abs(r[i]));

@@ -3,8 +3,10 @@
 // h never changes: the factor is updated as features enter and leave. When it has changed, the factor of the
 // old h makes a good preconditioner.
 #pragma once
+#include "core/newton/conjugate_gradients.hpp"
 #include "core/newton/formed.hpp"
 #include "core/newton/outer.hpp"
+#include "core/newton/weighted_product.hpp"
 
 namespace southwell {
 
@@ -13,7 +15,8 @@ public:
   using Slots = FormedHessian::Slots;
 
   explicit Hessian(const Weighted& weighted)
-      : weighted_(weighted), formed_(weighted), outer_(weighted), patience_(int(weighted.policy.patience)) {}
+      : weighted_(weighted), formed_(weighted), outer_(weighted), product_(weighted),
+        patience_(int(weighted.policy.patience)) {}
 
   void forget() { // because h has changed
     formed_.changed();
@@ -26,11 +29,19 @@ public:
     current_ = false;
   }
   template <class Spend> void form(Slots slots, Spend&& spend) {
-    if (!current_) drop_factor(); // from here on it is of the present h
+    if (!current_) factor_.drop(); // from here on it is of the present h
     current_ = true;
     formed_.form(slots, spend);
   }
 
+  // Whether sweeps on H, formed, are cheaper than sweeps on the columns.
+  bool sweeps_pay(Slots slots) const {
+    Real stored = 0;
+    for (const Index k : slots) stored += Real(columns().size(k));
+    const Real size = Real(slots.size());
+    return size <= policy().hessian_sweeps && size * size <= stored &&
+           formed_.cost(slots) <= policy().hessian_price * stored;
+  }
   // About how many entries a solution will touch.
   Real cost(Slots support) const {
     const Estimate estimate(*this, support);
@@ -43,7 +54,7 @@ public:
   template <class Spend> void solve(Slots support, CVec ridge, Vec right, Spend&& spend) {
     const Estimate estimate(*this, support);
     if (estimate.outer() && bordered(support, ridge, right, spend)) return;
-    if (!current_ && estimate.direct() && covers(support) &&
+    if (!current_ && estimate.direct() && factor_.covers(support, columns().count()) &&
         estimate.factoring > policy().old_factor_price * estimate.stored) {
       std::vector<Real> solution(right.begin(), right.end());
       if (conjugate_gradients(support, ridge, solution, int(policy().old_factor_steps), spend)) {
@@ -54,13 +65,8 @@ public:
     if (estimate.direct()) {
       form(support, spend);
       if (std::all_of(support.begin(), support.end(), [&](Index k) { return formed_.knows(k); }) &&
-          factor(support, ridge, spend)) {
-        std::vector<Real> ordered(support.size());
-        for (std::size_t t = 0; t < support.size(); ++t) ordered[order_[t]] = right[t];
-        factor_.solve(ordered.data());
-        for (std::size_t t = 0; t < support.size(); ++t) right[t] = ordered[order_[t]];
-        return;
-      }
+          factor_(formed_, columns().count(), support, ridge, spend))
+        return factor_.solve(right);
     }
     conjugate_gradients(support, ridge, right, patience_, spend);
     patience_ = std::min(2 * patience_,
@@ -123,12 +129,12 @@ private:
       const std::int32_t slot = support[loose[l]];
       ends[l] = right[loose[l]];
       across[l].resize(firm.size());
-      multiply(firm, {&slot, 1}, unit, across[l]);
+      product_(firm, {&slot, 1}, unit, across[l]);
       solved[l] = across[l];
       if (!outer_.solve(firm, firm_ridge, solved[l], spend)) return false;
       for (std::size_t m = 0; m <= l; ++m) {
         const std::int32_t other = support[loose[m]];
-        multiply({&other, 1}, {&slot, 1}, unit, {&row[m], 1});
+        product_({&other, 1}, {&slot, 1}, unit, {&row[m], 1});
         row[m] += m == l ? ridge[loose[l]] : 0;
         for (std::size_t t = 0; t < firm.size(); ++t) row[m] -= across[l][t] * solved[m][t];
       }
@@ -143,139 +149,21 @@ private:
     return true;
   }
 
-  void drop_factor() {
-    factor_.clear();
-    factored_.clear();
-  }
-  // The factor of H + ridge on the support: those that left are removed, those that came appended. `order_`
-  // then says where each of the support stands. False if H + ridge is not positive definite beyond rounding.
-  template <class Spend> bool factor(Slots support, CVec ridge, Spend&& spend) {
-    std::vector<std::int32_t> at(columns().count(), -1); // place in the support
-    for (std::size_t t = 0; t < support.size(); ++t) at[support[t]] = std::int32_t(t);
-    const auto gone = [&](const Member& member) {
-      return at[member.slot] < 0 || ridge[at[member.slot]] != member.ridge;
-    };
-    const Index size = Index(factored_.size()),
-                leaving = std::count_if(factored_.begin(), factored_.end(), gone);
-    if (Real(leaving * size * size / 2) > Cholesky::cost(size))
-      drop_factor(); // what removing them would cost
-    if (!factored_.empty() && spend(leaving * size * size / 2)) return false;
-    for (std::size_t k = factored_.size(); k-- > 0;)
-      if (gone(factored_[k])) {
-        factor_.remove(Index(k));
-        factored_.erase(factored_.begin() + std::ptrdiff_t(k));
-      }
-    order_.assign(support.size(), -1);
-    for (std::size_t k = 0; k < factored_.size(); ++k) order_[at[factored_[k].slot]] = std::int32_t(k);
-    for (std::size_t t = 0; t < support.size(); ++t) {
-      if (order_[t] >= 0) continue;
-      order_[t] = std::int32_t(factored_.size());
-      factored_.push_back({support[t], ridge[t]});
-    }
-    const auto row = [&](Index k, Real* to) {
-      const Member& own = factored_[k];
-      for (Index l = 0; l < k; ++l) to[l] = formed_(own.slot, factored_[l].slot);
-      to[k] = formed_(own.slot, own.slot) + own.ridge;
-    };
-    if (factor_.extend(Index(factored_.size()) - factor_.size(), row, spend)) return true;
-    drop_factor();
-    return false;
-  }
-
-  // Whether the factor, possibly of an earlier h, contains nearly all of the support and little else.
-  bool covers(Slots support) const {
-    if (factored_.empty()) return false;
-    std::vector<char> in(columns().count());
-    for (const Index k : support) in[k] = 1;
-    Index common = 0;
-    for (const Member& member : factored_) common += in[member.slot];
-    return 10 * (Index(support.size() + factored_.size()) - 2 * common) <= Index(support.size());
-  }
-
-  // Preconditioned by the factor for the coordinates in it, by the diagonal for others, until the residual is
-  // small enough for a Newton step. False if that takes more than `most` steps.
+  // False if that takes more than `most` steps.
   template <class Spend>
   bool conjugate_gradients(Slots support, CVec ridge, Vec right, int most, Spend&& spend) {
-    const std::size_t size = support.size();
-    std::vector<Real> residual(right.begin(), right.end()), scaled(size), direction, image(size);
-    std::fill(right.begin(), right.end(), 0.0);
-    std::vector<std::int32_t> place(columns().count(), -1);
-    const bool known = covers(support);
-    if (known)
-      for (std::size_t k = 0; k < factored_.size(); ++k) place[factored_[k].slot] = std::int32_t(k);
-    std::vector<Real> within(factored_.size());
-    const auto precondition = [&] { // returns <residual, scaled>
-      std::fill(within.begin(), within.end(), 0.0);
-      for (std::size_t t = 0; t < size; ++t)
-        if (place[support[t]] >= 0) within[place[support[t]]] = residual[t];
-      if (known) factor_.solve(within.data());
-      Real total = 0;
-      for (std::size_t t = 0; t < size; ++t) {
-        const Index k = support[t];
-        const Real diagonal = weighted_.coordinates[k].curvature + ridge[t];
-        scaled[t] = place[k] >= 0 ? within[place[k]] : diagonal > 0 ? residual[t] / diagonal : 0;
-        total += scaled[t] * residual[t];
-      }
-      return total;
-    };
-    Real rho = precondition();
-    direction = scaled;
-    const Real goal = policy().gradient_part * rho;
-    for (int step = 0; step < most && rho > goal; ++step) {
-      if (spend(multiply(support, support, direction, image) + Index(within.size() * within.size() / 4)))
-        return false;
-      Real bend = 0;
-      for (std::size_t t = 0; t < size; ++t) {
-        image[t] += ridge[t] * direction[t];
-        bend += direction[t] * image[t];
-      }
-      if (!(bend > 0)) break;
-      for (std::size_t t = 0; t < size; ++t) {
-        right[t] += rho / bend * direction[t];
-        residual[t] -= rho / bend * image[t];
-      }
-      const Real next = precondition();
-      for (std::size_t t = 0; t < size; ++t) direction[t] = scaled[t] + next / rho * direction[t];
-      rho = next;
-    }
-    return rho <= goal;
-  }
-  // image = A_T' diag(h) A_S v; returns the entries touched.
-  Index multiply(Slots to, Slots support, CVec v, Vec image) {
-    const CVec h = weighted_.at.h;
-    margins_.assign(h.size(), 0.0);
-    Real u = 0, total = 0; // what the frame adds to all margins; the sum of what is then weighed
-    Index cost = 0;
-    columns().visit([&](const auto& store) {
-      for (std::size_t t = 0; t < support.size(); ++t) {
-        store[support[t]].add_to(margins_, v[t]);
-        u += v[t] * weighted_.gamma(support[t]);
-        cost += store[support[t]].size();
-      }
-      for (std::size_t i = 0; i < h.size(); ++i) total += margins_[i] *= h[i];
-      for (std::size_t t = 0; t < to.size(); ++t) {
-        const Index k = to[t];
-        cost += store[k].size();
-        image[t] = store[k].dot(margins_) + u * weighted_.coordinates[k].weighted +
-                   weighted_.gamma(k) * (total + u * weighted_.at.total_h);
-      }
-    });
-    return cost;
+    return southwell::conjugate_gradients(
+        factor_, weighted_.coordinates, support, ridge, right, policy().gradient_part, most,
+        [&](CVec v, Vec image) { return product_(support, support, v, image); }, spend);
   }
 
-  struct Member {
-    std::int32_t slot;
-    Real ridge;
-  };
   const Weighted& weighted_;
   FormedHessian formed_;
   OuterHessian outer_;
+  WeightedProduct product_;
   bool current_ = false; // are H and its factor of the present h?
   int patience_;         // of conjugate gradients, in steps
-  Cholesky factor_;
-  std::vector<Member> factored_;
-  std::vector<std::int32_t> order_;
-  std::vector<Real> margins_;
+  UpdatedFactor factor_;
 };
 
 } // namespace southwell

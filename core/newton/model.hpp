@@ -7,35 +7,21 @@
 // where that is cheap to form. For the squared loss it is the problem itself.
 #pragma once
 #include "core/newton/extrapolation.hpp"
+#include "core/newton/moments.hpp"
 #include "core/newton/residual.hpp"
+#include "core/newton/samples.hpp"
 #include "core/newton/through_hessian.hpp"
 #include <algorithm>
 
 namespace southwell {
 
-namespace kernels {
-
-template <class Value>
-SOUTHWELL_CLONES Design::Moments moments(const Value* a, Real shift, const Real* r, const Real* h, Index n) {
-  Real slope = 0, weighted = 0, square = 0;
-#pragma omp simd reduction(+ : slope, weighted, square)
-  for (Index k = 0; k < n; ++k) {
-    const Real value = Real(a[k]) + shift, with = h[k] * value;
-    slope += r[k] * value;
-    weighted += with;
-    square += with * value;
-  }
-  return {slope, weighted, square};
-}
-
-} // namespace kernels
-
 class Model {
 public:
   using Slots = std::vector<std::int32_t>;
 
-  Model(const WorkingColumns& columns, const Policy& policy, const Expansion& at)
-      : weighted_{columns, at, policy}, hessian_(weighted_), residual_(weighted_),
+  // Of samples that are in memory: it keeps a residual over them.
+  Model(const WorkingColumns& columns, const Policy& policy, const Samples& samples)
+      : weighted_{columns, *samples.local(), policy}, hessian_(weighted_), residual_(weighted_),
         through_hessian_(weighted_, hessian_, ledger_) {}
   Model(const Model&) = delete; // its parts refer to each other
 
@@ -44,7 +30,7 @@ public:
   // Counts the work. When it says to stop, x is not valid: a sweep was interrupted.
   Ledger& ledger() { return ledger_; }
   const Ledger& ledger() const { return ledger_; }
-  ThroughHessian& through_hessian() { return through_hessian_; }
+  ThroughHessian<Weighted, Hessian>& through_hessian() { return through_hessian_; }
   Real newton_cost(const Slots& support) const { return hessian_.cost(support); }
   // The effective number of samples: (sum h)^2 / sum h^2.
   Real samples() const {
@@ -77,7 +63,7 @@ public:
             if (k < measured_)
               coordinates()[k].slope = residual_.slope(store[k], coordinates()[k]);
             else
-              measure(moments(store[k]), k);
+              measure(moments_of(store[k], residual_.stored(), weighted_.at.h), k);
         });
       });
     }
@@ -157,20 +143,6 @@ private:
     c.weighted = sums.weighted;
     c.curvature = square > 1e-13 * (sums.square + far) ? square : 0; // a centred constant is no column
   }
-  template <class Value> Design::Moments moments(const DenseFiber<Value>& fiber) const {
-    if (fiber.size() == 0) return {};
-    return kernels::moments(fiber.values(), fiber.shift(), residual_.stored().data(), weighted_.at.h.data(),
-                            fiber.size());
-  }
-  template <class F> Design::Moments moments(const F& fiber) const {
-    Design::Moments out;
-    fiber.visit([&, r = residual_.stored()](Index i, Real a) {
-      const Real with = weighted_.at.h[i] * a;
-      out += {r[i] * a, with, with * a};
-    });
-    return out;
-  }
-
   std::vector<Real> at(const Slots& slots) const {
     std::vector<Real> x;
     for (const Index k : slots) x.push_back(coordinates()[k].x);
@@ -259,7 +231,7 @@ private:
   Weighted weighted_;
   Hessian hessian_;
   Residual residual_;
-  ThroughHessian through_hessian_;
+  ThroughHessian<Weighted, Hessian> through_hessian_;
   Extrapolation extrapolation_;
   std::vector<Real> margins_, slopes_;
   std::vector<Design::Moments> moments_; // by feature

@@ -7,7 +7,9 @@ namespace southwell {
 
 class NumberProducts final : public SetProducts {
 public:
+  explicit NumberProducts(const WorkingColumns& columns) : columns_(columns) {}
   NumberProducts(const Problem&, const WorkingSet<Problem>& set) : columns_(set.columns()) {}
+  const WorkingColumns& columns() const { return columns_; }
 
   void forward(CVec u, Vec out) const override {
     if (columns_.by_rows()) {

@@ -3,21 +3,32 @@
 // the Hessian is cheap to form, both happen there.
 #pragma once
 #include "core/newton/model.hpp"
-#include "core/newton/number_products.hpp"
+#include "core/newton/numbers_in_memory.hpp"
 #include "core/newton/outlook.hpp"
 #include "core/newton/working_set.hpp"
 
 namespace southwell {
 
-class Numbers {
-public:
+// Where the samples are decides on the model: with them it may keep a residual over them, without them it
+// asks questions (numbers_in_parts.hpp).
+struct InMemory {
   using Set = WorkingSet<Problem>;
   using Products = NumberProducts;
+  using Source = NumbersInMemory;
+  using Quadratic = Model;
+};
 
-  Numbers(const Problem& problem, const Policy& policy, const Set& set, const Products&,
-          const Samples& samples)
+template <class Place> class NumbersOn {
+public:
+  using Set = typename Place::Set;
+  using Products = typename Place::Products;
+  using Source = typename Place::Source;
+  using Quadratic = typename Place::Quadratic;
+
+  template <class P>
+  NumbersOn(const P& problem, const Policy& policy, const Set& set, const Products&, Samples& samples)
       : quadratic_(problem.loss.quadratic()), piecewise_(problem.loss.piecewise()), policy_(policy),
-        set_(set), model_(set.columns(), policy, *samples.local()),
+        set_(set), model_(set.columns(), policy, samples),
         intercept_(problem.has_intercept() ? set.slot(problem.design.cols() - 1) : -1) {}
 
   Ledger& ledger() { return model_.ledger(); }
@@ -73,13 +84,11 @@ public:
   void stepped(Real) {} // this part of the step was taken
 
 private:
-  using Slots = Model::Slots;
+  using Slots = typename Quadratic::Slots;
 
   std::vector<Coordinate>& coordinates() { return model_.coordinates(); }
 
-  // Sweeps over the features that may move, until the model is solved well enough to be worth a new one. A
-  // Newton step on the support comes once as much has been spent on sweeps as it costs, if they promise to
-  // cost as much again: whichever is better, no more than twice its price is paid.
+  // On the features that may move, until the model is solved well enough to be worth a new one.
   void minimise(const Outlook& outlook) {
     Slots hot;
     for (std::size_t k = 0; k < coordinates().size(); ++k) {
@@ -88,11 +97,17 @@ private:
       if (c.x != 0 || c.g.kink() == 0 || std::abs(c.slope) > policy_.near_its_kink * c.g.kink())
         hot.push_back(std::int32_t(k));
     }
-    if (model_.through_hessian().pays(hot)) {
-      const Real part = quadratic_ ? policy_.exact_part : policy_.model_part;
+    const Real part = quadratic_ ? policy_.exact_part : policy_.model_part;
+    if (model_.through_hessian().pays(hot))
       first_change_ = model_.through_hessian().solve(hot, part, thinning(hot, outlook));
-      return;
-    }
+    else if constexpr (requires { model_.by_products(hot, part); })
+      first_change_ = model_.by_products(hot, part);
+    else
+      by_sweeps(hot, outlook);
+  }
+  // A Newton step on the support comes once as much has been spent on sweeps as it costs, if they promise to
+  // cost as much again: whichever is better, no more than twice its price is paid.
+  void by_sweeps(const Slots& hot, const Outlook& outlook) {
     Slots support = support_of();
     const bool smooth = support == hot && std::all_of(hot.begin(), hot.end(), [&](Index k) {
                           return coordinates()[k].g.kink() == 0;
@@ -162,11 +177,13 @@ private:
   bool quadratic_, piecewise_; // the loss
   const Policy& policy_;
   const Set& set_;
-  Model model_;
+  Quadratic model_;
   Index intercept_;              // its slot, or -1
   Real first_change_ = infinity; // of a slope, that the last model of the round asked for
   Real spent_ = 0;               // entries touched by sweeps since the last Newton step
   bool sure_ = false;            // was the last Newton step taken in full?
 };
+
+using Numbers = NumbersOn<InMemory>;
 
 } // namespace southwell

@@ -1,18 +1,19 @@
-// Samples that are in memory: one object answers all questions.
+// Samples that are in memory: one object answers all questions; those that numbers alone ask are in
+// numbers_in_memory.hpp.
 #pragma once
 #include "core/linear_problem.hpp"
 #include "core/newton/samples.hpp"
 
 namespace southwell {
 
-class SamplesInMemory final : public Samples {
+class SamplesInMemory : public Samples {
 public:
-  // `y`: centres of softened kinks at first. `least`: see Expansion::update.
+  // `y`: centres of softened kinks at first.
   SamplesInMemory(const LinearProblem& problem, const SetProducts& products, CVec y, Real softness,
-                  Real least)
-      : problem_(problem), products_(products), loss_(problem.losses(), softness), least_(least),
-        margins_(std::size_t(problem.dual_size())), y_(margins_.size()), step_(margins_.size()),
-        trial_(margins_.size()) {
+                  const Policy& policy)
+      : problem_(problem), products_(products), loss_(problem.losses(), softness),
+        least_(policy.slope_as_curvature), margins_(std::size_t(problem.dual_size())), y_(margins_.size()),
+        step_(margins_.size()), trial_(margins_.size()) {
     if (!loss_.kinked()) return;
     std::vector<Real> centre(y.begin(), y.end());
     problem.losses().into_domain(centre);
@@ -34,9 +35,10 @@ public:
     exchange(Vec(point.x).last(best_.size()), best_, point.margins);
   }
   Real value() override { return loss_.value(margins_); }
-  bool expand(const Floor& floor) override {
+  bool expand(const Floor& floor) override { return expand(floor, 0); }
+  bool expand(const Floor& floor, Real steepest) override {
     loss_.derivative(margins_, y_);
-    return expansion_.update(problem_.losses(), loss_, y_, floor, least_);
+    return expansion_.update(problem_.losses(), loss_, y_, floor, least_, steepest);
   }
 
   Real aim(CVec change) override {
@@ -65,6 +67,14 @@ public:
   void recentre() override { loss_.recentre(y_); }
   const Expansion* local() const override { return &expansion_; }
 
+protected:
+  const LinearProblem& problem_;
+  const SetProducts& products_;
+  SoftLoss loss_;
+  Real least_; // see Expansion::update
+  Expansion expansion_;
+  std::vector<Real> margins_, y_, step_, trial_;
+
 private:
   void try_length(Real length) {
     for (std::size_t i = 0; i < trial_.size(); ++i) trial_[i] = margins_[i] + length * step_[i];
@@ -85,12 +95,6 @@ private:
     if (std::exchange(settled_, true) && loss_.kinked()) exchange(intercept, own, margins_);
   }
 
-  const LinearProblem& problem_;
-  const SetProducts& products_;
-  SoftLoss loss_;
-  Real least_;
-  Expansion expansion_;
-  std::vector<Real> margins_, y_, step_, trial_;
   Real tried_ = 0;         // the step length of `trial_`
   std::vector<Real> best_; // intercept of the loss itself
   bool settled_ = false;

@@ -28,20 +28,22 @@ SOUTHWELL_INLINE Real coordinate_step(Coordinate& c, Real curvature, Real slope,
   return by;
 }
 
-// The Newton direction, with the signs held, and the part of it to the first sign change or bound.
-inline std::pair<std::vector<Real>, Real> newton_direction(const Weighted& weighted, Hessian& hessian,
-                                                           Hessian::Slots support, CVec slopes,
-                                                           Ledger& ledger) {
+// The Newton direction, with the signs held, and the part of it to the first sign change or bound. Of `at`
+// only the coordinates are read; wherever their columns are, `hessian` solves.
+template <class At, class H>
+std::pair<std::vector<Real>, Real> newton_direction(const At& at, H& hessian,
+                                                    std::span<const std::int32_t> support, CVec slopes,
+                                                    Ledger& ledger) {
   std::vector<Real> direction(support.size()), ridge(support.size());
   for (std::size_t t = 0; t < support.size(); ++t) {
-    const Coordinate& c = weighted.coordinates[support[t]];
+    const Coordinate& c = at.coordinates[support[t]];
     direction[t] = -(slopes[t] + c.g.gradient(c.x));
     ridge[t] = std::max(c.g.curvature(c.x), damping * c.curvature);
   }
   hessian.solve(support, ridge, direction, ledger);
   Real first = 1;
   for (std::size_t t = 0; t < support.size(); ++t) {
-    const Coordinate& c = weighted.coordinates[support[t]];
+    const Coordinate& c = at.coordinates[support[t]];
     const Real end = c.x + direction[t], stop = c.g.held(c.x, end);
     if (stop != end) first = std::min(first, (stop - c.x) / direction[t]);
   }

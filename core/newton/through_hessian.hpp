@@ -1,25 +1,19 @@
-// Sweeps on a formed H, which do not read the data, with Newton steps among them.
+// Sweeps on a formed H, which do not read the data, with Newton steps among them. `At` has the coordinates of
+// the working set, and `H` forms the matrix from the columns (Weighted, Hessian) or asks for it (Answered,
+// SummedHessian).
 #pragma once
 #include "core/newton/steps.hpp"
 
 namespace southwell {
 
-class ThroughHessian {
+template <class At, class H> class ThroughHessian {
 public:
   using Slots = std::vector<std::int32_t>;
 
-  ThroughHessian(Weighted& weighted, Hessian& hessian, Ledger& ledger)
-      : weighted_(weighted), hessian_(hessian), ledger_(ledger) {}
+  ThroughHessian(At& at, H& hessian, Ledger& ledger) : at_(at), hessian_(hessian), ledger_(ledger) {}
 
   // Whether H on these slots is cheap enough to form.
-  bool pays(const Slots& slots) const {
-    Real stored = 0;
-    for (const Index k : slots) stored += Real(weighted_.columns.size(k));
-    const Real size = Real(slots.size());
-    const Policy& policy = weighted_.policy;
-    return size <= policy.hessian_sweeps && size * size <= stored &&
-           hessian_.formed().cost(slots) <= policy.hessian_price * stored;
-  }
+  bool pays(const Slots& slots) const { return hessian_.sweeps_pay(slots); }
   // From where the model begins, until no slope is asked to change by more than a part of the first change,
   // which is returned. Through about one row in `every`.
   Real solve(const Slots& slots, Real part, Index every) {
@@ -33,7 +27,7 @@ public:
     slopes_.resize(slots.size());
     for (Index t = 0; t < size; ++t) slopes_[t] = coordinate(slots[t]).slope;
     Real first = 0;
-    for (int k = 0; k < int(weighted_.policy.hessian_part); ++k) {
+    for (int k = 0; k < int(at_.policy.hessian_part); ++k) {
       Real largest = 0;
       Index moves = 0;
       for (Index t = 0; t < size; ++t) {
@@ -45,13 +39,13 @@ public:
       }
       if (k == 0) first = largest;
       if (ledger_(moves * size / 8) || largest <= part * first) break;
-      if ((k + 1) % std::max(int(weighted_.policy.hessian_newton), 1) == 0) newton(slots);
+      if ((k + 1) % std::max(int(at_.policy.hessian_newton), 1) == 0) newton(slots);
     }
     return first;
   }
 
 private:
-  Coordinate& coordinate(Index slot) { return weighted_.coordinates[slot]; }
+  Coordinate& coordinate(Index slot) { return at_.coordinates[slot]; }
   void moved(Index t, Real by) {
     const Index size = Index(slopes_.size());
     kernels::add(square_.data() + t * size, by, slopes_.data(), size);
@@ -69,7 +63,7 @@ private:
           slopes.push_back(slopes_[t]);
         }
       if (support.empty()) return;
-      const auto [direction, first] = newton_direction(weighted_, hessian_, support, slopes, ledger_);
+      const auto [direction, first] = newton_direction(at_, hessian_, support, slopes, ledger_);
       if (ledger_.stopped()) return;
       for (std::size_t t = 0; t < support.size(); ++t) {
         Coordinate& c = coordinate(support[t]);
@@ -81,8 +75,8 @@ private:
     }
   }
 
-  Weighted& weighted_;
-  Hessian& hessian_;
+  At& at_;
+  H& hessian_;
   Ledger& ledger_;
   std::vector<Real> square_, slopes_; // H and the slopes as they are now, by place in `slots`
 };

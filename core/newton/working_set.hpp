@@ -11,8 +11,19 @@
 
 namespace southwell {
 
+// What holds the columns of W: those of a design, unless the problem says that others hold them.
+template <class P> struct ColumnsOf {
+  using Type = WorkingColumns;
+};
+template <class P>
+  requires requires { typename P::Columns; }
+struct ColumnsOf<P> {
+  using Type = typename P::Columns;
+};
+
 template <class P> class WorkingSet {
 public:
+  using Columns = typename ColumnsOf<P>::Type;
   using Unit = typename PenaltyOf<P>::Unit;
 
   WorkingSet(const P& problem, const Policy& policy, CVec x)
@@ -27,7 +38,7 @@ public:
 
   bool whole() const { return whole_; } // is everything in it, because the penalty has no kinks?
   bool eased() const { return ease_ != 1; }
-  const WorkingColumns& columns() const { return columns_; }
+  const Columns& columns() const { return columns_; }
   Index count() const { return Index(names_.size()); } // units
   Index name(Index b) const { return names_[b]; }
   Index first(Index b) const { return starts_[b] * k_; } // of its coefficients
@@ -126,7 +137,7 @@ private:
   const Policy& policy_;
   Index k_;
   bool whole_;
-  WorkingColumns columns_;
+  Columns columns_;
   std::vector<std::int32_t> slot_; // where in W a unit is, or -1
   std::vector<Index> names_;       // of the units in W
   std::vector<Index> starts_{0};   // of their features
