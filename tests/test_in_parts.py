@@ -111,7 +111,7 @@ def test_sets_too_large_for_their_square_are_solved_by_products(loss, net):
     problem = random_problem(loss, 4, d=40, n=120, **NETS[net])
     usual = sw.solve(problem, tol=1e-12)
     for parts in (1, 3):
-        outcome = solved_in_parts(problem, even_cuts(problem, parts), 1e-9, policy={"hessian_sweeps": 2})
+        outcome = solved_in_parts(problem, even_cuts(problem, parts), 1e-9, policy={"factor_columns": 2})
         assert outcome["status"] == "CONVERGED"
         assert outcome["primal"] == pytest.approx(usual.primal, rel=1e-8)
 
@@ -144,7 +144,7 @@ def large():
 def test_a_deadline_inside_a_round_leaves_a_certificate():
     problem = large()
     parts = in_parts(problem, [3000])
-    outcome = drive(parts, problem.inner_size, 0.0, max_epochs=10**9, max_seconds=0.2)
+    outcome = drive(parts, problem.inner_size, 0.0, max_epochs=10**9, max_seconds=0.02)
     assert outcome["status"] == "MAX_SECONDS"
     primal, _, _ = _core.certify(problem.core(), outcome["x"], None)
     assert outcome["primal"] == pytest.approx(primal, rel=1e-12) and np.isfinite(outcome["dual"])
