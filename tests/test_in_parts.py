@@ -117,6 +117,25 @@ def test_sets_too_large_for_their_square_are_solved_by_products(loss, net):
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_products_see_columns_that_the_intercept_centres(loss):
+    problem = random_problem(loss, 4, d=40, n=120, mean=10.0, form=sp.csr_array, **NETS["both"])
+    by_gram, by_products = (
+        solved_in_parts(problem, [50], 1e-9, policy=policy) for policy in ({}, {"factor_columns": 2})
+    )
+    assert by_products["primal"] == pytest.approx(by_gram["primal"], rel=1e-8)
+    assert by_products["epochs"] <= 2 * by_gram["epochs"], "with the means in it the model is badly conditioned"
+
+
+@pytest.mark.parametrize("offset", [-1e6, 1e6])
+@pytest.mark.parametrize("seed", range(4))
+def test_dual_points_are_balanced_where_the_intercept_is_known_to_few_digits(seed, offset):
+    problem = random_problem("squared", seed, offset=offset)
+    x, one = 0.1 * np.ones(problem.inner_size), np.ones(1)
+    given = in_parts(problem, [7, 30]).answers(x, np.array([0]), one, one)
+    assert abs(given["slopes"][-1]) <= 1e-15 * given["sums"][1] ** 0.5
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
 def test_threads_do_not_change_a_bit(loss):
     problem = random_problem(loss, 5, n=4000, d=60)  # products are divided among threads from 50,000 entries on
     for by_columns in (False, True):
