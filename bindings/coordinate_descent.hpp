@@ -4,7 +4,7 @@
 #include "bindings/layout.hpp"
 #include "core/algorithms/all.hpp"
 #include "core/losses/for_steps.hpp"
-#include "core/rules/all.hpp"
+#include "core/rules/rule.hpp"
 
 namespace southwell {
 

@@ -10,6 +10,12 @@
 
 namespace southwell {
 
+// These and the fibers are compiled in layout.cpp.
+extern template class Framed<DenseFibers, Axis::columns>;
+extern template class Framed<DenseFibers, Axis::rows>;
+extern template class Framed<SparseFibers, Axis::columns>;
+extern template class Framed<SparseFibers, Axis::rows>;
+
 template <Axis axis> using Stores = std::variant<Framed<DenseFibers, axis>, Framed<SparseFibers, axis>>;
 
 using AnyLayout = std::variant<Stores<Axis::columns>, Stores<Axis::rows>, Factorised>;
@@ -30,15 +36,8 @@ inline const Design& as_design(const AnyLayout& layout) {
   return with_design(layout, [](const auto& design) -> const Design& { return design; });
 }
 
-// The fibers of a stored layout along one axis, its frame (constants and intercept) included.
-template <Axis axis> std::unique_ptr<AnyFibers> whole_fibers(const AnyLayout& layout) {
-  if (!std::holds_alternative<Stores<axis>>(layout))
-    throw std::invalid_argument("a layout along the wrong axis");
-  return std::visit(
-      []<class D>(const D& design) -> std::unique_ptr<AnyFibers> {
-        return std::make_unique<FibersOf<D, true>>(design);
-      },
-      std::get<Stores<axis>>(layout));
-}
+// The fibers of a stored layout along one axis, its frame (constants and intercept) included or apart.
+template <Axis axis> std::unique_ptr<AnyFibers> whole_fibers(const AnyLayout& layout);
+template <Axis axis> std::unique_ptr<AnyFibers> stored_fibers(const AnyLayout& layout);
 
 } // namespace southwell

@@ -8,7 +8,6 @@
 #include "core/algorithms/restated.hpp"
 #include "core/newton/blocks.hpp"
 #include "core/newton/numbers.hpp"
-#include "core/rules/all.hpp"
 #include <nanobind/stl/unique_ptr.h>
 #include <string>
 
@@ -48,7 +47,7 @@ std::unique_ptr<Algorithm> by_rows(const BoundProblem& bound, const DualMover& m
 std::unique_ptr<Algorithm> by_rows(const BoundBlockProblem& bound, const DualMover& mover, CVec, CVec y,
                                    std::uint64_t seed) {
   return std::make_unique<BlockAscent>(
-      bound.core, whole_fibers<Axis::rows>(nb::inst_ptr<BoundLayout>(mover.rows)->layout),
+      bound.core, stored_fibers<Axis::rows>(nb::inst_ptr<BoundLayout>(mover.rows)->layout),
       make_rule(shuffled, bound.core.design.rows(), seed), y, bound.core.penalty.least_l2());
 }
 

@@ -217,7 +217,7 @@ void def_penalties(nb::module_& m) {
       .def(
           "total_conjugate",
           [](const ElasticNet& self, Array<Real> slopes, Real scale) {
-            return self.conjugate(over_all(self, slopes), scale, 0);
+            return self.conjugate(over_all(self, slopes), scale);
           },
           "slopes"_a, "scale"_a, "The sum of g_j*(-scale z_j).")
       .def(

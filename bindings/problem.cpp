@@ -1,8 +1,25 @@
 // Member functions of Problem that are compiled once: the unit of its gaps, and the object that makes dual
 // points feasible.
+#include "core/problem.hpp"
 #include "core/feasible.hpp"
 
 namespace southwell {
+
+namespace {
+
+class FeasibleNumbers final : public Feasible {
+public:
+  FeasibleNumbers(const Problem& problem, std::function<bool()> hurry)
+      : Feasible(problem, std::move(hurry)), penalty_(problem.penalty) {}
+
+private:
+  Real least_scale(bool with_l2) const override { return penalty_.feasible_scale(z_, with_l2); }
+  Real penalty_conjugate(Real scale) const override { return penalty_.conjugate(z_, scale); }
+
+  const ElasticNet& penalty_;
+};
+
+} // namespace
 
 Unit Problem::unit(Point& point) const {
   bool zero = true;
@@ -19,7 +36,7 @@ Unit Problem::unit(Point& point) const {
 }
 
 std::unique_ptr<Bound> Problem::bound(std::function<bool()> hurry) const {
-  return std::make_unique<Feasible>(*this, std::move(hurry));
+  return std::make_unique<FeasibleNumbers>(*this, std::move(hurry));
 }
 
 } // namespace southwell

@@ -56,10 +56,10 @@ BoundAlgorithm dspdc(nb::object problem, const DspdcSpec& spec, nb::object first
   const Real stretch = Real(n) / Real(spec.rows);
   std::unique_ptr<Bilinear> bilinear;
   if (second.is_none()) {
-    bilinear = std::make_unique<KeptProduct>(whole_fibers<Axis::rows>(layout_of(first)), true, weights,
+    bilinear = std::make_unique<KeptProduct>(stored_fibers<Axis::rows>(layout_of(first)), true, weights,
                                              spec.theta, stretch);
   } else if (first.is_none()) {
-    bilinear = std::make_unique<KeptProduct>(whole_fibers<Axis::columns>(layout_of(second)), false, weights,
+    bilinear = std::make_unique<KeptProduct>(stored_fibers<Axis::columns>(layout_of(second)), false, weights,
                                              spec.theta, stretch);
   } else {
     bilinear = std::make_unique<KeptBetween>(whole_fibers<Axis::rows>(layout_of(first)),

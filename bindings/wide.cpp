@@ -4,7 +4,6 @@
 #include "core/algorithms/block_descent.hpp"
 #include "core/algorithms/block_moves.hpp"
 #include "core/class_loss.hpp"
-#include "core/rules/all.hpp"
 #include "core/task_loss.hpp"
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -59,8 +58,11 @@ BoundLossSum task_loss(const AnyLoss& loss, Index width, Array<Real> targets, Ar
           std::make_unique<TaskLoss>(loss, width, view(targets), view(weights)), targets.data()};
 }
 
-Groups make_groups(Index width, std::vector<Index> members, std::vector<Index> starts, CVec strength, CVec l1,
-                   CVec l2, Index features) {
+// The norm of this name; none has a number of its own.
+AnyNorm norm_of(const char* name) { return Parts<AnyNorm>::make(name, 0); }
+
+Groups make_groups(const char* norm, bool positive, Index width, std::vector<Index> members,
+                   std::vector<Index> starts, CVec strength, CVec l1, CVec l2, Index features) {
   std::vector<BlockPenalty> blocks;
   bool sound = starts.size() == strength.size() + 1 && l1.size() == strength.size() &&
                l2.size() == strength.size() && Index(members.size()) == features && starts.front() == 0 &&
@@ -68,7 +70,8 @@ Groups make_groups(Index width, std::vector<Index> members, std::vector<Index> s
   for (std::size_t g = 0; sound && g + 1 < starts.size(); ++g) sound = starts[g] < starts[g + 1];
   for (const Index j : members) sound = sound && j >= 0 && j < features;
   if (!sound) throw std::invalid_argument("groups that do not fit");
-  for (std::size_t g = 0; g < strength.size(); ++g) blocks.push_back({strength[g], l1[g], l2[g]});
+  for (std::size_t g = 0; g < strength.size(); ++g)
+    blocks.push_back({norm_of(norm), strength[g], l1[g], l2[g], positive});
   return Groups(width, std::move(members), std::move(starts), std::move(blocks), features);
 }
 
@@ -87,7 +90,7 @@ BoundAlgorithm block_dspdc(nb::object problem, const DspdcSpec& spec, nb::object
     throw std::invalid_argument("blocks of the wrong size");
   const bool rows = second.is_none();
   auto bilinear = std::make_unique<KeptProduct>(
-      rows ? whole_fibers<Axis::rows>(layout_of(first)) : whole_fibers<Axis::columns>(layout_of(second)),
+      rows ? stored_fibers<Axis::rows>(layout_of(first)) : stored_fibers<Axis::columns>(layout_of(second)),
       rows, core.loss.weights(), spec.theta, Real(moves.samples()) / Real(spec.rows), core.width());
   BoundAlgorithm result{.problem_object = problem, .parts = nb::make_tuple(first, second)};
   const Unlocked unlocked;
@@ -106,10 +109,10 @@ BoundAlgorithm block_descent(nb::object problem, bool primal, const char* rule, 
   BoundAlgorithm result{.problem_object = problem, .parts = layout};
   const Unlocked unlocked;
   if (primal)
-    result.algorithm = std::make_unique<BlockDescent>(core, whole_fibers<Axis::columns>(layout_of(layout)),
+    result.algorithm = std::make_unique<BlockDescent>(core, stored_fibers<Axis::columns>(layout_of(layout)),
                                                       make_rule(spec, turns, seed), from);
   else
-    result.algorithm = std::make_unique<BlockAscent>(core, whole_fibers<Axis::rows>(layout_of(layout)),
+    result.algorithm = std::make_unique<BlockAscent>(core, stored_fibers<Axis::rows>(layout_of(layout)),
                                                      make_rule(spec, turns, seed), from, least_l2);
   return result;
 }
@@ -129,8 +132,13 @@ void def_wide(nb::module_& m) {
   const auto whole = [](const BoundLossSum& l, const M& table) {
     return sized(table, l.loss->samples() * l.loss->width());
   };
-  nb::class_<BlockPenalty>(m, "BlockPenalty", "strength ||x|| + l1 ||x||_1 + (l2/2) ||x||^2 on one block.")
-      .def(nb::init<Real, Real, Real>(), "strength"_a, "l1"_a, "l2"_a)
+  nb::class_<BlockPenalty>(m, "BlockPenalty", "strength N(x) + l1 ||x||_1 + (l2/2) ||x||^2 on one block.")
+      .def(
+          "__init__",
+          [](BlockPenalty* self, Real strength, Real l1, Real l2, const char* norm, bool positive) {
+            new (self) BlockPenalty(norm_of(norm), strength, l1, l2, positive);
+          },
+          "strength"_a, "l1"_a, "l2"_a, "norm"_a = "euclidean", "positive"_a = false)
       .def(
           "value", [](const BlockPenalty& g, M x) { return g.value(view(x)); }, "x"_a)
       .def(
@@ -153,16 +161,21 @@ void def_wide(nb::module_& m) {
             });
           },
           "v"_a)
+      .def(
+          "surely_zero",
+          [](const BlockPenalty& g, M v, Real radius) { return g.surely_zero(view(v), 1, radius); }, "v"_a,
+          "radius"_a)
       .def("feasible_scale", [](const BlockPenalty& g, M v) { return g.feasible_scale(view(v)); }, "v"_a);
   nb::class_<Groups>(m, "Groups", "Penalties of a partition of the features.")
       .def(
           "__init__",
-          [](Groups* self, Index width, Array<Index> members, Array<Index> starts, M strength, M l1, M l2,
-             Index features) {
-            new (self) Groups(make_groups(width, copied(members), copied(starts), view(strength), view(l1),
-                                          view(l2), features));
+          [](Groups* self, const char* norm, bool positive, Index width, Array<Index> members,
+             Array<Index> starts, M strength, M l1, M l2, Index features) {
+            new (self) Groups(make_groups(norm, positive, width, copied(members), copied(starts),
+                                          view(strength), view(l1), view(l2), features));
           },
-          "width"_a, "members"_a, "starts"_a, "strength"_a, "l1"_a, "l2"_a, "features"_a)
+          "norm"_a, "positive"_a, "width"_a, "members"_a, "starts"_a, "strength"_a, "l1"_a, "l2"_a,
+          "features"_a)
       .def(
           "feasible_scales", // of the block of each group
           [](const Groups& self, M z) {

@@ -5,7 +5,7 @@
 //
 // over a partition of the features into groups g. The intercept, k free numbers, is the last row of X.
 #pragma once
-#include "core/linear_problem.hpp"
+#include "core/feasible.hpp"
 #include "core/penalties/groups.hpp"
 #include "core/support/cholesky.hpp"
 
@@ -32,7 +32,12 @@ struct BlockProblem final : LinearProblem {
   std::unique_ptr<Bound> bound(std::function<bool()>) const override;
 
   Index penalised_size() const { return penalty.penalised() * width(); }
-  Real dual_at_zero() const { return -loss.conjugate(std::vector<Real>(std::size_t(dual_size())), 0); }
+  bool open(Index j, Real v) const override {
+    return j >= penalty.penalised() || penalty[penalty.group_of(j)].open(v);
+  }
+  Real dual_at_zero() const override {
+    return -loss.conjugate(std::vector<Real>(std::size_t(dual_size())), 0);
+  }
 
   void solve_intercept(Point& point) const { // with margins without an intercept
     settle_intercept(Vec(point.x).last(std::size_t(width())), point.margins);
@@ -143,14 +148,7 @@ private:
       for (std::size_t c = 0; c < k; ++c) move[c] /= diagonal[c] + floor;
       return move;
     }
-    std::vector<Real> matrix(k * k);
-    for (Index i = 0; i < design.rows(); ++i) {
-      const Real* own = h.data() + std::size_t(i) * k;
-      const Real total = std::reduce(own, own + k);
-      if (!(total > 0)) continue;
-      for (std::size_t a = 0; a < k; ++a)
-        if (own[a] > 0) kernels::add(own, -own[a] / total, matrix.data() + a * k, Index(a) + 1);
-    }
+    std::vector<Real> matrix = loss.competition(h);
     Cholesky factor;
     for (std::size_t a = 0; a < k; ++a) {
       matrix[a * k + a] += diagonal[a] + floor;
@@ -164,67 +162,30 @@ private:
   }
 };
 
-// Any dual table can be made feasible: it is balanced where there is an intercept, and scaled towards 0 where
-// l2 = 0 and slopes are beyond their groups' reach. Where l2 is tiny, scaling as if it were 0 is tried too.
-class BlockFeasible final : public Bound {
+// Dual points made feasible (see feasible.hpp): scales and conjugates of groups.
+class FeasibleBlocks final : public Feasible {
 public:
-  explicit BlockFeasible(const BlockProblem& problem) : problem_(problem) {}
-
-  Real dual_value(const Point& point) override {
-    y_ = point.y;
-    z_ = point.slopes;
-    if (problem_.has_intercept()) balance();
-    const Real tight = least_scale(true);
-    scale_ = least_scale(false);
-    Real best = value(scale_);
-    if (tight < scale_)
-      if (const Real other = value(tight); other > best) {
-        best = other;
-        scale_ = tight;
-      }
-    if (!std::isfinite(best)) { // overflow: the trivial bound always holds
-      scale_ = 0;
-      std::fill(y_.begin(), y_.end(), 0.0);
-      best = problem_.dual_at_zero();
-    }
-    return best;
-  }
-  CVec y() const override { return y_; }
-  Real scale() const override { return scale_; }
-  CVec slopes() const override { return z_; }
+  FeasibleBlocks(const BlockProblem& problem, std::function<bool()> hurry)
+      : Feasible(problem, std::move(hurry)), penalty_(problem.penalty) {}
 
 private:
-  void balance() {
-    const Index free = problem_.penalised_size();
-    Real off = 0, size = 0;
-    for (Index c = 0; c < problem_.width(); ++c) off = std::max(off, std::abs(z_[free + c]));
-    for (std::size_t i = 0; i < y_.size(); ++i)
-      size += problem_.loss.weights()[i / std::size_t(problem_.width())] * std::abs(y_[i]);
-    if (!(off > 1e-15 * size)) return;
-    problem_.loss.balance(y_);
-    problem_.slopes(y_, z_);
-  }
-  Real least_scale(bool all) const { // of groups without l2, or of all
+  Real least_scale(bool with_l2) const override {
     Real scale = 1;
     std::vector<Real> buffer;
-    for (Index g = 0; g < problem_.penalty.count(); ++g)
-      if (all || problem_.penalty[g].l2 == 0)
-        scale = std::min(scale, problem_.penalty[g].feasible_scale(problem_.penalty.block(z_, g, buffer)));
+    for (Index g = 0; g < penalty_.count(); ++g)
+      if (!with_l2 || penalty_[g].l2() == 0)
+        scale = std::min(scale, penalty_[g].feasible_scale(penalty_.block(z_, g, buffer), -1));
     return scale;
   }
-  Real value(Real scale) const {
-    const Real conjugates = problem_.penalty.sum(
-        z_, [&](const BlockPenalty& g, CVec block) { return g.conjugate(block, scale); });
-    return -(problem_.loss.conjugate(y_, scale) + conjugates);
+  Real penalty_conjugate(Real scale) const override {
+    return penalty_.sum(z_, [&](const BlockPenalty& g, CVec block) { return g.conjugate(block, -scale); });
   }
 
-  const BlockProblem& problem_;
-  std::vector<Real> y_, z_;
-  Real scale_ = 1;
+  const Groups& penalty_;
 };
 
-inline std::unique_ptr<Bound> BlockProblem::bound(std::function<bool()>) const {
-  return std::make_unique<BlockFeasible>(*this);
+inline std::unique_ptr<Bound> BlockProblem::bound(std::function<bool()> hurry) const {
+  return std::make_unique<FeasibleBlocks>(*this, std::move(hurry));
 }
 
 } // namespace southwell

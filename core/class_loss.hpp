@@ -54,9 +54,18 @@ public:
       Real* p = y.data() + i * width_;
       p[labels_[i]] += 1;
       simplex::project(p, width_);
-      p[labels_[i]] -= 1;
+      Real others = 0; // y_b is minus their sum: p_b - 1 has few digits where p_b is near 1
+      for (Index c = 0; c < width_; ++c) others += c == labels_[i] ? 0 : p[c];
+      p[labels_[i]] = p[labels_[i]] > 0 ? std::max(-others, -1 + 1e-16) : -1;
     }
   }
+  void inside(CVec y, Vec h) const override {
+    each_sample([&](Index i) {
+      for (Index c = 0; c < width_; ++c)
+        h[i * width_ + c] = row(y, i)[c] > (c == labels_[i] ? -1 : 0) ? weights_[i] : 0;
+    });
+  }
+  std::span<const Index> labels() const override { return labels_; }
   Real value_above(CVec m, CVec radii) const override { // phi rises by at most the sum of two margins' errors
     rounding::SumAbove sum;
     for (Index i = 0; i < samples(); ++i) {

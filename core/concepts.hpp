@@ -156,18 +156,17 @@ concept UnitPenalty = requires(const P p, Index u, Index features, CVec slopes, 
 // kinks nor bounds and g'' is constant, so that grad g* is linear. `plain`: all coordinates but the intercept
 // have the same penalty, without bounds.
 template <class P>
-concept Penalty =
-    UnitPenalty<P> && requires(const P p, Index j, CVec slopes, Real scale, Real total, bool with_ridge) {
-      { P::width } -> std::convertible_to<Index>;
-      { p[j] } -> ScalarPenalty;
-      // total + sum_j g_j*(-scale z_j), and the largest scale <= 1 for which that is finite
-      { p.conjugate(slopes, scale, total) } -> std::same_as<Real>;
-      { p.feasible_scale(slopes, with_ridge) } -> std::same_as<Real>;
-      { p.bounded() } -> std::same_as<bool>;  // has a coordinate bounds?
-      { p.weighted() } -> std::same_as<bool>; // do coordinates differ in strength?
-      { p.quadratic() } -> std::same_as<bool>;
-      { p.plain() } -> std::same_as<bool>;
-    };
+concept Penalty = UnitPenalty<P> && requires(const P p, Index j, CVec slopes, Real scale, bool with_ridge) {
+  { P::width } -> std::convertible_to<Index>;
+  { p[j] } -> ScalarPenalty;
+  // sum_j g_j*(-scale z_j), and the largest scale <= 1 for which that is finite
+  { p.conjugate(slopes, scale) } -> std::same_as<Real>;
+  { p.feasible_scale(slopes, with_ridge) } -> std::same_as<Real>;
+  { p.bounded() } -> std::same_as<bool>;  // has a coordinate bounds?
+  { p.weighted() } -> std::same_as<bool>; // do coordinates differ in strength?
+  { p.quadratic() } -> std::same_as<bool>;
+  { p.plain() } -> std::same_as<bool>;
+};
 
 // v -> soft(v, threshold) factor
 struct Shrinkage {
@@ -183,6 +182,8 @@ concept ShrinkingPenalty = ScalarPenalty<G> && requires(const G g, Real step) {
   { g.shrinkage(step) } -> std::same_as<Shrinkage>;
   { g.conjugate_shrinkage() } -> std::same_as<Shrinkage>;
 };
+
+// A penalty on blocks differs from others in its norm alone: `BlockNorm` is in penalties/norms/norm.hpp.
 
 // Updates one product with the data while coordinates move.
 template <class C>

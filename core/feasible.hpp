@@ -1,11 +1,12 @@
 // Makes any dual point feasible; its value is then a lower bound of the optimum.
 //
-//  1. Unpenalised coordinates need z_j = 0. For the intercept alone, y is balanced; for others, it is
+//  1. Unpenalised coefficients need slopes of zero. For the intercept alone, y is balanced; for others, it is
 //  projected.
-//  2. If l2 = 0, |z_j| <= l1 is required: y is scaled towards 0, which is in every dom phi*. If l2 is tiny, a
-//  larger
-//     |z_j| is allowed but makes the bound weak: y scaled as if l2 were 0 is tried too, and the better value
-//     is taken.
+//  2. If l2 = 0, slopes must be within the reach of the penalty's kinks (|z_j| <= l1): y is scaled towards 0,
+//  which is in every dom phi*. If l2 is tiny, larger slopes are allowed but make the bound weak: y scaled as
+//  if l2 were 0 is tried too, and the better value is taken.
+//
+// Each sample has k margins and each column k slopes; numbers (k = 1) and blocks differ in their penalty.
 #pragma once
 #include "core/free_columns.hpp"
 #include "core/projection.hpp"
@@ -14,56 +15,47 @@
 
 namespace southwell {
 
-class Feasible final : public Bound {
+class Feasible : public Bound {
 public:
-  Feasible(const Problem& problem, std::function<bool()> hurry)
-      : problem_(problem), project_(problem, std::move(hurry)),
-        rounding_(1e-13 + 1e-16 * Real(problem.design.rows())) {
-    const ElasticNet& g = problem.penalty;
-    for (Index j = 0; j < (g.plain() ? 1 : g.penalised()); ++j)
-      if (g[j].free()) first_free_ = std::min(first_free_, j);
-    first_free_ = std::min(first_free_, g.penalised());
+  Feasible(const LinearProblem& problem, std::function<bool()> hurry)
+      : problem_(problem), k_(problem.width()), project_(problem, std::move(hurry)),
+        rounding_(1e-13 + 1e-16 * Real(problem.design.rows())), open_(problem.open_features()),
+        intercept_alone_(open_.empty()) {
+    if (problem.has_intercept()) open_.push_back(problem.features());
   }
 
   // Unpenalised coefficients may be so large that the margins, which are sums over them, have few accurate
   // digits.
-  Real primal_rounding(const Point& point) override {
-    if (first_free_ >= problem_.penalty.penalised()) return 0;
+  Real primal_rounding(const Point& point) final {
+    if (intercept_alone_) return 0;
     y_ = point.y;
     Real total = 0;
-    for (Index j = 0; j < problem_.penalty.penalised(); ++j)
-      total += std::abs(point.x[j]) * (std::sqrt(norms()[j]) + std::abs(problem_.design.constant(j)));
+    for (Index e = 0; e < problem_.features() * k_; ++e)
+      total +=
+          std::abs(point.x[e]) * (std::sqrt(norms()[e / k_]) + std::abs(problem_.design.constant(e / k_)));
     const Real error = 1e-15 * total;
-    const Real bend = problem_.loss.smoothness(); // infinite for losses with kinks, whose pieces are linear
-    return error * (weighted_norm() + (std::isfinite(bend) ? bend * error : 0));
+    const Real bend = problem_.losses().smoothness(); // infinite for losses with kinks, of linear pieces
+    return error * (weighted_norm(y_) + (std::isfinite(bend) ? bend * error : 0));
   }
 
-  Real dual_value(const Point& point) override {
+  Real dual_value(const Point& point) final {
     y_ = point.y;
     z_.assign(point.slopes.begin(), point.slopes.end());
-    if (problem_.has_intercept() && std::abs(z_.back()) > 1e-15 * mean_size()) {
-      balance(problem_.loss.weights(), own_y());
+    if (problem_.has_intercept() && largest_of_intercept() > 1e-15 * mean_size()) {
+      problem_.losses().balance(own_y());
       problem_.slopes(y_, z_);
     }
     if (const Real off = violation(); off > rounding_ && off < 0.1 * last_failure_) {
-      project_(
-          own_y(), z_, norms(), [&](Index j, Real) { return unpenalised(j); },
-          [&, size = weighted_norm()](Index j) {
-            return (0.3 * rounding_ * std::sqrt(squared_norm(j)) + slope_error(j)) * size;
-          });
+      project();
       last_failure_ = violation() > rounding_ ? off : infinity; // tried again at a tenth of it
     }
     rounding_share_ = 0;
     const Real debt = forgive(point.margins);
-    const ElasticNet& g = problem_.penalty;
-    const auto value_at = [&](Real scale) {
-      return -(g.conjugate(z_, scale, problem_.loss.conjugate(y_, scale)) + debt);
-    };
-    scale_ = g.feasible_scale(z_, true);
-    Real best = value_at(scale_);
-    if (const Real tighter = g.feasible_scale(z_, false); tighter < scale_)
-      if (const Real value = value_at(tighter); value > best) {
-        best = value;
+    scale_ = least_scale(true);
+    Real best = value(scale_) - debt;
+    if (const Real tighter = least_scale(false); tighter < scale_)
+      if (const Real other = value(tighter) - debt; other > best) {
+        best = other;
         scale_ = tighter;
       }
     // After an overflow, if no scale is feasible, or if the debt is too large, D(0) is the bound; it always
@@ -79,125 +71,161 @@ public:
     charge_ = scale_ > 0 ? rounding_share_ * debt : 0;
     return best;
   }
-  CVec y() const override { return y_; }
-  Real scale() const override { return scale_; }
-  CVec slopes() const override { return z_; }
-  Real charge() const override { return charge_; }
+  CVec y() const final { return y_; }
+  Real scale() const final { return scale_; }
+  CVec slopes() const final { return z_; }
+  Real charge() const final { return charge_; }
+
+protected:
+  // The largest scale of y that puts all slopes of penalised features in dom g*, with l2 counted in full or
+  // not at all.
+  virtual Real least_scale(bool with_l2) const = 0;
+  virtual Real penalty_conjugate(Real scale) const = 0; // sum g*(-scale z)
 
 private:
-  bool unpenalised(Index j) const { // scaling cannot help here: l1 = l2 = 0 and an unbounded side
-    return problem_.penalty[j].feasible_scale(-z_[j]) == 0;
+  Real value(Real scale) const {
+    return -(problem_.losses().conjugate(y_, scale) + penalty_conjugate(scale));
   }
-  bool free(Index j) const { // the same for a slope of some sign
-    const ScalarElasticNet g = problem_.penalty[j];
-    return std::min(g.feasible_scale(1), g.feasible_scale(-1)) == 0;
-  }
+
   Vec own_y() { // a copy of the point's y, made when it is first changed
     if (y_.data() != changed_y_.data()) changed_y_.assign(y_.begin(), y_.end());
     y_ = changed_y_;
     return changed_y_;
   }
-  Real mean_size() const {
-    const CVec s = problem_.loss.weights();
+  Real largest_of_intercept() const {
+    Real most = 0;
+    for (const Real z : CVec(z_).last(std::size_t(k_))) most = std::max(most, std::abs(z));
+    return most;
+  }
+  template <class Term> Real over_samples(Term&& term) const { // sum_i s_i sum_c term(e), e = i k + c
+    const CVec s = problem_.losses().weights();
+    if (k_ == 1) return unrolled(Index(s.size()), [&](Index i) { return s[i] * term(i); });
     Real total = 0;
-    for (std::size_t i = 0; i < y_.size(); ++i) total += s[i] * std::abs(y_[i]);
+    for (Index i = 0; i < Index(s.size()); ++i) {
+      Real own = 0;
+      for (Index e = i * k_; e < (i + 1) * k_; ++e) own += term(e);
+      total += s[i] * own;
+    }
     return total;
   }
-  Real weighted_norm() const { return weighted_norm(y_); }
+  Real mean_size() const {
+    return over_samples([&](Index e) { return std::abs(y_[e]); });
+  }
   Real weighted_norm(CVec v) const {
-    const CVec s = problem_.loss.weights();
     const auto square = [&](Real unit) {
-      return unrolled(Index(v.size()), [&](Index i) { return s[i] * (v[i] / unit) * (v[i] / unit); });
+      return over_samples([&](Index e) { return (v[e] / unit) * (v[e] / unit); });
     };
     if (const Real plain = square(1); plain > 1e-280 && plain < 1e280) return std::sqrt(plain);
     Real most = 0; // squares of its numbers may overflow or vanish
     for (const Real u : v) most = std::max(most, std::abs(u));
     return most > 0 && std::isfinite(most) ? most * std::sqrt(square(most)) : most;
   }
+  Real norm_of_targets() const { // classes: of e_b
+    const CVec b = problem_.losses().targets();
+    return b.empty() ? 1 : weighted_norm(b);
+  }
   Real squared_norm(Index j) { // of column j; the intercept's is known without a pass over the data
-    return j >= problem_.penalty.penalised() ? 1 : norms()[j];
+    return j >= problem_.features() ? 1 : norms()[j];
   }
   CVec norms() {
     if (norms_.empty()) {
       norms_.resize(std::size_t(problem_.design.cols()));
-      const CVec weights = problem_.loss.weights();
+      const CVec weights = problem_.losses().weights();
       problem_.design.column_squared_norms(weights, norms_);
-      std::vector<Index> names;
-      for (Index j = first_free_; j < problem_.penalty.penalised(); ++j)
-        if (free(j)) names.push_back(j);
+      std::vector<Index> names(open_.begin(), open_.end() - problem_.has_intercept());
       measure_small_columns(problem_.design, weights, problem_.has_intercept(), std::move(names), norms_);
     }
     return norms_;
   }
+  // `work(e, j)` for each slope e of a column j that must vanish, but does not.
+  template <class Work> void each_violation(Work&& work) {
+    for (const Index j : open_)
+      for (Index e = j * k_; e < (j + 1) * k_; ++e)
+        if (z_[e] != 0 && problem_.open(j, -z_[e])) work(e, j);
+  }
+
+  // Where columns are nearly dependent, shifts along the inverse of their Gram matrix may be so large that
+  // they drown in rounding; those along its diagonal are not.
+  void project() {
+    if (!free_) find_free();
+    if (!columns_) columns_.emplace(problem_, open_);
+    for (const bool diagonal : {false, true}) {
+      if (diagonal || inner_ == 0)
+        project_(
+            own_y(), *columns_, [&](CVec r, Vec out) { precondition(r, out, diagonal); },
+            [&](Index j, Real z) { return problem_.open(j, -z); },
+            [&, size = weighted_norm(y_)](Index j) {
+              return (0.3 * rounding_ * std::sqrt(squared_norm(j)) + slope_error(j)) * size;
+            });
+      problem_.slopes(y_, z_);
+      if (!(violation() > rounding_)) return;
+    }
+  }
+  void precondition(CVec r, Vec out, bool diagonal) { // about (A'diag(s) A)^-1 r
+    for (std::size_t e = 0; e < out.size(); ++e)
+      out[e] = r[e] / std::max(squared_norm(open_[e / std::size_t(k_)]), 1e-300);
+    if (!diagonal) free_->precondition(r, k_, [&](Index j) { return columns_->place(j); }, out);
+  }
 
   Real slope_error(Index j) const { // relative to ||y||; the intercept's constant is its column
-    return j < problem_.penalty.penalised() ? FreeColumns::slope_error(problem_.design, j) : 0;
+    return j < problem_.features() ? FreeColumns::slope_error(problem_.design, j) : 0;
   }
   // The largest slope of an unpenalised feature, relative to the norms of its column and of y.
   Real violation() {
     Real largest = 0, size = -1;
-    for (Index j = first_free_; j < Index(z_.size()); ++j) {
-      if (!unpenalised(j)) continue;
-      if (size < 0) size = weighted_norm();
+    each_violation([&](Index e, Index j) {
+      if (size < 0) size = weighted_norm(y_);
       const Real unit = std::sqrt(squared_norm(j)) * size;
-      largest = std::max(largest, unit > 0 ? (std::abs(z_[j]) - slope_error(j) * size) / unit : 0);
-    }
+      largest = std::max(largest, unit > 0 ? (std::abs(z_[e]) - slope_error(j) * size) / unit : 0);
+    });
     return largest;
   }
   // If all those slopes are zero up to rounding, sets them to zero. A feasible point is within distance q of
   // y (see FreeColumns), and D there is lower by at most q times the norm of the margins plus a term for the
-  // curvature of phi*. Returns this amount, the debt.
+  // curvature of phi*. Returns this amount, the debt; infinity if there is no such point near y.
   Real forgive(CVec margins) {
-    if (violation() > rounding_) return 0;
-    if (!free_) find_free();
+    if (!(violation() <= rounding_)) return infinity;
     std::vector<Real> off(z_.size());
     bool any = false;
-    for (Index j = first_free_; j < Index(z_.size()); ++j)
-      if (unpenalised(j)) {
-        off[j] = std::exchange(z_[j], 0.0);
-        any = any || off[j] != 0;
-      }
+    each_violation([&](Index e, Index) {
+      off[e] = std::exchange(z_[e], 0.0);
+      any = true;
+    });
     if (!any) return 0;
+    if (!free_) find_free();
     if (inner_ > 0) { // use the slopes of the columns of U instead
       off.assign(std::size_t(inner_), 0.0);
-      problem_.design.left()->adjoint(problem_.loss.weights(), y_, off);
+      problem_.design.left()->adjoint(problem_.losses().weights(), y_, off);
     }
-    const Real q = free_->part_in_span(off, weighted_norm());
-    if (!(q <= 1e-4 * weighted_norm())) return infinity; // nearly dependent columns: no useful bound
-    rounding_share_ = q > 0 ? std::min(8 * free_->rounding_part(weighted_norm()) / q, 1.0) : 0;
-    const Real steepness = 1 / problem_.loss.smoothness(); // of the derivative of phi*
-    if (first_free_ >= problem_.penalty.penalised())
-      return q * (weighted_norm(margins) + q * steepness); // an intercept alone: y is that of the margins
+    const Real size = weighted_norm(y_), q = free_->part_in_span(off, k_, size);
+    if (!(q <= 1e-4 * size)) return infinity; // nearly dependent columns: no useful bound
+    rounding_share_ = q > 0 ? std::min(8 * free_->rounding_part(k_, size) / q, 1.0) : 0;
+    const Real steepness = 1 / problem_.losses().smoothness();                 // of the derivative of phi*
+    if (intercept_alone_) return q * (weighted_norm(margins) + q * steepness); // y is that of the margins
     // A projection may have taken y far from the derivatives at the margins: those that belong to y are then
     // bounded by the targets and by y itself.
-    return 2 * q *
-           (weighted_norm(margins) + weighted_norm(problem_.loss.targets()) +
-            (weighted_norm() + q) * steepness);
+    return 2 * q * (weighted_norm(margins) + norm_of_targets() + (size + q) * steepness);
   }
   // Collects the unpenalised columns; or, if A = U V and they are more than the columns of U, those of U,
   // which span them.
   void find_free() {
-    std::vector<Index> names;
-    for (Index j = first_free_; j < Index(z_.size()); ++j)
-      if (free(j)) names.push_back(j);
-    const CVec weights = problem_.loss.weights();
-    const std::vector<Index> inner = inner_columns(names);
-    if (!inner.empty() && inner.size() < names.size()) {
+    const CVec weights = problem_.losses().weights();
+    const std::vector<Index> inner = inner_columns();
+    if (!inner.empty() && inner.size() < open_.size()) {
       const Design& left = *problem_.design.left();
       inner_ = left.cols();
       lone_norms_.resize(std::size_t(inner_));
       left.column_squared_norms(weights, lone_norms_);
       free_.emplace(left, weights, problem_.has_intercept(), inner, lone_norms_);
     } else {
-      free_.emplace(problem_.design, weights, problem_.has_intercept(), std::move(names), norms_of_free());
+      free_.emplace(problem_.design, weights, problem_.has_intercept(), open_, norms_of_free());
     }
   }
-  std::vector<Index>
-  inner_columns(const std::vector<Index>& names) const { // the columns of U that these columns combine
+  std::vector<Index> inner_columns() const { // the columns of U that these columns combine
     const Design* right = problem_.design.right();
     if (!right) return {};
-    std::vector<Real> those(z_.size()), sizes(std::size_t(right->rows()));
-    for (const Index j : names) those[j] = 1;
+    std::vector<Real> those(std::size_t(problem_.design.cols())), sizes(std::size_t(right -> rows()));
+    for (const Index j : open_) those[j] = 1;
     right->apply_sizes(those, 1, sizes);
     std::vector<Index> inner;
     for (std::size_t k = 0; k < sizes.size(); ++k)
@@ -205,22 +233,28 @@ private:
     return inner;
   }
   CVec norms_of_free() { // that of an intercept is known without a pass over the data
-    if (first_free_ < problem_.penalty.penalised()) return norms();
-    lone_norms_.assign(z_.size(), 1.0);
+    if (!intercept_alone_) return norms();
+    lone_norms_.assign(std::size_t(problem_.design.cols()), 1.0);
     return lone_norms_;
   }
 
-  const Problem& problem_;
+  const LinearProblem& problem_;
+  const Index k_;
+  Projection project_;
+  const Real rounding_;     // relative to ||column|| ||y||: a slope below this counts as zero
+  std::vector<Index> open_; // columns that are open, in one direction at least; an intercept is the last
+  const bool intercept_alone_;
+  std::optional<FreeColumns> free_;
+  std::optional<OpenColumns> columns_;
+  Index inner_ = 0; // the number of columns of U, if `free_` holds those
+  CVec y_;          // refers to the point's y, or to `changed_y_`
+  std::vector<Real> changed_y_, norms_, lone_norms_;
   // The last debt as far as rounding accounts for it, and the share that this is.
   Real charge_ = 0, rounding_share_ = 0;
-  Projection project_;
-  CVec y_; // refers to the point's y, or to `changed_y_`
-  std::optional<FreeColumns> free_;
-  Index inner_ = 0; // the number of columns of U, if `free_` holds those
-  std::vector<Real> changed_y_, z_, norms_, lone_norms_;
-  Real rounding_; // relative to ||column|| ||y||: a slope below this counts as zero
   Real scale_ = 1, last_failure_ = infinity;
-  Index first_free_ = std::numeric_limits<Index>::max(); // no coordinate before it can be unpenalised
+
+protected:
+  std::vector<Real> z_; // slopes, those that must vanish set to zero
 };
 
 } // namespace southwell

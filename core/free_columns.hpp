@@ -13,6 +13,8 @@
 //
 // The slopes of columns with a constant c_j, as centred sparse ones have, are differences of numbers that are
 // larger than they are, and known up to rounding errors of the size of |c_j| ||y||. q includes these.
+//
+// Where y has k columns, each is projected on its own, and q^2 is the sum of their q^2.
 #pragma once
 #include "core/design/design.hpp"
 #include "core/support/cholesky.hpp"
@@ -83,15 +85,58 @@ public:
   // The rounding error of the slope of column j beside those of its own entries, relative to ||y||.
   static Real slope_error(const Design& design, Index j) { return 8e-16 * std::abs(design.constant(j)); }
 
-  // q, an estimate in floating-point arithmetic, from the slopes of all columns and the s-weighted norm of y.
-  Real part_in_span(CVec z, Real norm) const {
+  // q, an estimate in floating-point arithmetic, from the slopes of all columns, `width` numbers each, and
+  // the s-weighted norm of y.
+  Real part_in_span(CVec z, Index width, Real norm) const {
     if (!(norm > 0)) return 0;               // y is zero
     std::vector<Real> scaled(names_.size()); // in units of the norm of y: squares must not vanish
-    for (std::size_t k = 0; k < names_.size(); ++k) scaled[k] = z[names_[k]] / lengths_[k] / norm;
+    Real total = 0;
+    for (Index c = 0; c < width; ++c) {
+      for (std::size_t k = 0; k < names_.size(); ++k)
+        scaled[k] = z[names_[k] * width + c] / lengths_[k] / norm;
+      total = std::hypot(total, part_of_column(scaled));
+    }
+    return norm * total;
+  }
+
+  // Replaces numbers of `out` by those of M^-1 r, for columns that are factored; numbers of column j begin at
+  // width times place(j).
+  template <class Place> void precondition(CVec r, Index width, Place&& place_of, Vec out) const {
+    if (!factored()) return;
+    std::vector<Real> own(independent_.size());
+    for (Index c = 0; c < width; ++c) {
+      const auto place = [&](std::size_t t) { return place_of(names_[independent_[t]]) * width + c; };
+      for (std::size_t t = 0; t < own.size(); ++t) own[t] = r[place(t)] / lengths_[independent_[t]];
+      factor_.solve(own.data());
+      for (std::size_t t = 0; t < own.size(); ++t) out[place(t)] = own[t] / lengths_[independent_[t]];
+    }
+  }
+
+  // The part of q that rounding errors of the slopes account for: no y has less.
+  Real rounding_part(Index width, Real norm) const {
+    Real square = factored() ? 16e-32 * Real(names_.size()) : 0;
+    for (const Real error : errors_) square += error * error;
+    return norm * std::sqrt(Real(width) * square) / (factored() ? factor_.smallest_pivot() : 1);
+  }
+
+private:
+  bool factored() const { return Index(independent_.size()) == factor_.size() && !independent_.empty(); }
+  static constexpr Index most = 2000;     // columns: M has as many rows and columns
+  static constexpr Real dependent = 1e-9; // of a column's squared norm; rounding errors are far smaller
+  static constexpr std::size_t most_differences = 32; // each has the length of the samples
+
+  struct Difference {              // of a column and the nearest combination of those before it
+    std::vector<Real> combination; // coefficients of the columns, which are scaled to length one
+    std::vector<Real> direction;   // scaled to length one
+    Real length;
+  };
+
+  // q of one column of y, in units of the norm of y, as the slopes are.
+  Real part_of_column(CVec scaled) const {
     Real square = 0;
     if (!factored()) {
       for (const Real v : scaled) square += v * v;
-      return norm * std::sqrt(square) + rounding_part(norm);
+      return std::sqrt(square) + rounding_part(1, 1);
     }
     std::vector<Real> solved(independent_.size());
     for (std::size_t t = 0; t < independent_.size(); ++t) solved[t] = scaled[independent_[t]];
@@ -107,31 +152,13 @@ public:
       square += along / d.length * (along / d.length);
     }
     // The slopes of nearly dependent columns are known up to rounding too.
-    return norm * std::sqrt(std::max(square, 0.0)) + rounding_part(norm);
+    return std::sqrt(std::max(square, 0.0)) + rounding_part(1, 1);
   }
-
-  // The part of q that rounding errors of the slopes account for: no y has less.
-  Real rounding_part(Real norm) const {
-    Real square = factored() ? 16e-32 * Real(names_.size()) : 0;
-    for (const Real error : errors_) square += error * error;
-    return norm * std::sqrt(square) / (factored() ? factor_.smallest_pivot() : 1);
-  }
-
-private:
-  bool factored() const { return Index(independent_.size()) == factor_.size() && !independent_.empty(); }
-  static constexpr Index most = 2000;     // columns: M has as many rows and columns
-  static constexpr Real dependent = 1e-9; // of a column's squared norm; rounding errors are far smaller
-  static constexpr std::size_t most_differences = 32; // each has the length of the samples
-
-  struct Difference {              // of a column and the nearest combination of those before it
-    std::vector<Real> combination; // coefficients of the columns, which are scaled to length one
-    std::vector<Real> direction;   // scaled to length one
-    Real length;
-  };
 
   void factor() {
-    const Index rows = design_.rows(), enough = 2 * Index(names_.size()) + 64;
     // A part of the rows is enough: omitted rows make M smaller and q larger, so q is still an upper bound.
+    // Of more rows M is a better preconditioner; where it is large, that would take long.
+    const Index rows = design_.rows(), m = Index(names_.size()), enough = (m <= 500 ? 10 : 2) * m + 64;
     if (rows > 2 * enough && products(rows / enough)) return;
     products(1);
   }

@@ -7,6 +7,7 @@
 // nothing else of it.
 #pragma once
 #include "core/concepts.hpp"
+#include "core/design/fiber.hpp"
 #include "core/support/helpers.hpp"
 #include "core/support/rounding.hpp"
 #include <algorithm>
@@ -48,7 +49,12 @@ public:
   virtual void derivative(Index i, const Real* m, Real* y) const = 0; // of one sample
   // argmax_y  <y, m> - phi_i*(y) - (q/2) ||y - y0||^2
   virtual void maximise(Index i, const Real* m, const Real* y0, Real q, Real* y) const = 0;
-  virtual void into_domain(Vec y) const = 0;
+  virtual void into_domain(Vec y) const = 0; // to the nearest point of it
+  // s_i h_i of that projection, at a point y of the domain: it moves with its argument by diag(h), less
+  // h h' / sum h where margins compete, as `bend` has it, with h = 1 for numbers that are not at an end.
+  virtual void inside(CVec y, Vec h) const = 0;
+  virtual CVec targets() const { return {}; }                  // one for each margin, or classes:
+  virtual std::span<const Index> labels() const { return {}; } // one for each sample
   // With all rounding errors counted: at margins that are known within radii, and at y in the domain.
   virtual Real value_above(CVec margins, CVec radii) const = 0;
   virtual ConjugateAbove conjugate_above(CVec y) const = 0;
@@ -75,6 +81,20 @@ public:
   void bend_row(const Real* h, const Real* v, Real* out) const {
     const Real mean = coupled() ? centre(h, v) : 0;
     for (Index c = 0; c < width_; ++c) out[c] = h[c] * (v[c] - mean);
+  }
+  // The lower triangle of - sum_i h_i h_i' / sum h_i, what competing margins take from sum_i diag(h_i); empty
+  // if they do not compete.
+  std::vector<Real> competition(CVec h) const {
+    const auto k = std::size_t(width_);
+    std::vector<Real> matrix(coupled() ? k * k : 0);
+    for (Index i = 0; i < (coupled() ? samples() : 0); ++i) {
+      const Real* own = h.data() + std::size_t(i) * k;
+      const Real total = std::reduce(own, own + k);
+      if (!(total > 0)) continue;
+      for (std::size_t a = 0; a < k; ++a)
+        if (own[a] > 0) kernels::add(own, -own[a] / total, matrix.data() + a * k, Index(a) + 1);
+    }
+    return matrix;
   }
   // <h, v> / sum h
   Real centre(const Real* h, const Real* v) const {

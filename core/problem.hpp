@@ -28,8 +28,17 @@ struct Problem final : LinearProblem {
   Unit unit(Point& scratch) const override; // see bindings/problem.cpp
   std::unique_ptr<Bound> bound(std::function<bool()> hurry) const override;
 
-  Real dual_at_zero() const { // D(0), a lower bound that needs no product
-    Real least = 0;           // min g = -g*(0)
+  bool open(Index j, Real v) const override { return penalty[j].feasible_scale(v) == 0; }
+  std::vector<Index> open_features() const override {
+    const bool none = penalty.plain() && penalty.penalised() > 0 && !open(0, 1); // then all are as the first
+    return none ? std::vector<Index>() : LinearProblem::open_features();
+  }
+  Real end(Index j) const override {
+    const Interval box = penalty[j].domain();
+    return std::isfinite(box.lo) ? box.lo : box.hi;
+  }
+  Real dual_at_zero() const override {
+    Real least = 0; // min g = -g*(0)
     for (Index j = 0; j < (penalty.bounded() ? design.cols() : 0); ++j) least -= penalty[j].conjugate(0);
     return least - loss.conjugate(std::vector<Real>(design.rows()), 0);
   }
@@ -114,11 +123,10 @@ inline void complete(const Problem& problem, Point& point) {
   problem.slopes(point.y, point.slopes);
 }
 
-// Complete a point from its dual half: z = A'(s o y), x as `primal_of(z, x)` gives it, m = A x.
-template <class PrimalOf>
-void complete_from_dual(const Problem& problem, Point& point, PrimalOf&& primal_of) {
+// Complete a point from its dual half: z = A'(s o y), x_j = map(z_j), m = A x.
+template <class Map> void complete_from_dual(const Problem& problem, Point& point, const Map& map) {
   problem.slopes(point.y, point.slopes);
-  primal_of(point.slopes, point.x);
+  for (Index j = 0; j < Index(point.x.size()); ++j) point.x[j] = map.at(j, point.slopes[j]);
   compute_margins(problem, point);
 }
 

@@ -137,7 +137,7 @@ public:
     }
     const std::vector<Real> scales{g.feasible_scale(z_, true), g.feasible_scale(z_, false)},
         losses = samples.conjugates(scales);
-    const auto value_at = [&](std::size_t k) { return -(g.conjugate(z_, scales[k], losses[k]) + debt); };
+    const auto value_at = [&](std::size_t k) { return -(losses[k] + g.conjugate(z_, scales[k]) + debt); };
     scale_ = scales[0];
     Real best = value_at(0);
     if (scales[1] < scale_)

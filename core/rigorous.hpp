@@ -22,7 +22,7 @@ template <class P> class Rigorous {
 public:
   explicit Rigorous(const P& problem)
       : problem_(problem), design_(problem.design), width_(problem.width()),
-        penalised_(problem.penalty.penalised() * width_) {}
+        penalised_(problem.penalty.penalised() * width_), open_(problem.open_features()) {}
 
   // `slack` bounds the error of the intercepts, if they were converted from another frame.
   Real primal(CVec x, Real slack) const {
@@ -48,14 +48,15 @@ public:
     const ConjugateAbove zero = problem_.loss.conjugate_above(y);
     Real best = at_zero(zero.value);
     std::vector<Real> point(given);
-    Distance distance = problem_.loss.strictly_inside(point);
-    if (problem_.has_intercept()) distance = sum(distance, problem_.loss.imbalance(point));
+    const Real rounded = problem_.loss.strictly_inside(point).part;
+    Distance distance = off_constraints(point, rounded);
     distance.part = 2 * distance.part + 0x1p-46; // a margin for scaling and rounding
     distance.weight *= 2;
     std::vector<Real> slopes(d()), sizes(d());
     slopes_and_sizes(point, slopes, sizes);
     const Index terms = design_.longest_column();
-    const ZeroedSlopes zeroed = zero_free(point, slopes, sizes, terms, distance.part);
+    const ZeroedSlopes zeroed =
+        zero_slopes(problem_, open_, point, slopes, sizes, terms, rounded, distance.part);
     distance.part += zeroed.part;
     std::vector<Real> radii(sizes);
     for (Real& r : radii) // slopes without terms are zero
@@ -69,8 +70,7 @@ public:
       last = scale;
       std::vector<Real> scaled(point);
       for (Real& v : scaled) v *= scale;
-      Distance off = problem_.loss.strictly_inside(scaled);
-      if (problem_.has_intercept()) off = sum(off, problem_.loss.imbalance(scaled));
+      const Distance off = off_constraints(scaled, problem_.loss.strictly_inside(scaled).part);
       if (!(off.part <= distance.part && off.weight <= distance.weight))
         continue; // outside the distance that the radii include
       const ConjugateAbove conjugate = problem_.loss.conjugate_above(scaled);
@@ -88,7 +88,13 @@ public:
   }
 
 private:
-  static Distance sum(Distance a, Distance b) { return {a.part + b.part, a.weight + b.weight}; }
+  // How far a point that is so near to the domain is from one that has an intercept's balance too. Where
+  // other slopes must vanish, that of the intercept is one of them.
+  Distance off_constraints(CVec y, Real part) const {
+    if (!problem_.has_intercept() || !open_.empty()) return {part, 0};
+    const Distance balance = problem_.loss.imbalance(y);
+    return {part + balance.part, balance.weight};
+  }
   std::size_t n() const { return std::size_t(problem_.dual_size()); }
   std::size_t d() const { return std::size_t(problem_.primal_size()); }
 
@@ -120,14 +126,10 @@ private:
     design_.adjoint_sizes(problem_.loss.weights(), 1, along);
     for (std::size_t k = 0; k < radii.size(); ++k) radii[k] += 1.01 * part * along[k / std::size_t(width_)];
   }
-  ZeroedSlopes zero_free(CVec y, Vec slopes, Vec sizes, Index terms, Real part) const {
-    if constexpr (std::is_same_v<P, Problem>) return zero_slopes(problem_, y, slopes, sizes, terms, part);
-    return {};
-  }
-
   const P& problem_;
   const Design& design_;
   Index width_, penalised_;
+  std::vector<Index> open_; // features with slopes that must vanish
 };
 
 } // namespace southwell

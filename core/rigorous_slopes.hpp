@@ -6,25 +6,36 @@
 // theta it is between 0 and y, so it is in dom phi*. To bound w without knowing it, an approximate inverse R
 // of M is enough (Rump, "Verification methods", Acta Numerica 2010, section 10.2): if alpha = ||I - R M|| <
 // 1, in the maximum norm and with all rounding errors, then |w| <= ||R z|| / (1 - alpha).
+//
+// Several margins that do not compete have a system each. Of classes, the free numbers of y_i = p_i - e_b are
+// those of the other classes c, all >= 0, because y_ib is minus their sum. So each pair (i, c) with c != b is
+// a row of a larger design: a slope z_je is the sum over rows of s_i y_ic times a_ij ([c = e] - [b = e]).
+// Every class but the first has such columns; slopes of the first are minus the sum of the others.
 #pragma once
-#include "core/problem.hpp"
+#include "core/linear_problem.hpp"
 #include "core/support/cholesky.hpp"
 #include "core/support/rounding.hpp"
 
 namespace southwell {
 
+// A dense design by columns, and of each row s |y|.
+struct FreeRows {
+  Index rows = 0;
+  std::vector<Real> columns, weights;
+};
+
 class ZeroSlopes {
 public:
-  ZeroSlopes(const Problem& problem, std::vector<Index> names, CVec y)
-      : problem_(problem), rows_(problem.design.rows()), names_(std::move(names)) {
-    gather();
+  // `slopes` bound the absolute value of the slope of each column.
+  ZeroSlopes(FreeRows design, std::vector<Real> slopes)
+      : rows_(design.rows), columns_(std::move(design.columns)), slopes_(std::move(slopes)) {
     drop_copies();
-    weigh(y);
+    weigh(design.weights);
   }
 
-  // 2 theta, or infinity if it cannot be bounded. `slopes` and `sizes` are A'(s o y) and |A|'(s o |y|).
-  Real part(CVec slopes, CVec sizes, Index terms) const {
-    const std::size_t m = names_.size();
+  // 2 theta, or infinity if it cannot be bounded.
+  Real part() const {
+    const std::size_t m = slopes_.size();
     if (m == 0) return 0;
     std::vector<Real> matrix(m * m), inverse(m * m);
     Cholesky factor;
@@ -51,8 +62,7 @@ public:
         }
         off += std::abs(product) + rounding::of_sum(Index(m) + 2, size);
         total += std::abs(own[c]) * std::sqrt(matrix[c * m + c]);
-        const Real slope = std::abs(slopes[names_[c]]) + rounding::of_sum(terms, sizes[names_[c]]);
-        along += std::abs(own[c]) * scale_[c] * slope;
+        along += std::abs(own[c]) * scale_[c] * slopes_[c];
       }
       Real norms = 0;
       for (std::size_t c = 0; c < m; ++c) norms += std::sqrt(matrix[c * m + c]);
@@ -65,52 +75,34 @@ public:
   }
 
 private:
-  void gather() { // the columns, constants included
-    const Design& design = problem_.design;
-    const std::size_t m = names_.size();
-    columns_.assign(m * std::size_t(rows_), 0.0);
-    if (m == 0) return;
-    Columns gathered;
-    design.gather(names_, design.lies_by_rows() ? design.column_sizes() : std::vector<std::uint32_t>(),
-                  gathered);
-    gathered.visit([&](const auto& store) {
-      for (std::size_t k = 0; k < m; ++k) {
-        Real* own = columns_.data() + Index(k) * rows_;
-        std::fill_n(own, rows_, design.constant(names_[k]));
-        store[Index(k)].visit([&](Index i, Real a) { own[i] += a; });
-      }
-    });
-  }
   // Drops zero columns, and copies of others up to the sign, which have the same slope.
   void drop_copies() {
-    std::vector<Index> kept;
-    std::vector<Real> columns;
+    std::vector<Real> columns, slopes;
     const auto copies = [&](const Real* own, const Real* other, Real sign) {
       for (Index i = 0; i < rows_; ++i)
         if (own[i] != sign * other[i]) return false;
       return true;
     };
-    for (std::size_t k = 0; k < names_.size(); ++k) {
+    for (std::size_t k = 0; k < slopes_.size(); ++k) {
       const Real* own = columns_.data() + Index(k) * rows_;
       bool fresh = std::any_of(own, own + rows_, [](Real a) { return a != 0; });
-      for (std::size_t t = 0; fresh && t < kept.size(); ++t) {
+      for (std::size_t t = 0; fresh && t < slopes.size(); ++t) {
         const Real* other = columns.data() + Index(t) * rows_;
         fresh = !copies(own, other, 1) && !copies(own, other, -1);
       }
       if (!fresh) continue;
-      kept.push_back(names_[k]);
+      slopes.push_back(slopes_[k]);
       columns.insert(columns.end(), own, own + rows_);
     }
-    names_ = std::move(kept);
+    slopes_ = std::move(slopes);
     columns_ = std::move(columns);
   }
   // Columns times sqrt(s |y|), scaled by powers of two to lengths near one.
-  void weigh(CVec y) {
-    const CVec s = problem_.loss.weights();
+  void weigh(CVec weights) {
     weighted_ = columns_;
-    for (std::size_t k = 0; k < names_.size(); ++k) {
+    for (std::size_t k = 0; k < slopes_.size(); ++k) {
       Real* own = weighted_.data() + Index(k) * rows_;
-      for (Index i = 0; i < rows_; ++i) own[i] *= std::sqrt(s[i] * std::abs(y[i]));
+      for (Index i = 0; i < rows_; ++i) own[i] *= std::sqrt(weights[i]);
       const Real length = std::sqrt(kernels::dot(own, own, rows_));
       const Real scale = length > 0 && std::isfinite(length) ? std::exp2(-std::round(std::log2(length))) : 1;
       scale_.push_back(scale);
@@ -122,17 +114,15 @@ private:
     Real most = 0;
     for (Index i = 0; i < rows_; ++i) {
       Real total = 0;
-      for (std::size_t k = 0; k < names_.size(); ++k)
+      for (std::size_t k = 0; k < slopes_.size(); ++k)
         total += std::abs(columns_[std::size_t(Index(k) * rows_ + i)]) * scale_[k];
       most = std::max(most, total);
     }
-    return rounding::of_sum(Index(names_.size()), most) + most;
+    return rounding::of_sum(Index(slopes_.size()), most) + most;
   }
 
-  const Problem& problem_;
   Index rows_;
-  std::vector<Index> names_;
-  std::vector<Real> columns_, weighted_, scale_;
+  std::vector<Real> columns_, slopes_, weighted_, scale_;
 };
 
 // `part`: the relative distance 2 theta from y. `loss`: an additional decrease of D.
@@ -140,44 +130,134 @@ struct ZeroedSlopes {
   Real part = 0, loss = 0;
 };
 
-// For features without a penalty and with at most one bound, and the intercept if there are such features.
-// Sets their `slopes` to zero, as they are at the point that was found. If there are none, nothing is done,
-// since an intercept alone is balanced (see SampleLoss::imbalance). A feature with one bound may have a slope
-// of one sign: it keeps its slope if that is larger than its error, which is at most `part` plus the part
-// found here, times its terms.
-inline ZeroedSlopes zero_slopes(const Problem& problem, CVec y, Vec slopes, Vec sizes, Index terms,
-                                Real part) {
-  const auto open = [&](Index j, Real v) { return problem.penalty[j].feasible_scale(v) == 0; };
-  const auto off = [&](Index j, Real own) {
-    return rounding::of_sum(terms, sizes[j]) + 1.01 * (part + own) * sizes[j];
-  };
-  const Index most = 50'000'000; // numbers; more would dominate the time of the certificate
-  for (const Real guess : {1e-12, 1e-6, infinity}) { // of the part that will be found
-    std::vector<Index> names, kept;
-    for (Index j = 0; j < problem.penalty.penalised(); ++j) {
-      if (!open(j, 1) && !open(j, -1)) continue;
-      const bool free = (open(j, 1) && open(j, -1)) || open(j, -slopes[j]);
-      (free || !(std::abs(slopes[j]) > 2 * off(j, guess)) ? names : kept).push_back(j);
+// Makes the slopes of open features zero: see zero_slopes.
+class Zeroing {
+public:
+  Zeroing(const LinearProblem& problem, CVec y, Vec slopes, Vec sizes, Index terms, Real rounded, Real part)
+      : problem_(problem), s_(problem.losses().weights()), k_(problem.width()), y_(y), slopes_(slopes),
+        sizes_(sizes), terms_(terms), rounded_(rounded), part_(part) {}
+
+  // Of one column of y, where margins do not compete.
+  ZeroedSlopes column(std::span<const Index> open, Index c) const {
+    for (const Real guess : {1e-12, 1e-6, infinity}) { // of the part that will be found
+      std::vector<Index> names, kept;
+      for (const Index j : open) {
+        const Real slope = slopes_[j * k_ + c];
+        const bool free =
+            (problem_.open(j, 1) && problem_.open(j, -1)) || (slope != 0 && problem_.open(j, -slope));
+        (free || !(std::abs(slope) > 2 * off(j * k_ + c, guess)) ? names : kept).push_back(j);
+      }
+      if (names.empty()) return {};
+      if (problem_.has_intercept()) names.push_back(problem_.features());
+      if (std::all_of(names.begin(), names.end(), [&](Index j) { return sizes_[j * k_ + c] == 0; }))
+        return {}; // sums without terms are zero
+      if (too_many(Index(names.size()), problem_.design.rows())) break;
+      FreeRows rows{problem_.design.rows(), gathered(names), {}};
+      for (Index i = 0; i < rows.rows; ++i) rows.weights.push_back(s_[i] * std::abs(y_[i * k_ + c]));
+      std::vector<Real> bounds;
+      for (const Index j : names) bounds.push_back(bound(j * k_ + c));
+      ZeroedSlopes found{ZeroSlopes(std::move(rows), std::move(bounds)).part(), 0};
+      if (std::any_of(kept.begin(), kept.end(), [&](Index j) {
+            return !(std::abs(slopes_[j * k_ + c]) > 2 * off(j * k_ + c, found.part));
+          }))
+        continue;
+      for (const Index j : names) // they are zero at the point that was found
+        found.loss += vanish(j, c, found.part);
+      return found;
     }
-    if (names.empty()) return {};
-    if (problem.has_intercept()) names.push_back(problem.penalty.penalised());
-    if (Index(names.size()) > 2000 || Index(names.size()) * problem.design.rows() > most)
-      return {infinity, 0};
-    ZeroedSlopes found{ZeroSlopes(problem, names, y).part(slopes, sizes, terms), 0};
-    if (std::any_of(kept.begin(), kept.end(),
-                    [&](Index j) { return !(std::abs(slopes[j]) > 2 * off(j, found.part)); }))
-      continue;
-    for (const Index j : names) { // they are zero at the point that was found
-      const Interval box = problem.penalty[j].domain();
-      const Real end = std::isfinite(box.lo) ? box.lo : box.hi;
-      // With one bound, a nearby point may have a slope of the allowed sign, for which D is lower by this
-      // much.
-      if (std::isfinite(end)) found.loss += 1.01 * (std::abs(slopes[j]) + off(j, found.part)) * std::abs(end);
-      slopes[j] = sizes[j] = 0;
-    }
+    return {infinity, 0};
+  }
+  // Of all classes together; the features are open both ways.
+  ZeroedSlopes classes(std::span<const Index> open) const {
+    std::vector<Index> names(open.begin(), open.end());
+    if (problem_.has_intercept()) names.push_back(problem_.features());
+    if (too_many(Index(names.size()) * (k_ - 1), problem_.design.rows() * k_)) return {infinity, 0};
+    const std::vector<Real> columns = gathered(names);
+    const std::span<const Index> labels = problem_.losses().labels();
+    const Index n = problem_.design.rows();
+    FreeRows rows{n * k_, std::vector<Real>(names.size() * std::size_t((k_ - 1) * n * k_)), {}};
+    std::vector<Real> bounds;
+    for (std::size_t t = 0; t < names.size(); ++t)
+      for (Index e = 1; e < k_; ++e) {
+        Real* own = rows.columns.data() + Index(bounds.size()) * rows.rows;
+        for (Index i = 0; i < n; ++i) {
+          const Real a = columns[t * std::size_t(n) + std::size_t(i)];
+          for (Index c = 0; c < k_; ++c)
+            if (c != labels[i]) own[i * k_ + c] = labels[i] == e ? -a : c == e ? a : 0;
+        }
+        bounds.push_back(bound(names[t] * k_ + e));
+      }
+    for (Index i = 0; i < n; ++i)
+      for (Index c = 0; c < k_; ++c) rows.weights.push_back(c == labels[i] ? 0 : s_[i] * y_[i * k_ + c]);
+    const ZeroedSlopes found{ZeroSlopes(std::move(rows), std::move(bounds)).part(), 0};
+    for (const Index j : names)
+      for (Index c = 0; c < k_; ++c) vanish(j, c, found.part);
     return found;
   }
-  return {infinity, 0};
+
+private:
+  static bool too_many(Index columns, Index rows) {
+    return columns > 2000 || columns * rows > 50'000'000; // more would dominate the time of the certificate
+  }
+  // What a slope may be at most, y being within `rounded` of a point of the domain.
+  Real bound(Index e) const {
+    return std::abs(slopes_[e]) + rounding::of_sum(terms_, sizes_[e]) + 1.01 * rounded_ * sizes_[e];
+  }
+  Real off(Index e, Real own) const {
+    return rounding::of_sum(terms_, sizes_[e]) + 1.01 * (part_ + own) * sizes_[e];
+  }
+  // Sets a slope to zero. With one bound, a nearby point may have a slope of the allowed sign, for which D is
+  // lower by what is returned.
+  Real vanish(Index j, Index c, Real part) const {
+    const Index e = j * k_ + c;
+    const Real end = j < problem_.features() ? problem_.end(j) : infinity;
+    const Real loss = std::isfinite(end) ? 1.01 * (std::abs(slopes_[e]) + off(e, part)) * std::abs(end) : 0;
+    slopes_[e] = sizes_[e] = 0;
+    return loss;
+  }
+  std::vector<Real> gathered(std::span<const Index> names) const { // the columns, constants included
+    const Design& design = problem_.design;
+    const Index n = design.rows();
+    std::vector<Real> columns(names.size() * std::size_t(n));
+    Columns gathered;
+    design.gather(names, design.lies_by_rows() ? design.column_sizes() : std::vector<std::uint32_t>(),
+                  gathered);
+    gathered.visit([&](const auto& store) {
+      for (std::size_t k = 0; k < names.size(); ++k) {
+        Real* own = columns.data() + Index(k) * n;
+        std::fill_n(own, n, design.constant(names[k]));
+        store[Index(k)].visit([&](Index i, Real a) { own[i] += a; });
+      }
+    });
+    return columns;
+  }
+
+  const LinearProblem& problem_;
+  CVec s_;
+  Index k_;
+  CVec y_;
+  Vec slopes_, sizes_;
+  Index terms_;
+  Real rounded_, part_;
+};
+
+// For features without a penalty and with at most one bound, and the intercept if there are such features.
+// Sets their `slopes` to zero, as they are at the point that was found. If there are none, nothing is done,
+// since an intercept alone is balanced (see LossSum::imbalance). A feature with one bound may have a slope
+// of one sign: it keeps its slope if that is larger than its error, which is at most `part` plus the part
+// found here, times its terms. y is within `rounded` of its domain.
+inline ZeroedSlopes zero_slopes(const LinearProblem& problem, std::span<const Index> open, CVec y, Vec slopes,
+                                Vec sizes, Index terms, Real rounded, Real part) {
+  if (open.empty()) return {};
+  const Zeroing zeroing(problem, y, slopes, sizes, terms, rounded, part);
+  if (problem.losses().coupled()) return zeroing.classes(open);
+  ZeroedSlopes all;
+  for (Index c = 0; c < problem.width(); ++c) {
+    const ZeroedSlopes one = zeroing.column(open, c);
+    all.part = std::max(all.part, one.part);
+    all.loss += one.loss;
+  }
+  return all;
 }
 
 } // namespace southwell

@@ -38,7 +38,7 @@ class SampleLoss : public LossSum {
 public:
   SampleLoss(CVec targets, CVec weights) : LossSum(1, weights), targets_(targets) {}
 
-  CVec targets() const { return targets_; }
+  CVec targets() const final { return targets_; }
 
   using LossSum::derivative;
   using LossSum::maximise;
@@ -57,6 +57,12 @@ public:
   }
   void into_domain(Vec y) const final {
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = clip(y[i], domain(Index(i)));
+  }
+  void inside(CVec y, Vec h) const final {
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      const Interval dom = domain(Index(i));
+      h[i] = y[i] > dom.lo && y[i] < dom.hi ? weights_[i] : 0;
+    }
   }
 
   // One sample at a time, for algorithms whose steps are long.

@@ -28,9 +28,9 @@ public:
   void maximise(Index i, const Real* m, const Real* y0, Real q, Real* y) const override {
     for (Index c = 0; c < width_; ++c) y[c] = flat_->maximise(i * width_ + c, m[c], y0[c], q);
   }
-  void into_domain(Vec y) const override {
-    for (std::size_t k = 0; k < y.size(); ++k) y[k] = clip(y[k], flat_->domain(Index(k)));
-  }
+  void into_domain(Vec y) const override { flat_->into_domain(y); }
+  void inside(CVec y, Vec h) const override { flat_->inside(y, h); }
+  CVec targets() const override { return flat_->targets(); }
   Real value_above(CVec m, CVec radii) const override { return flat_->value_above(m, radii); }
   ConjugateAbove conjugate_above(CVec y) const override { return flat_->conjugate_above(y); }
   Distance strictly_inside(Vec y) const override { return flat_->strictly_inside(y); }

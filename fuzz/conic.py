@@ -93,5 +93,6 @@ def _penalty(s: Statement, x):
         return p.l1 * cp.sum(cp.multiply(weights, cp.abs(x))) + p.l2 / 2 * cp.sum(cp.multiply(weights, cp.square(x)))
     group_of = np.unique(p.groups, return_inverse=True)[1].reshape(-1)
     weights = np.ones(group_of.max() + 1) if p.weights is None else p.weights
-    norms = [weights[g] * cp.norm(x[np.flatnonzero(group_of == g), :], "fro") for g in range(weights.size)]
+    norm = {"euclidean": lambda own: cp.norm(own, "fro"), "maximum": lambda own: cp.max(cp.abs(own))}[p.norm]
+    norms = [weights[g] * norm(x[np.flatnonzero(group_of == g), :]) for g in range(weights.size)]
     return p.strength * cp.sum(cp.hstack(norms)) + p.l1 * cp.sum(cp.abs(x)) + p.l2 / 2 * cp.sum_squares(x)

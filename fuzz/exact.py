@@ -96,7 +96,7 @@ def losses_of(s: Statement, m: np.ndarray, off: np.ndarray):
         if s.loss.name == "softmax":
             values = lead + np.log(np.exp(m - lead[:, None]).sum(axis=1)) - m[own]
         else:
-            u = m + 1
+            u = m - m[own][:, None] + 1  # from the own margin: large ones would cancel
             u[own] -= 1
             p = _simplex_step(u, s.b, Wide(s.loss.corner))
             p[own] -= 1
@@ -215,7 +215,8 @@ def penalty_of(s: Statement, x: np.ndarray) -> Wide:
         return (l1[:, None] * np.abs(x) + l2[:, None] / 2 * x**2).sum()
     group_of = np.unique(p.groups, return_inverse=True)[1].reshape(-1)
     weights = np.ones(group_of.max() + 1, Wide) if p.weights is None else p.weights.astype(Wide)
-    norms = np.sqrt([(x[group_of == g] ** 2).sum() for g in range(weights.size)])
+    norm = {"euclidean": lambda own: np.sqrt((own**2).sum()), "maximum": lambda own: np.abs(own).max()}[p.norm]
+    norms = np.array([norm(x[group_of == g]) for g in range(weights.size)])
     return Wide(p.strength) * (weights @ norms) + Wide(p.l1) * np.abs(x).sum() + Wide(p.l2) / 2 * (x**2).sum()
 
 
@@ -234,5 +235,8 @@ def penalty_conjugate(s: Statement, v: np.ndarray, reach: np.ndarray) -> tuple[W
 
 def outside_bounds(s: Statement, x: np.ndarray) -> bool:
     """Whether a coefficient is outside its bounds."""
-    _, _, lower, upper = _strengths(s, s.shape[1])
-    return bool(((x < lower) | (x > upper)).any()) if s.width == 1 else False
+    d, p = s.shape[1], s.penalty
+    x = np.reshape(x, (d, -1))
+    lower = np.full(d, -np.inf) if p.lower is None else p.lower
+    upper = np.full(d, np.inf) if p.upper is None else p.upper
+    return bool(((x < lower[:, None]) | (x > upper[:, None])).any())

@@ -6,7 +6,7 @@ import numpy as np
 
 import southwell as sw
 
-from .statement import LAYOUTS, Penalty, Statement
+from .statement import LAYOUTS, NORMS, Penalty, Statement
 
 SCALAR, OF_CLASSES = list(sw.losses.ALL.values()), list(sw.losses.OF_CLASSES.values())
 
@@ -26,7 +26,7 @@ def draw(rng) -> Statement:
     if blocks and not several and penalty.groups is None:
         blocks = False
     layout = str(rng.choice(list(LAYOUTS)))
-    centred = len(factors) == 1 and rng.random() < 0.12 and not (blocks and layout in ("CSR", "CSC"))
+    centred = len(factors) == 1 and rng.random() < 0.12
     given = centred and rng.random() < 0.5
     return Statement(
         factors, b, loss, penalty, bool(rng.random() < 0.4), weights, centred,
@@ -163,17 +163,25 @@ def _penalty(rng, factors, b, d: int, blocks: bool, several: bool, words: list[s
         groups = rng.integers(max(1, d // 2) + 1, size=d)
         number = np.unique(groups).size
         weights = rng.random(number) * 2 + 0.1 if rng.random() < 0.4 else None
-        return Penalty(l1 * float(rng.random() < 0.4), l2, weights, strength=l1 or slope * 0.1, groups=groups)
+        sign = np.zeros(d) if rng.random() < 0.25 else None
+        if rng.random() < 0.3:
+            weights = np.ones(number) if weights is None else weights
+            weights[rng.random(number) < 0.5] = 0.0
+            l2 *= float(rng.random() < 0.3)
+            words.append("groups of weight zero")
+        strength = 0.0 if rng.random() < 0.05 else l1 or slope * 0.1
+        return Penalty(l1 * float(rng.random() < 0.4), l2, weights, sign, strength=strength, groups=groups,
+                       norm=str(rng.choice(list(NORMS))))  # fmt: skip
     weights = lower = upper = None
     if rng.random() < 0.2:
         weights = rng.random(d) * 3
-        if not several and rng.random() < 0.6:
+        if rng.random() < 0.6:
             weights[rng.random(d) < 0.4] = 0.0
         weights = weights if several else np.round(weights, 2)
     if not several and rng.random() < 0.2:
         lower, upper = _bounds(rng, d, words)
-    if (several or blocks) and l1 == l2 == 0:
-        l2 = square * 1e-3
+    elif several and rng.random() < 0.25:
+        lower = np.zeros(d)
     return Penalty(l1, l2, weights, lower, upper)
 
 

@@ -8,13 +8,16 @@ import numpy as np
 import scipy.sparse as sp
 
 import southwell as sw
+from southwell.penalties import Groups, MaxGroups
 
+NORMS = {kind.norm: kind for kind in (Groups, MaxGroups)}
 LAYOUTS = {"C": np.ascontiguousarray, "F": np.asfortranarray, "CSR": sp.csr_array, "CSC": sp.csc_array}
 
 
 @dataclass(frozen=True, eq=False)
 class Penalty:
-    """An elastic net with arrays; or groups, with ``strength`` and weights for each group."""
+    """An elastic net with arrays; or groups, with ``strength``, a norm and weights for each group, and perhaps a lower
+    bound of zero."""
 
     l1: float = 0.0
     l2: float = 0.0
@@ -23,10 +26,12 @@ class Penalty:
     upper: np.ndarray | None = None
     strength: float = 0.0
     groups: np.ndarray | None = None
+    norm: str = Groups.norm
 
     def southwell(self):
         if self.groups is not None:
-            return sw.penalties.Groups(self.strength, self.l1, self.l2, self.groups, self.weights)
+            sign = self.lower is not None
+            return NORMS[self.norm](self.strength, self.l1, self.l2, self.groups, self.weights, sign)
         return sw.penalties.ElasticNet(self.l1, self.l2, self.weights, self.lower, self.upper)
 
     def columns(self, order: np.ndarray) -> Penalty:
@@ -34,7 +39,7 @@ class Penalty:
             return None if values is None else values[order]
 
         if self.groups is not None:
-            return replace(self, groups=self.groups[order])
+            return replace(self, groups=self.groups[order], lower=taken(self.lower))
         return replace(self, weights=taken(self.weights), lower=taken(self.lower), upper=taken(self.upper))
 
 
@@ -95,7 +100,9 @@ class Statement:
         data = f"{n} x {d} {'centred ' if self.centred else ''}{kind} {self.layout} {self.factors[0].dtype}"
         parts = [data, str(self.loss), f"width {self.width}", *self.words]
         p = self.penalty
-        parts.append(f"l1={p.l1:.3g} l2={p.l2:.3g}" + (f" strength={p.strength:.3g}" if p.groups is not None else ""))
+        parts.append(
+            f"l1={p.l1:.3g} l2={p.l2:.3g}" + (f" strength={p.strength:.3g} {p.norm}" if p.groups is not None else "")
+        )
         parts += [name for name in ("weights", "lower", "upper") if getattr(p, name) is not None]
         parts += ["intercept"] * self.intercept + ["sample weights"] * (self.weights is not None)
         return ", ".join(parts)
@@ -145,9 +152,10 @@ def zero_columns_added(s: Statement, rng) -> Statement:
 
     if p.groups is not None:
         weights = None if p.weights is None else np.append(p.weights, 1.0)
-        penalty = replace(p, groups=np.append(p.groups, [p.groups.max() + 1] * 2), weights=weights)
+        groups = np.append(p.groups, [p.groups.max() + 1] * 2)
+        penalty = replace(p, groups=groups, weights=weights, lower=padded(p.lower, 0.0))
     else:
-        penalty = replace(p, weights=padded(p.weights, 1.0), lower=padded(p.lower, -1.0), upper=padded(p.upper, 1.0))
+        penalty = replace(p, weights=padded(p.weights, 1.0), lower=padded(p.lower, 0.0), upper=padded(p.upper, 1.0))
     last = s.factors[-1]
     wider = np.concatenate([last, np.zeros((last.shape[0], 2), last.dtype)], axis=1)
     means = None if s.means is None else np.append(s.means, [0.0, 0.0])
@@ -157,8 +165,7 @@ def zero_columns_added(s: Statement, rng) -> Statement:
 
 def laid_out_otherwise(s: Statement, rng) -> Statement:
     """Another layout, and float64 instead of float32."""
-    sparse_blocks = s.blocks and s.centred  # not possible if the data are sparse
-    others = [name for name in LAYOUTS if name != s.layout and not (sparse_blocks and name in ("CSR", "CSC"))]
+    others = [name for name in LAYOUTS if name != s.layout]
     factors = tuple(factor.astype(np.float64) for factor in s.factors)
     return replace(s, layout=others[int(rng.integers(len(others)))], factors=factors)
 

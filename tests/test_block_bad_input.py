@@ -70,9 +70,8 @@ def test_groups_that_are_not_a_partition_are_refused(groups, match):
 @pytest.mark.parametrize(
     ("weights", "match"),
     [
-        ([1, 1, 0], "Group weights must be > 0; got 0.*give it a small weight"),
-        ([1, -1, 1], "Group weights must be > 0; got -1"),
-        (0.0, "Group weights must be > 0; got 0"),
+        ([1, -1, 1], "Group weights must be >= 0.*got -1"),
+        (-0.5, "Group weights must be >= 0.*got -0.5"),
         ([1, np.nan, 1], "weights contains NaN or infinity"),
         ([np.inf, 1, 1], "weights contains NaN or infinity"),
         ("sizes", "weights must be 'size' or 3 numbers, one a group; got 'sizes'"),
@@ -99,39 +98,18 @@ def test_weights_that_overflow_are_refused(penalty):
     refused("times the weights overflows", lambda: sw.BlockProblem(A, Y, "squared", penalty))
 
 
-def test_a_penalty_is_required():
-    message = "need a penalty: give l1 or l2 > 0, or Groups with a strength"
-    refused(message, lambda: sw.solve(A, Y))
-    refused(message, lambda: sw.solve(A, LABELS, loss="softmax"))
-    refused(message, lambda: sw.solve(A, B, penalty=Groups()))
-    refused(message, lambda: sw.BlockProblem(A, Y))
-    refused(message, lambda: sw.BlockProblem(A, Y, penalty=Groups(0.1)).with_penalty(None))
+def test_a_penalty_must_be_one():
     refused("penalty must be a southwell penalty.*got float", lambda: sw.BlockProblem(A, Y, penalty=0.1), TypeError)
     refused("either penalty or l1 and l2", lambda: sw.solve(A, B, l1=0.1, penalty=Groups(0.1)), TypeError)
 
 
-def test_bounds_are_refused():
-    for bounds in ({"lower": 0.0}, {"upper": 1.0}, {"lower": np.zeros(5), "upper": np.ones(5)}):
-        for l1 in (0.0, 0.1):
-            penalty = ElasticNet(l1, **bounds)
-            text = refused("Bounds are for problems with one coefficient", lambda p=penalty: sw.solve(A, Y, penalty=p))
-            assert "Leave lower and upper out" in text
-            refused("Bounds are for", lambda p=penalty: sw.solve(A, LABELS, loss="softmax", penalty=p))
-
-
 def test_bad_weights_of_an_elastic_net_are_refused():
-    for weights in ([1, 0, 1, 1, 1], [1, -2, 1, 1, 1]):
-        penalty = ElasticNet(0.1, weights=weights)
-        refused(f"penalty weights must be > 0; got {min(weights)}", lambda p=penalty: sw.solve(A, Y, penalty=p))
+    penalty = ElasticNet(0.1, weights=[1, -2, 1, 1, 1])
+    refused("Penalty weights must be >= 0.*got -2", lambda: sw.solve(A, Y, penalty=penalty))
     penalty = ElasticNet(0.1, weights=[1.0, 2.0])
     refused(r"one number or 5 \(one a feature\); got shape", lambda: sw.solve(A, Y, penalty=penalty))
     penalty = ElasticNet(0.1, weights=[1, np.nan, 1, 1, 1])
     refused("weights contains NaN", lambda: sw.solve(A, Y, penalty=penalty))
-
-
-def test_a_free_coefficient_is_refused_with_advice():
-    penalty = ElasticNet(0.1, weights=[1, 0, 1, 1, 1])
-    refused("(?i)give it a small weight|intercept", lambda: sw.solve(A, Y, penalty=penalty))
 
 
 # Classes
@@ -263,9 +241,7 @@ def test_methods_of_single_coordinates_are_refused(method):
 
 def test_data_that_blocks_do_not_take_are_refused():
     for given in ((Y, {}), (LABELS, {"loss": "softmax"})):
-        text = refused("do not take Centred sparse data",
-                       lambda g=given: sw.solve(sw.Centred(sp.csr_array(A)), g[0], l2=0.1, **g[1]))  # fmt: skip
-        assert "intercept=True" in text
+        assert sw.solve(sw.Centred(sp.csr_array(A)), given[0], l2=0.1, **given[1]).status is sw.Status.CONVERGED
         text = refused("do not take factorised data", lambda g=given: sw.solve(FACTORS, g[0], l2=0.1, **g[1]))
         assert "U @ V" in text
 

@@ -123,7 +123,7 @@ def test_weights_of_groups():
         ({"l1_ratio": 2.0}, ValueError, "l1_ratio"),
         ({"weights": [1.0]}, ValueError, "weights must be"),
         ({"weights": "length"}, ValueError, "'size'"),
-        ({"groups": 3, "weights": np.zeros(10)}, ValueError, "must be > 0"),
+        ({"groups": 3, "weights": np.full(10, -1.0)}, ValueError, "must be >= 0"),
         ({"method": "dgpd"}, ValueError, "with blocks"),
     ],
 )
@@ -190,11 +190,25 @@ def test_sparse_classes_together(penalty):
     assert warm.n_iter_ <= 2
 
 
-def test_classes_together_need_a_penalty():
+@pytest.mark.parametrize("parameters", [{"penalty": None}, {"C": np.inf}])
+def test_classes_together_need_no_penalty(parameters):
+    X, y = load_digits(return_X_y=True, n_class=4)
+    X, y = X[:, 20:26] / 16, y  # too few features to tell the classes apart
+    model = sw.LogisticRegression(multi_class="multinomial", tol=1e-9, **parameters).fit(X, y)
+    assert model.gap_ <= 1e-9
+    other = linear_model.LogisticRegression(C=np.inf, tol=1e-8, max_iter=5000).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X), other.predict_proba(X), atol=1e-3)
+
+
+def test_separable_classes_together_are_warned_about():
+    X, y = load_digits(return_X_y=True)
+    with pytest.warns(sw.ConvergenceWarning, match="no finite minimiser"):
+        model = sw.LogisticRegression(penalty=None, multi_class="multinomial").fit(X / 16, y)
+    assert model.score(X / 16, y) == 1.0
+
+
+def test_unknown_ways_to_treat_classes_are_refused():
     X, y = load_iris(return_X_y=True)
-    for parameters in ({"penalty": None}, {"C": np.inf}):
-        with pytest.raises(ValueError, match=r"needs a penalty.*Take a large C, or multi_class='ovr'"):
-            sw.LogisticRegression(multi_class="multinomial", **parameters).fit(X, y)
     with pytest.raises(ValueError, match="multi_class"):
         sw.LogisticRegression(multi_class="softmax").fit(X, y)
 

@@ -11,7 +11,7 @@ from block_data import CLASSES, check, made
 from saddles import close
 from southwell import ConvergenceWarning, _core, reference
 from southwell.methods import DSPDC, SPDC, CoordinateDescent, Start
-from southwell.penalties import ElasticNet, Groups
+from southwell.penalties import ElasticNet, Groups, MaxGroups
 
 KINDS = ["squared", "logistic", "poisson", *CLASSES]
 
@@ -82,10 +82,16 @@ TWINS = {
     "groups": Groups(0.02, 0.01, 0.05, GROUPS, "size"),
     "L2,1": Groups(0.02, l2=0.1),
     "sparse groups": Groups(0.02, 0.01, groups=GROUPS),
+    "max groups": MaxGroups(0.03, 0.01, 0.05, GROUPS, positive=True),
     "weights": ElasticNet(0.01, 0.1, weights=np.linspace(0.5, 2.0, 8)),
 }
-STRONG = ["groups", "L2,1", "weights"]
-FORMS = {"dense": np.asarray, "by columns": np.asfortranarray, "sparse": sp.csr_array}
+STRONG = ["groups", "L2,1", "max groups", "weights"]
+FORMS = {
+    "dense": np.asarray,
+    "by columns": np.asfortranarray,
+    "sparse": sp.csr_array,
+    "centred": lambda A: sw.Centred(sp.csr_array(np.where(A < 0.5, A + 0.5, 0.0))),
+}
 
 
 def stated(loss, penalty, form="dense", intercept=False):

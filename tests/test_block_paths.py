@@ -335,8 +335,6 @@ def test_ctrl_c_leaves_what_there_is():
         ({"l1s": [0.1, -0.2]}, ValueError, r"l1s must be positive; the smallest is -0\.2"),
         ({"l1s": [0.1, np.nan]}, ValueError, "l1s contains NaN"),
         ({"l1s": []}, ValueError, "l1s is empty"),
-        ({"l1s": [0.0]}, ValueError, "Problems of blocks need a penalty"),
-        ({"l1s": [0.1, 0.0], "l2s": [0.1, 0.0]}, ValueError, "Problems of blocks need a penalty"),
         ({"l1s": [0.1], "l2s": [0.1, 0.2]}, ValueError, "l2s must be one number, or 1"),
         ({"ratio": 2.0}, ValueError, "ratio must be at most 1"),
         ({"method": "fista"}, ValueError, "FISTA does not support problems with blocks"),

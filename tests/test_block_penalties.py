@@ -199,6 +199,8 @@ BROKEN = {
     "conjugate finite outside": Broken("conjugate", lambda g, v: 0.0 if np.isinf(g) else g, "norm"),
     "conjugate infinite inside": Broken("conjugate", lambda g, v: g if v.any() else np.inf, "norm"),
     "gradient scaled": Broken("conjugate_gradient", lambda x, v: 1.001 * x, "elastic group"),
+    "zero too far": Broken("surely_zero", lambda sure, v, radius: sure or radius < 0.6, "sparse group"),
+    "never zero": Broken("surely_zero", lambda sure, v, radius: False, "norm"),
     "scale too large": Broken("feasible_scale", lambda t, v: min(1, 1.01 * t), "sparse group"),
     "scale too small": Broken("feasible_scale", lambda t, v: 0.99 * t, "sparse group"),
 }

@@ -70,12 +70,12 @@ def test_norms_agree_with_the_formed_matrix():
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("loss", ["squared", "hinge", "poisson"])
+@pytest.mark.parametrize(  # integers make margins of hundreds, where poisson takes e to their power
+    ("loss", "form"), [(loss, form) for loss in ("squared", "hinge", "poisson") for form in FORMS
+                       if loss == "squared" or form != "integers"],
+)  # fmt: skip
 def test_certificates_are_those_of_the_product(loss, form, intercept):
     rng = np.random.default_rng(1)
-    if form == "integers" and loss != "squared":
-        return  # margins of hundreds: e to their power; and see the next test
     for penalty in ("elastic net", "l1", "box", ElasticNet(l1=0.02, l2=0.1, weights=np.arange(D) != 3)):
         factorised, formed = pair(loss, penalty, form, intercept)
         for _ in range(3):

@@ -90,7 +90,7 @@ public:
 private:
   // Costs O(n + d). It is called after as many moves as there are coordinates, and after at least as much
   // work as it costs.
-  Index consider_restart() {
+  SOUTHWELL_NOINLINE Index consider_restart() {
     steps_ = work_ = 0;
     const CVec x = here();
     const Real at_x = pair_.value(step_, x, weight_) + step_.own_value(x);
@@ -141,7 +141,7 @@ private:
     return restarts_ && epoch_over ? cost + consider_restart() : cost;
   }
   // Evaluates the gradients of all candidates at v. Returns the place of the steepest, and the entries read.
-  std::pair<Index, Index> best() {
+  SOUTHWELL_NOINLINE std::pair<Index, Index> best() {
     const Real square = theta_ * theta_;
     const Index size = Index(group_.size());
     gradients_.resize(size);

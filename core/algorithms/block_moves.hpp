@@ -58,15 +58,14 @@ public:
     problem_->loss.maximise(i, m, centre_.data(), dy + firm, out);
   }
   void minimise(Index g, CVec slope, CVec x, Real tau, Vec out) const {
-    BlockPenalty penalty = g < problem_->penalty.count() ? problem_->penalty[g] : BlockPenalty{0, 0, 0};
-    penalty.l2 += perturbation_.dx;
     const auto features = this->features(g);
     for (std::size_t e = 0; e < x.size(); ++e) {
       const auto k = std::size_t(width());
       const Real centre = perturbation_.x()[std::size_t(features[e / k]) * k + e % k];
       out[e] = x[e] - tau * (slope[e] - perturbation_.dx * centre);
     }
-    penalty.prox(out, tau);
+    const BlockPenalty own = g < problem_->penalty.count() ? problem_->penalty[g] : BlockPenalty();
+    own.with_ridge(perturbation_.dx).prox(out, tau);
   }
   void locate(Point& point) const { problem_->complete(point); }
   Point own(const Point& point, const std::vector<Real>& x) const { // with the intercept of x

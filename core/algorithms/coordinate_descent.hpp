@@ -148,7 +148,8 @@ private:
     coupling_.move(k, delta);
     return coupling_.read_cost(k) + coupling_.move_cost(k);
   }
-  template <class Reading> void refresh_scores(Reading&& reading) {
+  // Out of line, like `best`: a call is nothing beside the work, and the class is compiled many times.
+  template <class Reading> SOUTHWELL_NOINLINE void refresh_scores(Reading&& reading) {
     for (Index k = 0; k < step_.coordinates(); ++k) score(k, reading(k));
     rule_->refresh(board_.scores());
     until_refresh_ = rule_->refresh_every();
@@ -172,7 +173,7 @@ private:
     Real reading;
     Index cost;
   };
-  Winner best() {
+  SOUTHWELL_NOINLINE Winner best() {
     if constexpr (requires { coupling_.image(); })
       if (rule_->aims()) rule_->aim(coupling_.image());
     rule_->next(group_);

@@ -100,9 +100,7 @@ public:
   static CVec product(const Point& point) { return point.slopes; }
   template <class C> void locate(Point& point, C& coupling) {
     for (std::size_t i = 0; i < samples_.size(); ++i) point.y[i] = samples_[i].y;
-    complete_from_dual(problem_, point, [&](CVec z, Vec x) {
-      for (Index j = 0; j < Index(x.size()); ++j) x[j] = coupling.map().at(j, z[j]);
-    });
+    complete_from_dual(problem_, point, coupling.map());
   }
   template <class C> void resync(const Point& point, C& coupling) {
     Real shift = 0;

@@ -27,23 +27,29 @@ public:
 
 // Keeps one product: z = A'(s o y), updated along the rows that move, or m = A x, updated along the columns
 // that move. The other is computed when read, as the product of the same fibers with the extrapolated x or s
-// o y.
+// o y. Both are linear, so the frame (fiber k = stored_k + gamma_k w) costs O(width): the product is kept as
+// `product_` + w tau', and <w, other> is kept too.
 class KeptProduct final : public Bilinear {
 public:
-  // `walked` are the rows (to keep z) or the columns (to keep m).
+  // `walked` are the stored rows (to keep z) or columns (to keep m).
   KeptProduct(std::unique_ptr<AnyFibers> walked, bool rows, CVec weights, Real theta, Real stretch,
               Index width = 1)
       : fibers_(std::move(walked)), rows_(rows), width_(width), weights_(weights),
         beyond_product_(rows ? stretch - 1 : theta), beyond_other_(rows ? theta : stretch - 1),
-        last_(fibers_->length(), width) {}
+        last_(fibers_->length(), width), common_(fibers_->common()), along_(std::size_t(width)),
+        tau_(along_.size()), last_tau_(along_.size()) {}
 
   void reset(const Point& point) override {
     product_ = rows_ ? point.slopes : point.margins;
     other_ = rows_ ? point.x : point.y;
     if (!rows_)
       for (std::size_t i = 0; i < other_.size(); ++i) other_[i] *= weights_[i / std::size_t(width_)];
+    std::fill(tau_.begin(), tau_.end(), 0.0);
+    std::fill(along_.begin(), along_.end(), 0.0);
+    for (std::size_t e = 0; e < (framed() ? other_.size() : 0); ++e)
+      along_[e % std::size_t(width_)] += common_[e / std::size_t(width_)] * other_[e];
     for (std::size_t t = 0; t < moved_.size(); ++t)
-      for (Index c = 0; c < width_; ++c) other_[moved_[t] * width_ + c] += excess_[Index(t) * width_ + c];
+      for (Index c = 0; c < width_; ++c) add_other(moved_[t], c, excess_[Index(t) * width_ + c]);
   }
   void margin(Index i, Real* out) const override { rows_ ? along(i, out) : kept(i, out); }
   void slope(Index j, Real* out) const override { rows_ ? kept(j, out) : along(j, out); }
@@ -56,36 +62,49 @@ public:
   Index read_cost(bool margins, Index k) const override { return margins == rows_ ? fibers_->size(k) : 1; }
 
 private:
+  bool framed() const { return !common_.empty(); }
   void along(Index k, Real* out) const {
     width_ == 1 ? void(*out = fibers_->dot(k, other_)) : fibers_->dot(k, other_.data(), width_, out);
+    if (const Real gamma = fibers_->gamma(k); gamma != 0)
+      for (Index c = 0; c < width_; ++c) out[c] += gamma * along_[c];
   }
   void kept(Index k, Real* out) const {
-    for (Index e = k * width_; e < (k + 1) * width_; ++e)
-      *out++ = product_[e] + beyond_product_ * last_.values[e];
+    const Real w = framed() ? common_[k] : 0;
+    for (Index c = 0, e = k * width_; c < width_; ++c, ++e)
+      out[c] =
+          product_[e] + beyond_product_ * last_.values[e] + w * (tau_[c] + beyond_product_ * last_tau_[c]);
+  }
+  void add_other(Index position, Index c, Real by) {
+    other_[position * width_ + c] += by;
+    if (framed()) along_[c] += common_[position] * by;
   }
   Index walk(std::span<const Index> which, CVec change) {
     for (const std::uint32_t k : last_.changed) std::fill_n(last_.values.begin() + k * width_, width_, 0.0);
     last_.settle();
+    std::fill(last_tau_.begin(), last_tau_.end(), 0.0);
     Index cost = 0;
     for (std::size_t t = 0; t < which.size(); ++t) {
       const Real* by = change.data() + Index(t) * width_;
       if (std::all_of(by, by + width_, [](Real v) { return v == 0; })) continue;
       fibers_->add(which[t], by, width_, last_);
       cost += fibers_->size(which[t]);
+      if (const Real gamma = fibers_->gamma(which[t]); gamma != 0)
+        for (Index c = 0; c < width_; ++c) last_tau_[c] += gamma * by[c];
     }
+    for (Index c = 0; c < width_; ++c) tau_[c] += last_tau_[c];
     for (const std::uint32_t k : last_.changed)
       for (Index e = k * width_; e < (k + 1) * width_; ++e) product_[e] += last_.values[e];
     return cost;
   }
   Index note(std::span<const Index> which, CVec change) {
     for (std::size_t t = 0; t < moved_.size(); ++t)
-      for (Index c = 0; c < width_; ++c) other_[moved_[t] * width_ + c] -= excess_[Index(t) * width_ + c];
+      for (Index c = 0; c < width_; ++c) add_other(moved_[t], c, -excess_[Index(t) * width_ + c]);
     moved_.assign(which.begin(), which.end());
     excess_.assign(change.begin(), change.end());
     for (std::size_t t = 0; t < which.size(); ++t)
       for (Index c = 0; c < width_; ++c) {
         Real& by = excess_[Index(t) * width_ + c];
-        other_[which[t] * width_ + c] += (1 + beyond_other_) * by;
+        add_other(which[t], c, (1 + beyond_other_) * by);
         by *= beyond_other_;
       }
     return Index(which.size());
@@ -96,10 +115,12 @@ private:
   Index width_;
   CVec weights_;
   Real beyond_product_, beyond_other_;
-  std::vector<Real> product_, other_; // the kept product; x, or s o y, extrapolated
-  Ripple last_;                       // the last change of the product,
-  std::vector<Index> moved_;          // the coordinates of `other_` that are extrapolated,
-  std::vector<Real> excess_;          // and by how much
+  std::vector<Real> product_, other_;        // the kept product; x, or s o y, extrapolated
+  Ripple last_;                              // the last change of the product,
+  std::vector<Index> moved_;                 // the coordinates of `other_` that are extrapolated,
+  std::vector<Real> excess_;                 // and by how much
+  std::vector<Real> common_;                 // w, or nothing
+  std::vector<Real> along_, tau_, last_tau_; // <w, other>; what the frame adds, and its last change
 };
 
 // A = U V: U'(s o y) and V x are kept, and both extrapolated (algorithm 2 of the paper).

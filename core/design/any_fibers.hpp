@@ -44,6 +44,10 @@ public:
   virtual void dot(Index k, const Real* table, Index width, Real* out) const = 0; // out = , not +=
   virtual void add(Index k, const Real* factors, Index width, Real* table) const = 0;
   virtual void add(Index k, const Real* factors, Index width, Ripple& to) const = 0;
+  // What the frame adds to fiber k, where these are the stored ones: gamma(k) times `common`, which is empty
+  // if there is no frame (framed.hpp).
+  virtual Real gamma(Index k) const = 0;
+  virtual std::vector<Real> common() const = 0;
   // overwrites both vectors with the positions and values of fiber k
   virtual void copy(Index k, std::vector<Index>& positions, std::vector<Real>& values) const = 0;
 
@@ -99,6 +103,14 @@ public:
       for (Index c = 0; c < width; ++c) row[c] += a * factors[c];
       to.mark(i);
     });
+  }
+  Real gamma(Index k) const override { return !whole && design_.shifted() ? design_.gamma(k) : 0; }
+  std::vector<Real> common() const override {
+    std::vector<Real> all;
+    if (whole || !design_.shifted()) return all;
+    all.resize(std::size_t(length()));
+    design_.common().add_to(all, 1);
+    return all;
   }
   void copy(Index k, std::vector<Index>& positions, std::vector<Real>& values) const override {
     positions.clear();

@@ -1,65 +1,12 @@
 // One row or one column: contiguous numbers, or (position, value) pairs.
 #pragma once
 #include "core/concepts.hpp"
+#include "core/design/kernels.hpp"
 #include "core/support/rounding.hpp"
 #include "core/support/simd.hpp"
 #include <algorithm>
 
 namespace southwell {
-
-namespace kernels {
-
-template <class Value> SOUTHWELL_CLONES Real dot(const Value* a, const Real* v, Index n) {
-  Real s = 0;
-#pragma omp simd reduction(+ : s)
-  for (Index k = 0; k < n; ++k) s += Real(a[k]) * v[k];
-  return s;
-}
-
-template <class Value> SOUTHWELL_CLONES void add(const Value* a, Real c, Real* v, Index n) {
-#pragma omp simd
-  for (Index k = 0; k < n; ++k) v[k] += c * Real(a[k]);
-}
-
-// The same for values plus one shift, or a shift for each position.
-template <class Value> SOUTHWELL_CLONES Real dot(const Value* a, Real shift, const Real* v, Index n) {
-  Real s = 0;
-#pragma omp simd reduction(+ : s)
-  for (Index k = 0; k < n; ++k) s += (Real(a[k]) + shift) * v[k];
-  return s;
-}
-
-template <class Value> SOUTHWELL_CLONES void add(const Value* a, Real shift, Real c, Real* v, Index n) {
-#pragma omp simd
-  for (Index k = 0; k < n; ++k) v[k] += c * (Real(a[k]) + shift);
-}
-
-template <class Value> SOUTHWELL_CLONES Real dot(const Value* a, const Real* shifts, const Real* v, Index n) {
-  Real s = 0;
-#pragma omp simd reduction(+ : s)
-  for (Index k = 0; k < n; ++k) s += (Real(a[k]) + shifts[k]) * v[k];
-  return s;
-}
-
-template <class Value>
-SOUTHWELL_CLONES void add(const Value* a, const Real* shifts, Real c, Real* v, Index n) {
-#pragma omp simd
-  for (Index k = 0; k < n; ++k) v[k] += c * (Real(a[k]) + shifts[k]);
-}
-
-// A dot product, and the sum of the absolute values of its terms.
-template <class Value> SOUTHWELL_CLONES rounding::Sum terms(const Value* a, const Real* v, Index n) {
-  Real value = 0, size = 0;
-#pragma omp simd reduction(+ : value, size)
-  for (Index k = 0; k < n; ++k) {
-    const Real term = Real(a[k]) * v[k];
-    value += term;
-    size += std::abs(term);
-  }
-  return {value, size};
-}
-
-} // namespace kernels
 
 // Entries value_k + shift_k, the shift being one number (a column less its mean) or one for each position (a
 // row less the means). It is added as the values are read: subtracting two long sums afterwards would lose

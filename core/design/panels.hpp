@@ -6,67 +6,6 @@
 
 namespace southwell {
 
-namespace kernels {
-
-// `a` are pointers to the numbers of four fibers; T columns of the table are in registers.
-template <int T>
-SOUTHWELL_INLINE void four_dots(const Real* const* a, Index size, const Real* V, Index width, Real* out) {
-  Real s0[T] = {}, s1[T] = {}, s2[T] = {}, s3[T] = {};
-  for (Index i = 0; i < size; ++i) {
-    const Real* v = V + i * width;
-    const Real x0 = a[0][i], x1 = a[1][i], x2 = a[2][i], x3 = a[3][i];
-#pragma omp simd
-    for (int t = 0; t < T; ++t) {
-      s0[t] += x0 * v[t];
-      s1[t] += x1 * v[t];
-      s2[t] += x2 * v[t];
-      s3[t] += x3 * v[t];
-    }
-  }
-  for (int t = 0; t < T; ++t) {
-    out[t] += s0[t];
-    out[width + t] += s1[t];
-    out[2 * width + t] += s2[t];
-    out[3 * width + t] += s3[t];
-  }
-}
-template <int T>
-SOUTHWELL_INLINE void four_adds(const Real* const* a, Index size, const Real* c, Index width, Real* V) {
-  Real c0[T], c1[T], c2[T], c3[T];
-  for (int t = 0; t < T; ++t) {
-    c0[t] = c[t];
-    c1[t] = c[width + t];
-    c2[t] = c[2 * width + t];
-    c3[t] = c[3 * width + t];
-  }
-  for (Index i = 0; i < size; ++i) {
-    Real* v = V + i * width;
-    const Real x0 = a[0][i], x1 = a[1][i], x2 = a[2][i], x3 = a[3][i];
-#pragma omp simd
-    for (int t = 0; t < T; ++t) v[t] += (x0 * c0[t] + x1 * c1[t]) + (x2 * c2[t] + x3 * c3[t]);
-  }
-}
-// out_f += sum_i a_f[i] V_i for four fibers f, rows of `width` numbers
-SOUTHWELL_CLONES inline void wide_dots(const Real* const* a, Index size, const Real* V, Index width,
-                                       Real* out) {
-  Index c = 0;
-  for (; c + 8 <= width; c += 8) four_dots<8>(a, size, V + c, width, out + c);
-  for (; c + 4 <= width; c += 4) four_dots<4>(a, size, V + c, width, out + c);
-  for (; c + 2 <= width; c += 2) four_dots<2>(a, size, V + c, width, out + c);
-  for (; c < width; ++c) four_dots<1>(a, size, V + c, width, out + c);
-}
-// V_i += sum_f a_f[i] c_f
-SOUTHWELL_CLONES inline void wide_adds(const Real* const* a, Index size, const Real* by, Index width,
-                                       Real* V) {
-  Index c = 0;
-  for (; c + 8 <= width; c += 8) four_adds<8>(a, size, by + c, width, V + c);
-  for (; c + 4 <= width; c += 4) four_adds<4>(a, size, by + c, width, V + c);
-  for (; c + 2 <= width; c += 2) four_adds<2>(a, size, by + c, width, V + c);
-  for (; c < width; ++c) four_adds<1>(a, size, by + c, width, V + c);
-}
-
-} // namespace kernels
-
 // Four fibers over a stretch of positions, as float64 with their shifts; copied only if they are not stored
 // so.
 class FourFibers {

@@ -6,67 +6,6 @@
 
 namespace southwell {
 
-namespace kernels {
-
-// out += sum_k a_k V[at(k)], eight columns of V at a time: the sums stay in registers.
-template <class Value, class At>
-SOUTHWELL_INLINE void wide_dot(const Value* a, Index size, At&& at, const Real* V, Index width, Real* out) {
-  Index c = 0;
-  for (; c + 8 <= width; c += 8) {
-    std::array<Real, 8> s{};
-    for (Index k = 0; k < size; ++k) {
-      const Real factor = Real(a[k]);
-      const Real* v = V + at(k) * width + c;
-#pragma omp simd
-      for (int t = 0; t < 8; ++t) s[t] += factor * v[t];
-    }
-    for (int t = 0; t < 8; ++t) out[c + t] += s[t];
-  }
-  for (; c + 2 <= width; c += 2) {
-    Real s0 = 0, s1 = 0;
-    for (Index k = 0; k < size; ++k) {
-      const Real* v = V + at(k) * width + c;
-      s0 += Real(a[k]) * v[0];
-      s1 += Real(a[k]) * v[1];
-    }
-    out[c] += s0;
-    out[c + 1] += s1;
-  }
-  if (c < width) out[c] += unrolled(size, [&](Index k) { return Real(a[k]) * V[at(k) * width + c]; });
-}
-// V[at(k)] += a_k coefficients
-template <class Value, class At>
-SOUTHWELL_INLINE void wide_add(const Value* a, Index size, At&& at, const Real* coefficients, Index width,
-                               Real* V) {
-  for (Index k = 0; k < size; ++k) {
-    const Real factor = Real(a[k]);
-    Real* v = V + at(k) * width;
-#pragma omp simd
-    for (Index c = 0; c < width; ++c) v[c] += factor * coefficients[c];
-  }
-}
-
-template <class Value>
-SOUTHWELL_CLONES void wide_dot_in_row(const Value* a, Index size, const Real* V, Index width, Real* out) {
-  wide_dot(a, size, [](Index k) { return k; }, V, width, out);
-}
-template <class Value>
-SOUTHWELL_CLONES void wide_add_in_row(const Value* a, Index size, const Real* c, Index width, Real* V) {
-  wide_add(a, size, [](Index k) { return k; }, c, width, V);
-}
-template <class Value, class Position>
-SOUTHWELL_CLONES void wide_dot_at(const Value* a, const Position* p, Index size, const Real* V, Index width,
-                                  Real* out) {
-  wide_dot(a, size, [p](Index k) { return Index(p[k]); }, V, width, out);
-}
-template <class Value, class Position>
-SOUTHWELL_CLONES void wide_add_at(const Value* a, const Position* p, Index size, const Real* c, Index width,
-                                  Real* V) {
-  wide_add(a, size, [p](Index k) { return Index(p[k]); }, c, width, V);
-}
-
-} // namespace kernels
-
 // The stretch of a dense fiber between two positions, a few hundred entries at a time, as float64 with its
 // shift: h(first position, values, count).
 template <class Value, class H>

@@ -19,9 +19,9 @@ public:
     const WorkingColumns& columns = weighted_.columns;
     for (Index s = Index(weighted_.coordinates.size()); s < columns.count(); ++s) {
       weighted_.coordinates.push_back({0, {}});
-      if (centred_)
-        weighted_.coordinates.back().gamma =
-            -columns.visit([&](const auto& store) { return Real(store[s].dot(weights_)); });
+      weighted_.coordinates.back().gamma =
+          centred_ ? -columns.visit([&](const auto& store) { return Real(store[s].dot(weights_)); })
+                   : columns.gamma(s);
     }
     if (products_.empty()) products_.begin(weights_);
     if (products_.form(slots, spend)) {
@@ -94,13 +94,14 @@ public:
         if (sweep == 0) first = moved;
         if (moved <= 0.01 * first) break;
       }
-      if (restricted_gap(blocks, u, z, value) <= 0.3 * target) break;
+      if (restricted_gap(blocks, u, z, diagonal, value) <= 0.3 * target) break;
       const Manifold manifold(blocks, u, 0, true);
       const auto by_gram = [&](CVec v, Vec out) { product(v, k, out); };
       d.resize(u.size());
       image.resize(u.size());
       manifold.solve(
-          z, diagonal, by_gram, [&] { return left = spend(f * f * k / 8); }, 1e-3, 200, buffers, d, image);
+          z, diagonal, by_gram, [](CVec, Vec) { return 0.0; }, [&] { return left = spend(f * f * k / 8); },
+          1e-3, 200, buffers, d, image);
       if (!shorten(manifold, z, by_gram, d, image)) continue;
       by_gram(d, image); // outside too
       for (std::size_t e = 0; e < u.size(); ++e) {

@@ -1,5 +1,6 @@
 // Products with the columns of a working set, k numbers wide; the last "column" may be the intercept's, all
-// ones. Where the set is everything, the design itself is asked.
+// ones. What the frame adds to columns costs k numbers a product: A X = stored X + 1 (c'X),
+// A'R = stored'R + c (1'R). Where the set is everything, the design itself is asked.
 #pragma once
 #include "core/block_problem.hpp"
 #include "core/newton/samples.hpp"
@@ -20,9 +21,8 @@ public:
   void forward(CVec u, Vec out) const override {
     const Index k = problem_.width();
     if (whole_) return problem_.design.apply(u, k, out);
-    std::fill(out.begin(), out.end(), 0.0);
-    if (problem_.has_intercept())
-      for (std::size_t i = 0; i < out.size(); ++i) out[i] = u[std::size_t(slots() * k) + i % std::size_t(k)];
+    const std::vector<Real> alike = of_all(u);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = alike[i % std::size_t(k)];
     if (slots() == 0) return;
     columns_.visit([&](const auto& store) {
       if constexpr (requires { store[0].plain(); })
@@ -39,9 +39,9 @@ public:
   void backward(CVec r, std::span<const char> marks, Vec out) const {
     const Index k = problem_.width();
     if (whole_) return problem_.design.adjoint(r, k, out);
+    const std::vector<Real> totals = sums(r);
     std::fill(out.begin(), out.end(), 0.0);
-    if (problem_.has_intercept())
-      for (std::size_t i = 0; i < r.size(); ++i) out[std::size_t(slots() * k) + i % std::size_t(k)] += r[i];
+    if (problem_.has_intercept()) std::copy(totals.begin(), totals.end(), out.end() - k);
     if (slots() == 0) return;
     columns_.visit([&](const auto& store) {
       divide(entries() * k, [&](int part, int parts) {
@@ -53,6 +53,8 @@ public:
           if (marks.empty() || marks[s]) dot_wide(store[s], r.data(), k, out.data() + s * k);
       });
     });
+    for (Index s = 0; s < (columns_.framed() ? slots() : 0); ++s)
+      if (marks.empty() || marks[s]) kernels::add(totals.data(), columns_.gamma(s), out.data() + s * k, k);
   }
   // out = the diagonal of A'(H (x) A), H being diag(h), or what is left of it where margins compete. Of a
   // whole design about: the squares of a column, times the mean curvature of a margin.
@@ -83,30 +85,64 @@ public:
       problem_.design.adjoint(s, out);
     } else if (!whole_ && slots() > Index(out.size())) {
       columns_.visit([&](const auto& store) {
-        for (Index k = Index(out.size()); k < slots(); ++k) out.push_back(store[k].dot(s));
+        for (Index k = Index(out.size()); k < slots(); ++k)
+          out.push_back(store[k].dot(s) + columns_.gamma(k)); // weights sum to 1
       });
     }
   }
-  // out_jc = sum_i a_ij^2 h_ic, of gathered columns
+  // out_jc = sum_i a_ij^2 h_ic, of gathered columns; 0 if it is not larger than the rounding error
   void squares(CVec h, Vec out) const {
     const Index k = problem_.width();
+    const std::vector<Real> totals = sums(h);
     std::fill(out.begin(), out.end(), 0.0);
-    if (problem_.has_intercept())
-      for (std::size_t i = 0; i < h.size(); ++i) out[std::size_t(slots() * k) + i % std::size_t(k)] += h[i];
+    if (problem_.has_intercept()) std::copy(totals.begin(), totals.end(), out.end() - k);
     if (slots() == 0) return;
     columns_.visit([&](const auto& store) {
       divide(entries() * k, [&](int part, int parts) {
         for (Index s = slots() * part / parts; s < slots() * (part + 1) / parts; ++s) {
           Real* own = out.data() + s * k;
+          const Real gamma = columns_.gamma(s);
+          if (gamma == 0) {
+            store[s].visit([&](Index i, Real a) {
+              for (Index c = 0; c < k; ++c) own[c] += a * a * h[i * k + c];
+            });
+            continue;
+          }
+          std::vector<Real> sizes(static_cast<std::size_t>(k)); // (a + g)^2 = a (a + 2 g) + g^2
           store[s].visit([&](Index i, Real a) {
-            for (Index c = 0; c < k; ++c) own[c] += a * a * h[i * k + c];
+            for (Index c = 0; c < k; ++c) {
+              own[c] += a * (a + 2 * gamma) * h[i * k + c];
+              sizes[c] += a * a * h[i * k + c];
+            }
           });
+          for (Index c = 0; c < k; ++c) {
+            const Real far = gamma * gamma * totals[c];
+            own[c] += far;
+            if (!(own[c] > 1e-13 * (sizes[c] + far))) own[c] = 0;
+          }
         }
       });
     });
   }
 
 private:
+  // What the intercept and the frame add to all margins alike.
+  std::vector<Real> of_all(CVec u) const {
+    const Index k = problem_.width();
+    std::vector<Real> total(static_cast<std::size_t>(k));
+    if (problem_.has_intercept()) std::copy(u.end() - k, u.end(), total.begin());
+    for (Index s = 0; s < (columns_.framed() ? slots() : 0); ++s)
+      kernels::add(u.data() + s * k, columns_.gamma(s), total.data(), k);
+    return total;
+  }
+  // Over the samples, if anything asks for them.
+  std::vector<Real> sums(CVec table) const {
+    const auto k = std::size_t(problem_.width());
+    std::vector<Real> total(k);
+    if (problem_.has_intercept() || columns_.framed())
+      for (std::size_t i = 0; i < table.size(); ++i) total[i % k] += table[i];
+    return total;
+  }
   bool zero(CVec u, Index s) const {
     const Index k = problem_.width();
     return std::all_of(u.begin() + s * k, u.begin() + (s + 1) * k, [](Real v) { return v == 0; });

@@ -6,16 +6,22 @@
 namespace southwell {
 
 // About the gap of the problem restricted to some blocks, with slopes scaled to be feasible there; `value` is
-// P.
-inline Real restricted_gap(std::span<const BlockAt> blocks, CVec x, CVec z, Real value) {
+// P. Where there is no penalty, it is what a step of each number is worth, `diagonal` being its curvature.
+inline Real restricted_gap(std::span<const BlockAt> blocks, CVec x, CVec z, CVec diagonal, Real value) {
   Real scale = 1, total = 0;
   for (const BlockAt& block : blocks)
-    if (block.g.l2 == 0) scale = std::min(scale, block.g.feasible_scale(block.of(z)));
+    if (block.g.l2() == 0 && !block.g.free())
+      scale = std::min(scale, block.g.feasible_scale(block.of(z), -1));
   for (const BlockAt& block : blocks) {
+    if (block.g.free()) {
+      for (Index e = block.first; e < block.first + block.size; ++e)
+        total += diagonal[e] > 0 ? z[e] * (z[e] / diagonal[e]) : 0;
+      continue;
+    }
     const CVec own = block.of(x), slope = block.of(z);
     Real along = 0;
     for (Index e = 0; e < block.size; ++e) along += scale * slope[e] * own[e];
-    total += std::max(block.g.value(own) + block.g.conjugate(slope, scale) + along, 0.0);
+    total += std::max(block.g.value(own) + block.g.conjugate(slope, -scale) + along, 0.0);
   }
   return total + (1 - scale) * (1 - scale) * std::abs(value);
 }
@@ -26,7 +32,7 @@ inline Real restricted_gap(std::span<const BlockAt> blocks, CVec x, CVec z, Real
 inline Real propose(const BlockAt& block, Index k, Vec u, CVec slope, Real steep, CVec diagonal,
                     std::vector<Real>& change) {
   const Vec own = block.of(u);
-  const bool apart = block.g.strength == 0 && block.size == k;
+  const bool apart = block.g.by_numbers() && block.size == k;
   change.resize(std::size_t(block.size));
   if (!(steep > 0)) { // empty columns: the penalty alone has its minimum at zero
     Real moved = 0;
@@ -36,7 +42,7 @@ inline Real propose(const BlockAt& block, Index k, Vec u, CVec slope, Real steep
   for (Index e = 0; e < block.size; ++e) {
     const Real own_steep = apart ? std::max(diagonal[e], 1e-12 * steep) : steep;
     change[e] = own[e] - slope[e] / own_steep;
-    if (apart) change[e] = soft(change[e], block.g.l1 / own_steep) / (1 + block.g.l2 / own_steep);
+    if (apart) change[e] = block.g.prox_of_number(change[e], 1 / own_steep);
   }
   if (!apart) block.g.prox(change, 1 / steep);
   Real moved = 0;

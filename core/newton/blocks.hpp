@@ -7,6 +7,8 @@
 #pragma once
 #include "core/newton/block_gram.hpp"
 #include "core/newton/block_products.hpp"
+#include "core/newton/block_residual.hpp"
+#include "core/newton/free_curvature.hpp"
 #include "core/newton/ledger.hpp"
 #include "core/newton/outlook.hpp"
 #include "core/newton/samples_in_memory.hpp"
@@ -23,7 +25,8 @@ public:
   Blocks(const BlockProblem& problem, const Policy& policy, const Set& set, const Products& products,
          const Samples& samples)
       : problem_(problem), policy_(policy), set_(set), products_(products), at_(*samples.local()),
-        kinked_(samples.kinked()), k_(problem.width()), strong_(problem.penalty.least_l2() > 0),
+        residual_(problem.loss, at_), kinked_(samples.kinked()), k_(problem.width()),
+        strong_(problem.penalty.least_l2() > 0),
         gram_(set.columns(), policy, problem.loss.weights(), problem.has_intercept()) {}
   Blocks(const Blocks&) = delete; // its parts refer to each other
 
@@ -49,18 +52,22 @@ public:
   void begin_round() {}
   // Around the present x. `certified`: slopes of all features there, if a certificate has brought them.
   void begin(bool, CVec certified) {
-    r_ = at_.r;
+    residual_.begin(at_.r);
     z_.resize(u_.size());
     if (!certified.empty() && set_.whole()) return void(z_.assign(certified.begin(), certified.end()));
-    products_.backward(r_, {}, z_);
-    ledger_(products_.entries() * std::min<Index>(k_, 4) + Index(r_.size()));
+    products_.backward(at_.r, {}, z_);
+    ledger_(products_.entries() * std::min<Index>(k_, 4) + Index(at_.r.size()));
   }
   // About the gap of the problem restricted to the set, and what a better intercept is worth.
-  Real restricted_gap(Real value) const {
+  Real restricted_gap(Real value) {
     std::vector<Real> bend(static_cast<std::size_t>(k_));
     if (problem_.has_intercept())
       for (std::size_t i = 0; i < at_.h.size(); ++i) bend[i % bend.size()] += at_.h[i];
-    Real total = southwell::restricted_gap(blocks_, u_, z_, value);
+    const bool free =
+        std::any_of(blocks_.begin(), blocks_.end(), [](const BlockAt& b) { return b.g.free(); });
+    diagonal_.resize(u_.size());
+    if (free) products_.diagonal(at_.h, diagonal_);
+    Real total = southwell::restricted_gap(blocks_, u_, z_, diagonal_, value);
     for (std::size_t c = 0; c < bend.size(); ++c)
       if (bend[c] > 0) {
         const Real slope = z_[z_.size() - bend.size() + c];
@@ -81,8 +88,7 @@ public:
       const BlockAt& block = blocks_[b];
       const CVec own = block.of(CVec(u_));
       const bool zero = std::all_of(own.begin(), own.end(), [](Real v) { return v == 0; });
-      if (!zero || !block.g.kinked() ||
-          block.g.pull(block.of(CVec(z_)), 1 / policy_.near_its_kink) > block.g.strength)
+      if (!zero || !block.g.kinked() || block.g.distance(block.of(CVec(z_)), -1 / policy_.near_its_kink) > 0)
         hot.push_back(std::int32_t(b));
     }
     if (set_.whole())
@@ -139,26 +145,30 @@ private:
       std::copy_n(u.begin() + Index(s) * k_, k_, u_.begin() + slots[s] * k_);
   }
 
-  // Sweeps that keep the residual r = s o (y + H A d), then a Newton step.
+  // Sweeps that keep the residual, then a Newton step.
   void solve_by_residual(const Slots& hot) {
     if (products_.slots() == 0) return newton(); // there is only an intercept
     steepen(hot);
+    residual_.begin_sweeps(set_.columns().framed());
     std::vector<Real> buffer, slope;
     Real first = 0;
-    set_.columns().visit([&](const auto& store) {
+    const WorkingColumns& columns = set_.columns();
+    columns.visit([&](const auto& store) {
       for (int sweep = 0; sweep < int(policy_.sweeps) && !ledger_.stopped(); ++sweep) {
         Real moved = 0;
         for (const Index b : hot) {
           const BlockAt& block = blocks_[b];
           slope.assign(std::size_t(block.size), 0.0);
           for (Index s = 0; s < block.size / k_; ++s)
-            dot_wide(store[block.first / k_ + s], r_.data(), k_, slope.data() + s * k_);
-          Index cost = set_.columns().size(block.first / k_) * block.size / k_;
+            residual_.slope(store[block.first / k_ + s], columns.gamma(block.first / k_ + s),
+                            slope.data() + s * k_);
+          Index cost = columns.size(block.first / k_) * block.size / k_;
           if (const Real worth = propose(block, k_, u_, slope, steep_[b], block.of(CVec(diagonal_)), buffer);
               worth > 0) {
             moved += worth;
             for (Index s = 0; s < block.size / k_; ++s)
-              follow(store[block.first / k_ + s], buffer.data() + s * k_);
+              residual_.move(store[block.first / k_ + s], columns.gamma(block.first / k_ + s),
+                             buffer.data() + s * k_);
             cost *= 2;
           }
           if (spend(cost)) return;
@@ -168,17 +178,6 @@ private:
       }
     });
     if (!ledger_.stopped()) newton();
-  }
-  // A column moves by k numbers: r_i += s_i H_i (a_i by).
-  template <class F> void follow(const F& column, const Real* by) {
-    if (k_ == 1) return column.visit([&](Index i, Real a) { r_[i] += at_.h[i] * a * *by; });
-    const bool coupled = problem_.loss.coupled();
-    column.visit([&](Index i, Real a) {
-      const Real* h = at_.h.data() + i * k_;
-      Real* r = r_.data() + i * k_;
-      const Real mean = coupled ? problem_.loss.centre(h, by) : 0;
-      for (Index c = 0; c < k_; ++c) r[c] += a * h[c] * (by[c] - mean);
-    });
   }
   // A bound on the curvature of each block: of one feature, the largest of sum_i h_ic a_i^2; of several, that
   // of each added up, times how much of their trace is in the largest eigenvalue.
@@ -203,16 +202,23 @@ private:
     const Index first = block.first / k_, count = block.size / k_;
     if (count == 1) return 1;
     const CVec s = problem_.loss.weights();
+    const WorkingColumns& columns = set_.columns();
     std::vector<Real> along(s.size());
     Real value = 0, trace = 0;
-    set_.columns().visit([&](const auto& store) {
-      for (Index t = 0; t < count; ++t)
-        trace += store[first + t].sum([&](Index i, Real a) { return s[i] * a * a; });
+    columns.visit([&](const auto& store) {
+      for (Index t = 0; t < count; ++t) {
+        const Real gamma = columns.gamma(first + t); // sum_i s_i (a_i + gamma)^2; weights sum to 1
+        trace +=
+            store[first + t].sum([&](Index i, Real a) { return s[i] * a * (a + 2 * gamma); }) + gamma * gamma;
+      }
       value = largest_eigenvalue(count, 15, 1e-2, [&](std::vector<Real>& v) {
-        std::fill(along.begin(), along.end(), 0.0);
+        Real alike = 0, total = 0;
+        for (Index t = 0; t < count; ++t) alike += v[t] * columns.gamma(first + t);
+        std::fill(along.begin(), along.end(), alike);
         for (Index t = 0; t < count; ++t) store[first + t].add_to(along, v[t]);
-        for (std::size_t i = 0; i < along.size(); ++i) along[i] *= s[i];
-        for (Index t = 0; t < count; ++t) v[t] = store[first + t].dot(along);
+        for (std::size_t i = 0; i < along.size(); ++i) total += along[i] *= s[i];
+        for (Index t = 0; t < count; ++t)
+          v[t] = store[first + t].dot(along) + columns.gamma(first + t) * total;
       });
     });
     spend(30 * set_.columns().size(first) * count);
@@ -230,7 +236,7 @@ private:
           std::fill_n(marks.begin() + blocks_[b].first / k_, blocks_[b].size / k_, char(1));
     // Columns are read four at a time where all are: marks pay only where they spare more than that.
     if (2 * std::count(marks.begin(), marks.end(), char(1)) > Index(marks.size())) marks.clear();
-    if (!set_.whole()) products_.backward(r_, marks, z_); // sweeps have moved it
+    if (!set_.whole()) products_.backward(residual_.whole(), marks, z_); // sweeps have moved it
     along_.resize(at_.h.size());
     d_.resize(u_.size());
     image_.resize(u_.size());
@@ -240,11 +246,35 @@ private:
       problem_.loss.bend(at_.h, along_, along_);
       products_.backward(along_, marks, out);
     };
-    const Index price = products_.entries() * 2 * std::min<Index>(k_, 4);
-    manifold.solve(
-        z_, diagonal_, product, [&] { return spend(price); }, precision_, 200, buffers_, d_, image_);
+    free_.begin(problem_.design, problem_.loss, unpenalised(), products_.entries());
+    if (free_.factor(at_.h, [&](Index entries) { return spend(entries); })) return;
+    const auto better = [&](CVec r, Vec out) { return free_.times(r, out); };
+    const Index price = products_.entries() * 2 * std::min<Index>(k_, 4), most = free_.waiting() ? 50 : 200;
+    Index steps = 0;
+    const auto step = [&] {
+      ++steps;
+      return spend(price);
+    };
+    manifold.solve(z_, diagonal_, product, better, step, precision_, most, buffers_, d_, image_);
+    if (free_.waiting() && steps == most) free_.want();
     if (!shorten(manifold, z_, product, d_, image_)) return;
     for (std::size_t e = 0; e < u_.size(); ++e) u_[e] += d_[e];
+  }
+
+  // Features without a penalty and the intercept, unless it is alone.
+  std::vector<FreeCurvature::Member> unpenalised() const {
+    std::vector<FreeCurvature::Member> members;
+    for (Index b = 0; b < Index(blocks_.size()); ++b) {
+      if (!blocks_[b].g.free()) continue;
+      Index place = blocks_[b].first;
+      problem_.penalty.each_feature(set_.name(b), [&](Index j) {
+        members.push_back({j, set_.whole() ? j * k_ : place});
+        place += k_;
+      });
+    }
+    if (!members.empty() && problem_.has_intercept())
+      members.push_back({problem_.features(), Index(u_.size()) - k_});
+    return members;
   }
 
   const BlockProblem& problem_;
@@ -252,14 +282,16 @@ private:
   const Set& set_;
   const Products& products_;
   const Expansion& at_;
+  BlockResidual residual_;
   bool kinked_; // has the loss kinks, which are softened?
   Index k_;
   bool strong_; // has every block an l2?
   Ledger ledger_;
   BlockGram gram_;
+  FreeCurvature free_;
   std::vector<BlockAt> blocks_;
   std::vector<Real> u_;                                                 // the coefficients of the set
-  std::vector<Real> r_, along_;                                         // over the samples
+  std::vector<Real> along_;                                             // over the samples
   std::vector<Real> z_, d_, image_, diagonal_, steep_, shares_, means_; // over the set
   Manifold::Buffers buffers_;
   Real precision_ = 0.1;

@@ -12,6 +12,7 @@ public:
 
   void join(std::span<const Index> names) {
     names_.insert(names_.end(), names.begin(), names.end());
+    for (const Index j : names) framed_ = framed_ || design_.constant(j) != 0;
     if (design_.lies_by_rows()) {
       if (source_sizes_.empty()) source_sizes_ = design_.column_sizes();
       for (const Index j : names) entries_ += source_sizes_[j];
@@ -23,6 +24,7 @@ public:
   Index count() const { return Index(names_.size()); }
   Index name(Index k) const { return names_[k]; } // the feature of a slot
   Real gamma(Index k) const { return design_.constant(names_[k]); }
+  bool framed() const { return framed_; } // does the frame add anything to any of them?
   Index size(Index k) const { return design_.lies_by_rows() ? source_sizes_[names_[k]] : gathered_.size(k); }
   Index entries() const { return design_.lies_by_rows() ? entries_ : gathered_.entries(); }
   bool sparse() const { return design_.lies_by_rows() || gathered_.sparse(); }
@@ -50,6 +52,7 @@ private:
   std::vector<Index> names_;
   std::vector<std::uint32_t> source_sizes_; // of all columns of data that lie by rows
   Index entries_ = 0;                       // of the set, then
+  bool framed_ = false;
   mutable Columns gathered_;
 };
 

@@ -168,7 +168,8 @@ public:
     for (Index j = 0; j < Index(x.size()); ++j) total += (*this)[j].value(x[j]);
     return total;
   }
-  Real conjugate(CVec slopes, Real scale, Real total) const {
+  Real conjugate(CVec slopes, Real scale) const {
+    Real total = 0;
     Index j = 0;
     if (plain() && penalised_ > 0) {
       j = penalised_;

@@ -1,4 +1,5 @@
 // The list of rules. A new rule is a file beside this one, its include here, and its name in `AllRules`.
+// Only bindings/rules.cpp includes this file, so that the rules are compiled once.
 #pragma once
 #include "core/rules/cyclic.hpp"
 #include "core/rules/greedy.hpp"
@@ -28,7 +29,7 @@ template <class... R> struct Rules {
 using AllRules =
     Rules<Cyclic, Shuffled, Uniform, Sampled, SampledForAWhile, Greedy, GreedyInTurn, Hybrid, Search>;
 
-inline std::unique_ptr<Rule> make_rule(const RuleSpec& spec, Index n, std::uint64_t seed) {
+std::unique_ptr<Rule> make_rule(const RuleSpec& spec, Index n, std::uint64_t seed) {
   return AllRules::make(spec, n, Random(seed));
 }
 

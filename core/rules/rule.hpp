@@ -9,6 +9,8 @@
 #include "core/support/random.hpp"
 #include <functional>
 #include <limits>
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace southwell {
@@ -56,5 +58,8 @@ public:
   virtual bool aims() const { return false; }
   virtual void aim(CVec) {}
 };
+
+// The rule that a specification names, for n coordinates. Defined in all.hpp, which only one file includes.
+std::unique_ptr<Rule> make_rule(const RuleSpec& spec, Index n, std::uint64_t seed);
 
 } // namespace southwell

@@ -1,11 +1,11 @@
 // Helper threads for work that is long enough to be divided, but too short to wait for a thread that starts
 // late.
 #pragma once
+#include "core/support/task.hpp"
 #include "core/support/team.hpp"
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <thread>
 
@@ -25,13 +25,12 @@ public:
 
   // Runs task(0), ..., task(parts - 1), each on the first free thread. The caller does not wait for a helper
   // that is late: on a busy machine it runs all tasks itself.
-  template <class Task> void operator()(int parts, Task&& task) {
+  void operator()(int parts, Task<int> task) {
     if (threads_.forked()) {
       for (int k = 0; k < parts; ++k) task(k);
       return;
     }
-    const std::function<void(int)> erased = std::ref(task);
-    task_ = &erased;
+    task_ = &task;
     parts_ = parts;
     next_ = 0;
     open_ = true;
@@ -67,7 +66,7 @@ private:
     }
   }
 
-  const std::function<void(int)>* task_ = nullptr;
+  const Task<int>* task_ = nullptr;
   int parts_ = 0;
   std::atomic<int> next_ = 0, inside_ = 0;
   std::atomic<bool> open_ = false, over_ = false;
@@ -108,7 +107,7 @@ inline int parts_of(std::int64_t entries) {
   return helpers_at_hand && entries >= 50'000 ? helpers_at_hand->count() + 1 : 1;
 }
 // Runs task(part, parts) for each part.
-template <class Task> void divide(std::int64_t entries, Task&& task) {
+inline void divide(std::int64_t entries, Task<int, int> task) {
   const int parts = parts_of(entries);
   if (parts == 1) return task(0, 1);
   (*helpers_at_hand)(parts, [&](int part) { task(part, parts); });

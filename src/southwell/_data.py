@@ -57,10 +57,10 @@ class Centred:
     """``A`` with each column's mean (or ``means``) subtracted, never formed: sparse data stay sparse.
 
     Pass it wherever ``A`` is expected. Without ``means``, ``Problem`` uses the means with the sample weights.
-    Centring dense data costs nothing. With sparse data it costs nothing for the squared loss on the primal side, and
-    for penalties without l1 or bounds on the dual side; otherwise every move touches all samples (primal) or all
-    features (dual). With an intercept, centring changes the optimal intercept only; ``Problem`` then centres dense data
-    automatically, because methods converge faster.
+    Centring dense data costs nothing. With sparse data it costs nothing for the default method, for DSPDC, and for
+    coordinate descent on the squared loss (primal) or without l1, bounds and strength (dual); otherwise every move of
+    coordinate descent touches all samples (primal) or all features (dual). With an intercept, centring changes the
+    optimal intercept only; ``Problem`` then centres dense data automatically, because methods converge faster.
 
     Examples
     --------

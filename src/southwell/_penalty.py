@@ -66,7 +66,12 @@ class Penalty:
         raise NotImplementedError
 
     def vanishing(self, slopes: np.ndarray) -> float:
-        """The smallest strength at which all coefficients are zero, from their slopes at zero (a row a feature)."""
+        """The smallest strength at which all coefficients with kinks are zero, from their slopes at zero (a row a
+        feature)."""
+        raise NotImplementedError
+
+    def unpenalised(self, n_features: int) -> np.ndarray:
+        """Which features have no kink at any strength."""
         raise NotImplementedError
 
     def value(self, x: np.ndarray) -> float:
@@ -98,10 +103,6 @@ class Separable(Penalty):
     def core(self, n_features: int) -> _core.ElasticNet:
         raise NotImplementedError
 
-    def unpenalised(self, n_features: int) -> np.ndarray:
-        """Which features have no kink at any strength."""
-        raise NotImplementedError
-
     def ridges(self, n_features: int) -> np.ndarray:
         """The factor l2_j of ``x_j^2 / 2`` for each feature."""
         raise NotImplementedError
@@ -110,3 +111,17 @@ class Separable(Penalty):
         """l1, l2 and both bounds of each coefficient. Only L-BFGS asks, since it splits coefficients at the kink of an
         elastic net; an intercept, the last, has no penalty and no bounds."""
         raise NotImplementedError
+
+
+def counted(slopes: np.ndarray, nonnegative: bool) -> np.ndarray:
+    """What counts of slopes at zero: where coefficients are >= 0, only a negative slope moves one."""
+    return np.asarray(np.maximum(-slopes, 0.0) if nonnegative else np.abs(slopes))
+
+
+def representable(strength: float, weights: np.ndarray) -> float:
+    if not np.isfinite(strength):
+        raise ValueError(
+            "No finite strength makes all coefficients zero: the smallest penalty weight is "
+            f"{weights.min(initial=np.inf):.3g}. Give larger weights, or 0 where a coefficient is not to be penalised."
+        )
+    return strength

@@ -10,11 +10,13 @@ import scipy.sparse as sp
 from . import _core, losses
 from ._dense import numbers, refuse_unreadable
 from ._names import shown
+from ._question import Start
 from ._typing import Given
 from ._words import OF_SOLVE, Words
 from .losses import ClassLoss, Loss
-from .penalties import ElasticNet, Groups, Penalty
+from .penalties import ElasticNet, GroupPenalty, Penalty
 from .problem import Problem
+from .result import Result
 
 
 class BlockProblem(Problem):
@@ -29,7 +31,8 @@ class BlockProblem(Problem):
     b : array of shape (n_samples,) or (n_samples, n_tasks)
         Class numbers 0, ..., n_classes - 1 for losses over classes; else targets of the loss, a column for each task.
     loss : str or Loss
-    penalty : Groups or ElasticNet
+    penalty : Groups or ElasticNet, optional
+        Weights of zero leave features or groups unpenalised. Default: no penalty.
     intercept : bool
         Adds c, a number for each column of X, never penalised.
     sample_weight : array of shape (n_samples,), optional
@@ -47,23 +50,16 @@ class BlockProblem(Problem):
     """
 
     blocks: ClassVar[bool] = True
-    penalty: Groups | ElasticNet  # type: ignore[assignment]  # methods of blocks ask for what both have
+    penalty: GroupPenalty | ElasticNet  # type: ignore[assignment]  # methods of blocks ask for what both have
 
     def __init__(self, A: Given, b: Given, loss: str | Loss = "squared", penalty: Penalty | None = None, *,
                  intercept: bool = False, sample_weight: Given = None, words: Words = OF_SOLVE) -> None:  # fmt: skip
         super().__init__(A, b, loss, penalty, intercept=intercept, sample_weight=sample_weight, words=words)
-        if self.shifts is not None and not self.data.shifts_are_free:
-            raise ValueError(
-                "Problems of blocks do not take Centred sparse data. Pass A itself with intercept=True, which gives "
-                "the same coefficients."
-            )
 
     def _checked_penalty(self, penalty: Penalty | None) -> Any:
-        if penalty is not None and not isinstance(penalty, ElasticNet | Groups):
+        if penalty is not None and not isinstance(penalty, ElasticNet | GroupPenalty):
             raise TypeError(f"penalty must be a southwell penalty, Groups or ElasticNet; got {type(penalty).__name__}.")
-        if penalty is None or penalty.absent:
-            raise ValueError("Problems of blocks need a penalty: give l1 or l2 > 0, or Groups with a strength.")
-        return penalty
+        return ElasticNet() if penalty is None else penalty
 
     def _compile_penalty(self, penalty: Given) -> Any:
         return penalty.over_blocks(self.n_features, self.width)
@@ -100,12 +96,12 @@ class BlockProblem(Problem):
         return np.ascontiguousarray(np.stack(columns, axis=1))
 
     def _centres(self) -> bool:
-        return self.data.shifts_are_free
+        return self.data.shifts_are_free or super()._centres()
 
     def _centres_dense(self) -> bool:
         """Conjugate gradients on all coefficients do not need centring, and without it they read A in place. But
         columns with means far larger than their spread are centred, because rounding errors would dominate."""
-        if self.penalty.kinked:
+        if self.penalty.kinked or self.penalty.bounded:
             return True
         layout = self.data.ready_layout(None, False)
         means = layout.adjoint(self.weights)
@@ -147,7 +143,7 @@ class BlockProblem(Problem):
 
     @property
     def group_sizes(self) -> np.ndarray:
-        if isinstance(self.penalty, Groups):
+        if isinstance(self.penalty, GroupPenalty):
             return np.bincount(self.penalty.group_of(self.n_features))
         return np.ones(self.n_features, dtype=int)
 
@@ -161,6 +157,18 @@ class BlockProblem(Problem):
     def loss_slopes(self, inner: np.ndarray) -> np.ndarray:
         return self.wide_loss().derivative(self.ready_layout().apply_wide(inner, self.width))
 
+    def _separates(self, result: Result) -> bool:
+        if self.loss.name not in ("logistic", "softmax"):
+            return False
+        inner = self.to_inner(self.coefficients(result.x, "x"), result.intercept)
+        margins = self.ready_layout().apply_wide(inner, self.width).reshape(self.n_samples, self.width)
+        margins = margins[self.weights > 0]
+        if self.loss.name == "logistic":  # one of the targets is enough
+            targets = self.targets.reshape(self.n_samples, self.width)[self.weights > 0]
+            return bool((margins * targets > 0).all(axis=0).any())
+        own = np.arange(self.width) == self.targets[self.weights > 0, None]
+        return bool((margins[own] > np.where(own, -np.inf, margins).max(axis=1)).all())
+
     def null_model(self) -> np.ndarray:
         return np.asarray(_core.null_model(self.core())[1])
 
@@ -170,6 +178,13 @@ class BlockProblem(Problem):
     @staticmethod
     def _warm_intercept(given: Given) -> Any:
         return given  # checked with its shape, by to_inner
+
+    def _given_start(self, given: Given) -> Start:
+        start = super()._given_start(given)
+        if self.penalty.bounded:  # within its bounds: nothing below zero
+            own = start.x[: self.n_features * self.width]
+            np.maximum(own, 0.0, out=own)
+        return start
 
     def _checked_dual(self, y: Given) -> np.ndarray:
         return _numbers(y, "y", (self.n_samples, self.width), self.table).ravel()
@@ -230,7 +245,7 @@ def is_block_problem(b: Given, loss: str | Loss, penalty: Given) -> bool:
     except (TypeError, ValueError):  # mixed shapes, refused by the check of b
         shape = ()
     several = len(shape) > 1 and sorted(shape)[-2] > 1  # a single row or column is a vector
-    return isinstance(losses.get(loss), ClassLoss) or isinstance(penalty, Groups) or several
+    return isinstance(losses.get(loss), ClassLoss) or isinstance(penalty, GroupPenalty) or several
 
 
 def _class_numbers(b: Given, name: str, size: int, weights: np.ndarray, loss: str) -> np.ndarray:

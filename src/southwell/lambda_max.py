@@ -31,7 +31,8 @@ def lambda_max(
     A, b, loss, intercept, sample_weight
         As in ``solve``; A may be a ``Problem``, whose own penalty does not matter, or a ``BlockProblem``. For
         ``Groups`` the answer is a strength, where the l1 keeps its ratio to the strength (a penalty of
-        ``Groups(l1=...)`` alone: an l1); for ``ElasticNet`` it is an l1. The l2 does not matter.
+        ``Groups(l1=...)`` alone: an l1); for ``ElasticNet`` it is an l1. The l2 does not matter, except that of groups
+        of weight 0. These groups, too, are fitted first.
     weights : array of shape (n_features,), optional
         Penalty weights; coefficients with weight 0 are unpenalised and are fitted first.
 
@@ -66,10 +67,9 @@ def lambda_max(
 
 def vanishing_strength(problem: Problem) -> float:
     """The smallest leading strength of its own penalty at which every coefficient that it holds is zero."""
-    if not problem.blocks:
-        return _of_kinks(problem.with_penalty(problem.penalty.kinks))
-    slopes = _core.null_model(problem.core())[2][: problem.n_features * problem.width]
-    return problem.penalty.vanishing(slopes.reshape(problem.n_features, problem.width))
+    if isinstance(problem, BlockProblem):
+        return _of_blocks(problem)
+    return _of_kinks(problem.with_penalty(problem.penalty.kinks))
 
 
 def _of_kinks(null: Problem) -> float:
@@ -78,9 +78,35 @@ def _of_kinks(null: Problem) -> float:
         # Bounds fix the penalised coefficients at zero while the others are fitted.
         bound = np.where(free, np.inf, 0.0)
         pinned = ElasticNet(l1=1.0, weights=np.zeros(free.size), lower=-bound, upper=bound)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the error of y is the square root of the gap, so solve as far as possible
-            y = solve(null.with_penalty(pinned), tol=1e-15, max_epochs=10_000).y
+        y = _best_dual(null.with_penalty(pinned))
     else:
-        y = _core.null_dual(null.core())
-    return null.penalty.vanishing(null.ready_layout().adjoint(null.weights * y)[: null.n_features, None])
+        y = null.weights * _core.null_dual(null.core())
+    return null.penalty.vanishing(null.ready_layout().adjoint(y)[: null.n_features, None])
+
+
+def _of_blocks(problem: BlockProblem) -> float:
+    penalty = problem.penalty
+    slopes = _table(problem, _core.null_model(problem.core())[2])
+    strength = penalty.vanishing(slopes)
+    if not penalty.unpenalised(problem.n_features).any():
+        return strength
+    # The others are fitted first, under a strength at which those that have kinks are zero.
+    above, strength = 0.0, strength or float(np.abs(slopes).max()) or 1.0
+    while strength > above:
+        above = 1e3 * strength
+        y = _best_dual(problem.with_penalty(penalty.at(above, penalty.ridge)))
+        strength = penalty.vanishing(_table(problem, problem.ready_layout().adjoint_wide(y, problem.width)))
+    return strength
+
+
+def _table(problem: BlockProblem, slopes: np.ndarray) -> np.ndarray:
+    size = problem.n_features * problem.width
+    return slopes[:size].reshape(problem.n_features, problem.width)
+
+
+def _best_dual(problem: Problem) -> np.ndarray:
+    """s o y at the solution. The error of y is the square root of the gap, so it is solved as far as possible."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        y = np.asarray(solve(problem, tol=1e-15, max_epochs=10_000).y)
+    return np.ravel((problem.weights * y.T).T)

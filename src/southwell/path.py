@@ -206,8 +206,6 @@ def path(
     stop_at = positive("stop_at", stop_at)
     own = problem.penalty.settled(problem.n_features)
     strengths, l2s = _strengths(problem.with_penalty(own), l1s, l2s, count("n_points", n_points, 1, bits=24), ratio)
-    if ((strengths == 0) & (l2s == 0)).any():
-        problem.with_penalty(own.at(0.0, 0.0))  # which problems of blocks refuse
     penalties = (own.at(float(s), float(l2)) for s, l2 in zip(strengths, l2s, strict=True))
     answer, error = follow(problem, chosen, penalties, settings, begun, callback, stop_at)
     if error is not None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 
 from . import _core
-from ._dense import numbers, plain
-from ._names import positive, shown
+from ._dense import numbers
+from ._groups import compiled, numbers_of_groups
+from ._names import flag, shown
+from ._names import positive as at_least_zero
 from ._penalty import Penalty as Penalty
 from ._penalty import Separable as Separable
+from ._penalty import counted, representable
 from ._typing import Given
 
 
@@ -26,7 +29,8 @@ class ElasticNet(Separable):
     weights : array of shape (n_features,), optional
         Factor of each coefficient's penalty; 0 leaves it unpenalised. Default: all 1.
     lower, upper : float or array, optional
-        Bounds. ``lower=0`` gives non-negative coefficients.
+        Bounds. ``lower=0`` gives non-negative coefficients; it is the only bound for problems with several targets or
+        classes.
 
     Examples
     --------
@@ -44,15 +48,13 @@ class ElasticNet(Separable):
 
     def __post_init__(self) -> None:
         for name in ("l1", "l2"):
-            object.__setattr__(self, name, positive(name, getattr(self, name), zero=True))
+            object.__setattr__(self, name, at_least_zero(name, getattr(self, name), zero=True))
 
     def core(self, n_features: int) -> _core.ElasticNet:
         """The compiled penalty over ``n_features`` coefficients, its arrays checked; an intercept is unpenalised."""
         if self.weights is None and not self.bounded:
             return _core.ElasticNet(self.l1, self.l2, np.empty(0), np.empty(0), np.empty(0), n_features)
-        weights = self._array("weights", self.weights, n_features, finite=True)
-        if weights.size and weights.min() < 0:
-            raise ValueError(f"Penalty weights must be >= 0 (0 leaves a coefficient unpenalised); got {weights.min()}.")
+        weights = self._weights(n_features)
         with np.errstate(over="ignore"):
             overflows = weights.size and not np.isfinite(weights.max() * max(self.l1, self.l2))
         if overflows:
@@ -110,24 +112,27 @@ class ElasticNet(Separable):
         return self.by_coefficient(n_features, False)[1]
 
     @property
+    def nonnegative(self) -> bool:
+        """Whether the bounds are those of coefficients >= 0."""
+        return self.upper is None and self.lower is not None and not np.any(numbers("lower", self.lower))
+
+    @property
     def least_l2(self) -> float:
         """The smallest l2 of a coefficient."""
         return self.l2 * (1.0 if self.weights is None else float(np.min(self.weights)))
 
     def over_blocks(self, n_features: int, width: int) -> _core.Groups:
         """The compiled penalty for ``width`` coefficients per feature."""
-        if self.bounded:
+        if self.bounded and not self.nonnegative:
             raise ValueError(
-                "Bounds are for problems with one coefficient a feature; this one has several, or groups. Leave "
-                "lower and upper out."
+                "With several coefficients a feature, the only bound is lower=0, for coefficients >= 0; got "
+                f"lower={shown(self.lower)}, upper={shown(self.upper)}. Within other bounds a block has no proximal "
+                "step in closed form. Give lower=0 alone, or solve for one target at a time."
             )
         weights = self.factors(n_features)
-        if weights.min() <= 0:
-            raise ValueError(
-                f"With several coefficients a feature, penalty weights must be > 0; got {weights.min()}. Every "
-                "feature must be penalised: give it a small weight."
-            )
-        return _compiled(n_features, width, np.arange(n_features), weights, 0.0, self.l1, self.l2)
+        return compiled(
+            n_features, width, np.arange(n_features), weights, 0.0, self.l1, self.l2, positive=self.nonnegative
+        )
 
     def value(self, x: np.ndarray) -> float:
         """What these coefficients, a vector or a table with a row for each feature, cost, the bounds apart."""
@@ -138,8 +143,14 @@ class ElasticNet(Separable):
 
     def factors(self, n_features: int) -> np.ndarray:
         """The weight of each feature."""
-        weights = self._array("weights", self.weights, n_features, finite=True)
+        weights = self._weights(n_features)
         return weights if weights.size else np.ones(n_features)
+
+    def _weights(self, n_features: int) -> np.ndarray:
+        weights = self._array("weights", self.weights, n_features, finite=True)
+        if weights.size and weights.min() < 0:
+            raise ValueError(f"Penalty weights must be >= 0 (0 leaves a coefficient unpenalised); got {weights.min()}.")
+        return weights
 
     def settled(self, n_features: int) -> ElasticNet:
         """Itself: there are no groups to read."""
@@ -151,11 +162,10 @@ class ElasticNet(Separable):
 
     def vanishing(self, slopes: np.ndarray) -> float:
         """The smallest l1 at which penalised coefficients are zero, from their slopes at zero (a row a feature)."""
-        weights = self.factors(slopes.shape[0])
-        held = weights > 0
+        weights, held = self.factors(slopes.shape[0]), ~self.unpenalised(slopes.shape[0])
         with np.errstate(over="ignore"):
-            strength = float((np.abs(slopes[held]) / weights[held, None]).max(initial=0.0))
-        return _representable(strength, weights[held])
+            strength = float((counted(slopes[held], self.nonnegative) / weights[held, None]).max(initial=0.0))
+        return representable(strength, weights[held])
 
     @staticmethod
     def _array(name: str, given: Given, size: int, finite: bool = False, each: str = "feature") -> np.ndarray:
@@ -171,7 +181,140 @@ class ElasticNet(Separable):
 
 
 @dataclass(frozen=True, eq=False)
-class Groups(Penalty):
+class GroupPenalty(Penalty):
+    """Base of penalties on groups, ``sum_g w_g strength N(X_g) + l1 ||X||_1 + (l2/2) ||X||^2``; ``positive``: X >= 0.
+
+    A subclass gives the name that its norm N has in the core, and computes norms and dual norms of all groups at once.
+    """
+
+    strength: float = 0.0
+    l1: float = 0.0
+    l2: float = 0.0
+    groups: object = None
+    weights: np.ndarray | str | None = None
+    positive: bool = False
+    norm: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        for name in ("strength", "l1", "l2"):
+            object.__setattr__(self, name, at_least_zero(name, getattr(self, name), zero=True))
+        object.__setattr__(self, "positive", flag("positive", self.positive))
+
+    @staticmethod
+    def norms(x: np.ndarray, group_of: np.ndarray) -> np.ndarray:
+        """N of the coefficients of each group; x has a row for each feature."""
+        raise NotImplementedError
+
+    @staticmethod
+    def dual_norms(w: np.ndarray, group_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The dual norm of each group of w >= 0, and how fast it falls if each number > 0 falls at rate one."""
+        raise NotImplementedError
+
+    @property
+    def leading(self) -> str:  # type: ignore[override]
+        return "l1" if self.strength == 0 and self.l1 > 0 else "strength"
+
+    def settled(self, n_features: int) -> Self:
+        """The same penalty with the number of each feature's group as labels: lists of features take long to check."""
+        if self.groups is None:
+            return self
+        group_of = self.group_of(n_features)
+        return replace(self, groups=group_of, weights=self.factors(np.bincount(group_of)))
+
+    def at(self, strength: float, l2: float) -> Self:
+        """With another strength, l1 in proportion to it, and another l2. Of an l1 alone, ``strength`` is the l1."""
+        if self.leading == "l1":
+            return replace(self, l1=strength, l2=l2)
+        l1 = self.l1 / self.strength * strength if self.l1 > 0 else 0.0
+        return replace(self, strength=strength, l1=l1, l2=l2)
+
+    def unpenalised(self, n_features: int) -> np.ndarray:
+        if self.l1 > 0:
+            return np.zeros(n_features, bool)
+        group_of = self.group_of(n_features)
+        return np.asarray((self.factors(np.bincount(group_of)) == 0)[group_of])
+
+    def vanishing(self, slopes: np.ndarray) -> float:
+        """The smallest strength, l1 in proportion, at which all coefficients that have a kink are zero, from their
+        slopes at zero (a row a feature).
+
+        Group g is zero from the root of ``f(s) = N*((|z_g| - s r)_+) - s w_g`` on, with N* the dual norm and r the
+        ratio of l1 to the strength; if ``positive``, -z_g stands for |z_g|. f is convex and decreasing, so Newton's
+        method from 0 approaches its root from the left.
+        """
+        sizes = np.where(self.unpenalised(slopes.shape[0])[:, None], 0.0, counted(slopes, self.positive))
+        top = float(sizes.max(initial=0.0))
+        if top == 0 or self.leading == "l1":
+            return top
+        sizes, group_of = sizes / top, self.group_of(slopes.shape[0])
+        weights = self.factors(np.bincount(group_of))
+        ratio = self.l1 / self.strength if self.l1 > 0 else 0.0
+        roots = np.zeros(weights.size)
+        with np.errstate(over="ignore", invalid="ignore"):  # the result is checked
+            for _ in range(100):
+                over = np.maximum(sizes - ratio * roots[group_of, None], 0.0)
+                norms, rates = self.dual_norms(over, group_of)
+                falls, over = weights + ratio * rates, np.maximum(norms - weights * roots, 0.0)
+                further = roots + np.divide(over, falls, out=np.zeros_like(over), where=over > 0)
+                if (further == roots).all():
+                    break
+                roots = further
+            strength = float(top * roots.max())
+        return representable(strength, weights[weights > 0])
+
+    @property
+    def kinked(self) -> bool:
+        return self.strength > 0 or self.l1 > 0
+
+    @property
+    def ridge(self) -> float:
+        return self.l2
+
+    @property
+    def bounded(self) -> bool:  # type: ignore[override]
+        return self.positive
+
+    @property
+    def least_l2(self) -> float:
+        return self.l2
+
+    def group_of(self, n_features: int) -> np.ndarray:
+        """The number of each feature's group."""
+        return np.arange(n_features) if self.groups is None else numbers_of_groups(self.groups, n_features)
+
+    def over_blocks(self, n_features: int, width: int) -> _core.Groups:
+        """The compiled penalty over ``width`` coefficients a feature, its groups checked."""
+        group_of, factors = self.group_of(n_features), (self.strength, 0.0, 0.0, self.l1, self.l2)
+        weights = self.factors(np.bincount(group_of))
+        return compiled(n_features, width, group_of, weights, *factors, norm=self.norm, positive=self.positive)
+
+    def factors(self, sizes: np.ndarray) -> np.ndarray:
+        """The weight of each group."""
+        if isinstance(self.weights, str):
+            if self.weights != "size":
+                raise ValueError(
+                    f"weights must be 'size' or {sizes.size} numbers, one a group; got {shown(self.weights)}."
+                )
+            return np.asarray(np.sqrt(sizes))
+        weights = ElasticNet._array("weights", self.weights, sizes.size, finite=True, each="group")
+        weights = weights if weights.size else np.ones(sizes.size)
+        if weights.min() < 0:
+            raise ValueError(
+                f"Group weights must be >= 0 (0 leaves a group without the strength); got {weights.min()}."
+            )
+        return weights
+
+    def value(self, x: np.ndarray) -> float:
+        """The penalty at these coefficients."""
+        group_of = self.group_of(x.shape[0])
+        with np.errstate(over="ignore"):  # infinite then
+            norms = self.norms(x.reshape(x.shape[0], -1), group_of)
+            by_group = (self.factors(np.bincount(group_of)) * self.strength) @ norms
+            return float(by_group + self.l1 * np.abs(x).sum() + self.l2 / 2 * (x**2).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Groups(GroupPenalty):
     """``sum_g w_g strength ||X_g|| + l1 ||X||_1 + (l2/2) ||X||^2`` over groups g of features.
 
     The group lasso, which makes whole groups zero; with l1 > 0 the sparse group lasso, which has zeros inside groups
@@ -186,8 +329,14 @@ class Groups(Penalty):
     groups : None, array of shape (n_features,) or list of arrays
         A label for each feature; or the features of each group, every feature in exactly one. None: one group each.
     weights : array of shape (n_groups,) or "size", optional
-        Factors w_g > 0, in the order of the groups (of sorted labels); "size" takes the square roots of their sizes.
-        Default: all 1.
+        Factors w_g >= 0, in the order of the groups (of sorted labels); "size" takes the square roots of their sizes.
+        A group of weight 0 is unpenalised, unless there is an l1 or l2. Default: all 1.
+    positive : bool
+        Allow only coefficients >= 0.
+
+    See Also
+    --------
+    MaxGroups : the same with the largest coefficient of a group in the place of the Euclidean norm.
 
     Examples
     --------
@@ -200,195 +349,50 @@ class Groups(Penalty):
     [False, False, True, True, False, False]
     """
 
-    strength: float = 0.0
-    l1: float = 0.0
-    l2: float = 0.0
-    groups: object = None
-    weights: np.ndarray | str | None = None
-    bounded = False
+    norm = "euclidean"
 
-    def __post_init__(self) -> None:
-        for name in ("strength", "l1", "l2"):
-            object.__setattr__(self, name, positive(name, getattr(self, name), zero=True))
+    @staticmethod
+    def norms(x: np.ndarray, group_of: np.ndarray) -> np.ndarray:
+        return np.asarray(np.sqrt(np.bincount(group_of, (x**2).sum(axis=1))))
 
-    @property
-    def leading(self) -> str:  # type: ignore[override]
-        return "l1" if self.strength == 0 and self.l1 > 0 else "strength"
-
-    def settled(self, n_features: int) -> Groups:
-        """The same penalty with the number of each feature's group as labels: lists of features take long to check."""
-        if self.groups is None:
-            return self
-        group_of = self.group_of(n_features)
-        return replace(self, groups=group_of, weights=self.factors(np.bincount(group_of)))
-
-    def at(self, strength: float, l2: float) -> Groups:
-        """The same penalty with another strength, l1 in the same proportion to it, and another l2. Where there is an
-        l1 alone, ``strength`` is that of l1."""
-        if self.leading == "l1":
-            return replace(self, l1=strength, l2=l2)
-        l1 = self.l1 / self.strength * strength if self.l1 > 0 else 0.0
-        return replace(self, strength=strength, l1=l1, l2=l2)
-
-    def vanishing(self, slopes: np.ndarray) -> float:
-        """The smallest strength, l1 in proportion, at which all coefficients are zero, from their slopes at zero (a row
-        a feature).
-
-        Group g is zero from the root of ``f(s) = ||(|z_g| - s r)_+|| - s w_g`` on, with r the ratio of l1 to the
-        strength. f is convex and decreasing, so Newton's method from 0 approaches its root from the left.
-        """
-        sizes = np.abs(slopes)
-        top = float(sizes.max(initial=0.0))
-        if top == 0 or self.leading == "l1":
-            return top
-        sizes, group_of = sizes / top, self.group_of(slopes.shape[0])
-        weights = self.factors(np.bincount(group_of))
-        ratio = self.l1 / self.strength if self.l1 > 0 else 0.0
-        roots = np.zeros(weights.size)
-        with np.errstate(over="ignore", invalid="ignore"):  # the result is checked
-            for _ in range(100):
-                over = np.maximum(sizes - ratio * roots[group_of, None], 0.0)
-                norms = np.sqrt(np.bincount(group_of, (over**2).sum(axis=1)))
-                sums = np.bincount(group_of, over.sum(axis=1))
-                falls = weights + ratio * np.divide(sums, norms, out=np.zeros_like(norms), where=norms > 0)
-                further = np.maximum(roots, roots + (norms - weights * roots) / falls)
-                if (further == roots).all():
-                    break
-                roots = further
-            strength = float(top * roots.max())
-        return _representable(strength, weights)
-
-    @property
-    def kinked(self) -> bool:
-        return self.strength > 0 or self.l1 > 0
-
-    @property
-    def ridge(self) -> float:
-        return self.l2
-
-    @property
-    def least_l2(self) -> float:
-        return self.l2
-
-    def group_of(self, n_features: int) -> np.ndarray:
-        """The number of each feature's group."""
-        if self.groups is None:
-            return np.arange(n_features)
-        if isinstance(self.groups, str | bytes) or sp.issparse(self.groups) or not np.iterable(self.groups):
-            raise TypeError(
-                f"groups must be a label for each of the {n_features} features, or lists of features; got "
-                f"{shown(self.groups)}."
-            )
-        if isinstance(self.groups, np.ndarray) and self.groups.dtype.kind in "iufbU":
-            return _from_labels(self.groups, n_features)
-        given = list(self.groups)
-        listed = [np.iterable(one) and not isinstance(one, str | bytes) for one in given]
-        if any(listed) and not listed[0]:
-            raise ValueError(f"groups must be labels or lists of features, not both; got {shown(self.groups)}.")
-        return _from_lists(given, n_features) if any(listed) else _from_labels(given, n_features)
-
-    def over_blocks(self, n_features: int, width: int) -> _core.Groups:
-        """The compiled penalty over ``width`` coefficients a feature, its groups checked."""
-        group_of = self.group_of(n_features)
-        sizes = np.bincount(group_of)
-        weights = self.factors(sizes)
-        if self.absent:
-            raise ValueError("Groups needs a penalty: strength, l1 or l2 > 0.")
-        return _compiled(n_features, width, group_of, weights, self.strength, 0.0, 0.0, self.l1, self.l2)
-
-    def factors(self, sizes: np.ndarray) -> np.ndarray:
-        """The weight of each group."""
-        if isinstance(self.weights, str):
-            if self.weights != "size":
-                raise ValueError(
-                    f"weights must be 'size' or {sizes.size} numbers, one a group; got {shown(self.weights)}."
-                )
-            return np.asarray(np.sqrt(sizes))
-        weights = ElasticNet._array("weights", self.weights, sizes.size, finite=True, each="group")
-        weights = weights if weights.size else np.ones(sizes.size)
-        if weights.min() <= 0:
-            raise ValueError(
-                f"Group weights must be > 0; got {weights.min()}. Every group must be penalised: give it a "
-                "small weight."
-            )
-        return weights
-
-    def value(self, x: np.ndarray) -> float:
-        """The penalty at these coefficients."""
-        group_of = self.group_of(x.shape[0])
-        with np.errstate(over="ignore"):  # infinite then
-            squares = np.bincount(group_of, (x**2).reshape(x.shape[0], -1).sum(axis=1))
-            by_group = (self.factors(np.bincount(group_of)) * self.strength) @ np.sqrt(squares)
-            return float(by_group + self.l1 * np.abs(x).sum() + self.l2 / 2 * (x**2).sum())
+    @staticmethod
+    def dual_norms(w: np.ndarray, group_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        norms, sums = Groups.norms(w, group_of), np.bincount(group_of, w.sum(axis=1))
+        return norms, np.divide(sums, norms, out=np.zeros_like(norms), where=norms > 0)
 
 
-def _representable(strength: float, weights: np.ndarray) -> float:
-    if not np.isfinite(strength):
-        raise ValueError(
-            f"No finite strength makes all coefficients zero: the smallest penalty weight is {weights.min():.3g}. Give "
-            "larger weights, or 0 where a coefficient is not to be penalised."
-        )
-    return strength
+@dataclass(frozen=True, eq=False)
+class MaxGroups(GroupPenalty):
+    """``sum_g w_g strength max |X_g| + l1 ||X||_1 + (l2/2) ||X||^2`` over groups g of features.
 
+    The L1/L-infinity penalty: groups become zero as a whole, as with ``Groups``, and within a group several
+    coefficients reach the same largest size, which alone is penalised: the others are free up to it. Choose it where
+    the features of a group act together and about equally.
 
-def _from_labels(given: Given, n_features: int) -> np.ndarray:
-    words = [isinstance(label, str) for label in given] if isinstance(given, list) else [False]
-    if any(words) and not all(words):
-        raise TypeError("groups must be labels of one kind: make them all strings, or all numbers.")
-    labels = np.asarray(given)
-    if labels.shape != (n_features,):
-        raise ValueError(
-            f"groups must be a label for each of the {n_features} features, or lists of features; got shape "
-            f"{labels.shape}."
-        )
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError("groups contains NaN or infinity; every feature needs a label.")
-    if labels.dtype.kind == "O" and len({type(label) for label in labels}) > 1:
-        raise TypeError("groups must be labels of one kind: make them all strings, or all numbers.")
-    if labels.dtype.kind == "O" and labels[0] is None:
-        raise TypeError("groups must have a label for every feature; got None.")
-    if labels.dtype.kind in "iu" and labels.min() == 0 and labels.max() < n_features:
-        numbered = labels.astype(np.int64, copy=False)
-        if np.bincount(numbered).all():  # they are numbers of groups already
-            return numbered
-    return np.unique(labels, return_inverse=True)[1].reshape(-1)
+    Parameters
+    ----------
+    strength, l1, l2, groups, weights, positive
+        As for ``Groups``; ``weights="size"`` takes the square roots of the sizes of groups.
 
+    Examples
+    --------
+    >>> import numpy as np, southwell as sw
+    >>> rng = np.random.default_rng(0)
+    >>> A = rng.normal(size=(100, 6))
+    >>> b = A[:, 2] + 1.2 * A[:, 3]
+    >>> r = sw.solve(A, b, penalty=sw.penalties.MaxGroups(0.5, groups=[[0, 1], [2, 3], [4, 5]]))
+    >>> bool(r.x[2] == r.x[3]), (r.x != 0).tolist()
+    (True, [False, False, True, True, False, False])
+    """
 
-def _from_lists(given: Given, n_features: int) -> np.ndarray:
-    group_of = np.full(n_features, -1)
-    for g, members in enumerate(given):
-        features = plain(f"Group {g}", members)
-        if features.ndim != 1 or features.dtype.kind not in "iu" or features.size == 0:
-            raise ValueError(f"Group {g} must be a list of features, at least one; got {shown(members)}.")
-        if features.min() < 0 or features.max() >= n_features:
-            raise ValueError(
-                f"Group {g} has feature {features[(features < 0) | (features >= n_features)][0]}; there are 0 to "
-                f"{n_features - 1}."
-            )
-        taken = features[group_of[features] >= 0]
-        twice = taken if taken.size else np.flatnonzero(np.bincount(features) > 1)
-        if twice.size:
-            raise ValueError(
-                f"Feature {twice[0]} is in more than one group, or twice in group {g}. Groups must not overlap: repeat "
-                "the column once for each group it is in (latent overlapping group lasso), or leave it in one."
-            )
-        group_of[features] = g
-    if (group_of < 0).any():
-        missing = np.flatnonzero(group_of < 0)
-        raise ValueError(
-            f"{missing.size} features are in no group, the first is {missing[0]}. Every feature must be in one; a "
-            "group of its own is a plain lasso on it."
-        )
-    return group_of
+    norm = "maximum"
 
+    @staticmethod
+    def norms(x: np.ndarray, group_of: np.ndarray) -> np.ndarray:
+        most = np.zeros(group_of.max() + 1)
+        np.maximum.at(most, group_of, np.abs(x).max(axis=1))
+        return most
 
-def _compiled(n_features: int, width: int, group_of: np.ndarray, weights: np.ndarray, *factors: float) -> _core.Groups:
-    """The first three factors (strength, l1, l2) are multiplied by the weights; further ones are added to l1 and l2."""
-    strength, l1, l2, more_l1, more_l2 = (*factors, 0.0, 0.0)[:5]
-    with np.errstate(over="ignore"):
-        strengths, l1s, l2s = weights * strength, weights * l1 + more_l1, weights * l2 + more_l2
-    if not all(np.isfinite(values).all() for values in (strengths, l1s, l2s)):
-        raise ValueError(f"The strength times the weights overflows: the largest weight is {weights.max()}.")
-    order = np.argsort(group_of, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(group_of))])
-    return _core.Groups(width, order.astype(np.int64), starts.astype(np.int64), strengths, l1s, l2s, n_features)
+    @staticmethod
+    def dual_norms(w: np.ndarray, group_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.bincount(group_of, w.sum(axis=1)), np.bincount(group_of, (w > 0).sum(axis=1)).astype(float)

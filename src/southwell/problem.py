@@ -15,7 +15,7 @@ from ._question import Start
 from ._typing import Given
 from ._words import OF_SOLVE, Words
 from .losses import Loss
-from .penalties import ElasticNet, Groups, Penalty, Separable
+from .penalties import ElasticNet, GroupPenalty, Penalty, Separable
 from .proof import Proof
 from .result import Result
 
@@ -111,7 +111,7 @@ class Problem:
         if isinstance(self.loss, losses.ClassLoss):
             raise TypeError(f"The {self.loss.name} loss has a margin for each class: state it as a BlockProblem.")
         if penalty is not None and not isinstance(penalty, ElasticNet):
-            advice = " Groups make a BlockProblem." if isinstance(penalty, Groups) else ""
+            advice = " Groups make a BlockProblem." if isinstance(penalty, GroupPenalty) else ""
             raise TypeError(
                 f"penalty must be a southwell penalty such as ElasticNet; got {type(penalty).__name__}.{advice}"
             )
@@ -206,15 +206,19 @@ class Problem:
     def remarks(self, result: Result) -> list[str]:
         """A warning if no minimiser exists: an unpenalised logistic model that separates the classes improves with its
         size."""
-        if self.loss.name != "logistic" or not self.penalty.absent:
-            return []
-        margins = self.ready_layout().apply(self.to_inner(result.x, result.intercept))
-        if not (margins * self.targets)[self.weights > 0].min() > 0:
+        if not self.penalty.absent or not self._separates(result):
             return []
         return [
             "There is no finite minimiser: the classes are separable and the coefficients are not penalised, so larger "
             f"ones are always better. These come within {result.gap:.3g} of the infimum. Add a penalty, say l2=1e-6."
         ]
+
+    def _separates(self, result: Result) -> bool:
+        """Whether these margins tell all classes apart, so that larger ones have a smaller loss."""
+        if self.loss.name != "logistic":
+            return False
+        margins = self.ready_layout().apply(self.to_inner(result.x, result.intercept))
+        return bool((margins * self.targets)[self.weights > 0].min() > 0)
 
     @staticmethod
     def _read(A: Given, centred: bool, name: str) -> _data.Matrix | _data.Product:

@@ -16,7 +16,7 @@ from .check.matrices import Matrix
 from .check.proof import FORMAT, TEXT, VERSION
 from .losses import ClassLoss
 from .model_files import archive
-from .penalties import Groups
+from .penalties import GroupPenalty
 from .problem import Problem
 
 
@@ -91,6 +91,10 @@ def write_proof(path: str | os.PathLike[str], problem: Problem, x: Given, interc
     archive.write(Path(path), text, [_plain(array) for array in arrays.values()], text_name=TEXT)
 
 
+KINDS = {"euclidean": "groups", "maximum": "max_groups"}
+"""Kinds of penalties of groups, as files name them, by their norms."""
+
+
 def _plain(array: np.ndarray) -> np.ndarray:
     """Little-endian, in C order, as the checker requires."""
     return np.ascontiguousarray(array, dtype="<i8" if array.dtype.kind in "iu" else "<f8")
@@ -124,11 +128,13 @@ def _as_given(matrix: DesignMatrix) -> AnyMatrix:
 def _penalty(penalty: Any, d: int, arrays: dict[str, np.ndarray]) -> dict[str, str]:
     """The penalty's numbers; its arrays are added to ``arrays``."""
     strengths = {"l1": penalty.l1.hex(), "l2": penalty.l2.hex()}
-    if isinstance(penalty, Groups):
+    if isinstance(penalty, GroupPenalty):
         group_of = penalty.group_of(d)
         arrays["group_of"] = group_of.astype(np.int64)
+        if penalty.positive:
+            arrays["lower"] = np.zeros(d)
         arrays["strengths"] = penalty.factors(np.bincount(group_of)) * penalty.strength  # as in the core
-        return {"kind": "groups", **strengths}
+        return {"kind": KINDS[penalty.norm], **strengths}
     for name, given in (("penalty_weights", penalty.weights), ("lower", penalty.lower), ("upper", penalty.upper)):
         if given is not None:
             arrays[name] = np.broadcast_to(np.asarray(given, dtype=np.float64), (d,))

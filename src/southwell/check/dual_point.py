@@ -60,13 +60,60 @@ class DualPoint:
         self.reasons: list[str] = []
         self._design, self._intercept = design, proof.intercept
         if proof.of_classes:
-            self.u, self.unit, sizes = _in_simplex(proof, columns[0])
-            if proof.intercept:
-                self.u = balanced_classes(self.u, columns[0].targets.astype(int).tolist(), sizes)
-            self.z = design.transposed_times(self.u)
+            self._classes(proof, columns[0], penalty)
         else:
             self._scalar(proof, columns, penalty)
         self.slope_unit = self.unit * two_to(design.exponent)
+
+    def _classes(self, proof: Proof, column: Column, penalty: ElasticNet | Groups) -> None:
+        start, self.unit, sizes = _in_simplex(proof, column)
+        labels = column.targets.astype(int).tolist()
+        self.u = balanced_classes(start, labels, sizes) if proof.intercept else start
+        self.z = self._design.transposed_times(self.u)
+        free: list[int] = []
+        while more := sorted({j for z in self.z for j in penalty.free(z)} - set(free)):
+            free = sorted({*free, *more})
+            corrected = self._classes_without_slopes(start, labels, free)
+            if corrected is None:
+                self.u, self.z = [[0] * len(labels) for _ in self.u], [[0] * len(z) for z in self.z]
+                return
+            u, denominator = corrected
+            # Scaled towards 0 until each sample has at most its weight.
+            shares = [Fraction(-u[b][i], denominator * sizes[i]) for i, b in enumerate(labels) if sizes[i]]
+            bottom = denominator * max([Fraction(1), *shares])
+            self.u, self.z = u, self._design.transposed_times(u)
+        if free:
+            self.unit /= bottom
+
+    def _classes_without_slopes(self, u: list[list[int]], labels: list[int],
+                                free: list[int]) -> tuple[list[list[int]], int] | None:  # fmt: skip
+        """u with the slopes of unpenalised features, and with an intercept the sums, exactly zero; and its denominator.
+
+        The numbers u_ic >= 0 of the other classes c are free; that of class b is minus their sum. So a slope of class e
+        is a sum over them of u_ic times a_ij ([c = e] - [b = e]); slopes of the first class are minus the sum of the
+        others. Corrections are in proportion to u_ic, so that they keep its sign.
+        """
+        k = len(u)
+        if (len(free) + self._intercept) * (k - 1) > MOST_FREE:
+            self.reasons.append(
+                f"more than {MOST_FREE} slopes of unpenalised features must vanish, which is not supported"
+            )
+            return None
+        places = [(i, c) for i, b in enumerate(labels) for c in range(k) if c != b and u[c][i] > 0]
+        given = [u[c][i] for i, c in places]
+        columns = self._design.columns(free) + [[1] * len(labels)] * self._intercept
+        constraints = [[a[i] * ((c == e) - (labels[i] == e)) for i, c in places] for a in columns for e in range(1, k)]
+        rough = max(max(given, default=0).bit_length() - 60, 0)
+        found = projected(given, [0] * len(given), [None] * len(given), [v >> rough for v in given], constraints)
+        if found is None:
+            self.reasons.append("y cannot be moved so that the slopes of unpenalised features are exactly zero")
+            return None
+        moved, denominator = found
+        corrected = [[0] * len(labels) for _ in u]
+        for (i, c), v in zip(places, moved, strict=True):
+            corrected[c][i] = v
+            corrected[labels[i]][i] -= v
+        return corrected, denominator
 
     def _scalar(self, proof: Proof, columns: list[Column], penalty: ElasticNet | Groups) -> None:
         clipped, self.unit = _in_domain(proof, columns)

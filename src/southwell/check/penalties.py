@@ -21,7 +21,9 @@ GRID = 1 << 128  # scales are multiples of 1 / GRID, so that numbers stay short
 
 
 def penalty_of(given: proof.ElasticNet | proof.Groups) -> ElasticNet | Groups:
-    return ElasticNet(given) if isinstance(given, proof.ElasticNet) else Groups(given)
+    if isinstance(given, proof.ElasticNet):
+        return ElasticNet(given)
+    return {"groups": Groups, "max_groups": MaxGroups}[given.kind](given)
 
 
 def _common(*numbers: Fraction) -> tuple[Fraction, list[int]]:
@@ -126,34 +128,56 @@ class ElasticNet:
 
 
 class Groups:
-    """sum_g strength_g ||X_g|| + l1 ||X||_1 + (l2/2) ||X||^2."""
+    """sum_g strength_g ||X_g|| + l1 ||X||_1 + (l2/2) ||X||^2; norms differ in the methods that follow ``free``."""
 
     def __init__(self, given: proof.Groups) -> None:
-        self.l1, self.l2 = Fraction(given.l1), Fraction(given.l2)
+        self.l1, self.l2, self.positive = Fraction(given.l1), Fraction(given.l2), given.positive
         self.strengths = [Fraction(one) for one in given.strengths.tolist()]
         self.members: list[list[int]] = [[] for _ in self.strengths]
         for j, g in enumerate(given.group_of.tolist()):
             self.members[g].append(j)
 
     def value(self, x: np.ndarray, bits: int) -> Enclosure:
+        if self.positive and (x < 0).any():
+            raise Refused("x lies outside its bounds: P(x) is infinite")
         numbers, exponent = dyadic(x.ravel())
         unit, k = two_to(exponent), x.shape[1]
         low = high = Fraction(0)
         for strength, members in zip(self.strengths, self.members, strict=True):
-            square = sum(v * v for j in members for v in numbers[j * k : (j + 1) * k])
-            if square and strength:
-                finer = max(bits + _magnitude(strength), 0)  # errors of the root are multiplied by the strength
-                below, above = root(square * unit * unit, finer)
+            block = [v for j in members for v in numbers[j * k : (j + 1) * k]]
+            if any(block) and strength:
+                finer = max(bits + _magnitude(strength), 0)  # errors of the norm are multiplied by the strength
+                below, above = self._norm(block, unit, finer)
                 low, high = low + strength * below / (1 << finer), high + strength * above / (1 << finer)
         exact = self.l1 * sum(map(abs, numbers)) * unit + self.l2 / 2 * sum(v * v for v in numbers) * unit * unit
         return exact + low, exact + high
 
     def free(self, z: list[int]) -> list[int]:
-        return []  # a group without a penalty makes the scale 0
+        """The unpenalised features of one output whose slope is not zero, as it must be."""
+        if self.l1 or self.l2:
+            return []
+        groups = zip(self.strengths, self.members, strict=True)
+        return [j for strength, members in groups if not strength for j in members if z[j]]
+
+    def _norm(self, block: list[int], unit: Fraction, bits: int) -> tuple[Fraction | int, Fraction | int]:
+        """The norm of a block, enclosed, times 2^bits."""
+        return root(sum(v * v for v in block) * unit * unit, bits)
+
+    def _inside(self, excess: list[int], limit: Fraction) -> bool:
+        """Whether the dual norm of these numbers >= 0 is at most ``limit``."""
+        return sum(one * one for one in excess) <= limit * limit
+
+    def _square(self, excess: list[int], unit: Fraction, strength: Fraction, bits: int) -> Enclosure:
+        """The square of the distance of these numbers from the dual ball of radius ``strength``, enclosed."""
+        square = sum(one * one for one in excess) * unit * unit
+        # Errors of the root are multiplied by the excess, which is less than the root, and divided by l2.
+        finer = max(bits + _magnitude(square) // 2 + 2 - _magnitude(self.l2), 0)
+        below, above = (max(Fraction(end, 1 << finer) - strength, Fraction(0)) for end in root(square, finer))
+        return below * below, above * above
 
     def _blocks(self, z: list[list[int]]) -> Any:
         for strength, members in zip(self.strengths, self.members, strict=True):
-            block = [abs(column[j]) for j in members for column in z]
+            block = [max(-column[j], 0) if self.positive else abs(column[j]) for j in members for column in z]
             if any(block):
                 yield strength, block
 
@@ -163,14 +187,14 @@ class Groups:
             return Fraction(1)
         step, (by_z, l1) = _common(unit, self.l1)
         for strength, block in self._blocks(z):
-            limit = (strength / step) ** 2 * GRID * GRID
+            limit = strength / step * GRID
 
             def fits(t: int, block: Any = block, limit: Any = limit) -> bool:
-                return bool(sum(max(one * by_z * t - l1 * GRID, 0) ** 2 for one in block) <= limit)
+                return self._inside([max(one * by_z * t - l1 * GRID, 0) for one in block], limit)
 
             if fits(best):
                 continue
-            low, high = 0, best  # ||soft(t v, l1)|| rises with t
+            low, high = 0, best  # N*(soft(t v, l1)) rises with t
             while high - low > 1 + (high >> 80):
                 middle = (low + high) // 2
                 low, high = (middle, high) if fits(middle) else (low, middle)
@@ -178,17 +202,41 @@ class Groups:
         return Fraction(best, GRID)
 
     def conjugate(self, z: list[list[int]], unit: Fraction, bits: int) -> Enclosure | None:
-        """sum_g max(||soft(z_g, l1)|| - strength_g, 0)^2 / (2 l2); None if it is infinite."""
+        """sum_g dist(soft(z_g, l1), strength_g times the dual ball)^2 / (2 l2); None if it is infinite."""
         step, (by_z, l1) = _common(unit, self.l1)
         low = high = Fraction(0)
         for strength, block in self._blocks(z):
-            square = sum(max(one * by_z - l1, 0) ** 2 for one in block) * step * step
-            if square <= strength * strength:
+            excess = [max(one * by_z - l1, 0) for one in block]
+            if self._inside(excess, strength / step):
                 continue
             if self.l2 == 0:
                 return None
-            # Errors of the root are multiplied by the excess, which is less than the root, and divided by l2.
+            # Errors of a root are multiplied by the excess, which is less than the root, and divided by l2.
+            square = sum(one * one for one in excess) * step * step
             finer = max(bits + _magnitude(square) // 2 + 2 - _magnitude(self.l2), 0)
-            below, above = (max(Fraction(end, 1 << finer) - strength, 0) for end in root(square, finer))
-            low, high = low + below * below, high + above * above
+            below, above = self._square(excess, step, strength, finer)
+            low, high = low + below, high + above
         return (low / (2 * self.l2), high / (2 * self.l2)) if self.l2 else (low, high)
+
+
+class MaxGroups(Groups):
+    """sum_g strength_g max |X_g| + l1 ||X||_1 + (l2/2) ||X||^2, whose dual norm is the sum of sizes: all is exact."""
+
+    def _norm(self, block: list[int], unit: Fraction, bits: int) -> tuple[Fraction | int, Fraction | int]:
+        exact = max(map(abs, block)) * unit * (1 << bits)
+        return exact, exact
+
+    def _inside(self, excess: list[int], limit: Fraction) -> bool:
+        return sum(excess) <= limit
+
+    def _square(self, excess: list[int], unit: Fraction, strength: Fraction, bits: int) -> Enclosure:
+        """The nearest point of the ball lowers numbers above a level c to c, with sum_e max(w_e - c, 0) = strength."""
+        numbers = sorted(excess, reverse=True)
+        total, level = 0, Fraction(0)
+        for count, one in enumerate(numbers, 1):
+            total += one
+            level = (total - strength / unit) / count
+            if count == len(numbers) or numbers[count] <= level:
+                break
+        square = sum((min(Fraction(one), level) ** 2 for one in numbers), Fraction(0)) * unit * unit
+        return square, square

@@ -46,12 +46,14 @@ class ElasticNet:
 
 @dataclass(frozen=True)
 class Groups:
-    """sum_g strength_g ||X_g|| + l1 ||X||_1 + (l2/2) ||X||^2."""
+    """sum_g strength_g N(X_g) + l1 ||X||_1 + (l2/2) ||X||^2, N the norm that ``kind`` names; perhaps with X >= 0."""
 
+    kind: str
     l1: float
     l2: float
     group_of: np.ndarray
     strengths: np.ndarray
+    positive: bool
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ class Proof:
     @property
     def statement(self) -> str:
         """The problem in words."""
-        own = "" if Loss.known[self.loss].allowed is None else f" ({self.parameter:.17g})"
+        parameter = "" if Loss.known[self.loss].allowed is None else f" ({self.parameter:.17g})"
         weights = "equal" if (self.s == self.s[0]).all() else "unequal"
         if isinstance(self.penalty, ElasticNet):
             g = self.penalty
@@ -93,13 +95,14 @@ class Proof:
             parts += ["bounds"] * bool(np.isfinite(g.lower).any() or np.isfinite(g.upper).any())
             penalty = "elastic net: " + ", ".join(parts)
         else:
+            own, kind = self.penalty.strengths, self.penalty.kind.replace("_", " ")
             penalty = (
-                f"{self.penalty.strengths.size} groups of strengths {self.penalty.strengths.min():.6g} to "
-                f"{self.penalty.strengths.max():.6g}, l1 = {self.penalty.l1:.17g}, l2 = {self.penalty.l2:.17g}"
+                f"{own.size} {kind} of strengths {own.min():.6g} to {own.max():.6g}, l1 = {self.penalty.l1:.17g}, "
+                f"l2 = {self.penalty.l2:.17g}{', coefficients >= 0' * self.penalty.positive}"
             )
         return (
             f"{self.samples} samples of {weights} weight, {self.features} features, {self.outputs} "
-            f"output{'s' * (self.outputs > 1)}, {self.data} data; {self.loss} loss{own}; {penalty}; "
+            f"output{'s' * (self.outputs > 1)}, {self.data} data; {self.loss} loss{parameter}; {penalty}; "
             f"{'an' if self.intercept else 'no'} intercept"
         )
 
@@ -261,7 +264,7 @@ class _Arrays:
 
 def _penalty(value: Any, take: _Arrays, d: int) -> ElasticNet | Groups:
     part = _Part(value, "penalty", "kind", "l1", "l2")
-    kind, l1, l2 = part.text("kind", ("elastic_net", "groups")), part.number("l1"), part.number("l2")
+    kind, l1, l2 = part.text("kind", ("elastic_net", "groups", "max_groups")), part.number("l1"), part.number("l2")
     if l1 < 0 or l2 < 0:
         raise Refused("its penalty is negative")
     if kind == "elastic_net":
@@ -279,4 +282,7 @@ def _penalty(value: Any, take: _Arrays, d: int) -> ElasticNet | Groups:
     strengths = take("strengths", (size,))
     if (strengths < 0).any():
         raise Refused("its penalty is negative")
-    return Groups(l1, l2, group_of, strengths)
+    positive = "lower" in take.left
+    if positive and take("lower", (d,)).any():
+        raise Refused("its groups have a lower bound other than zero")
+    return Groups(kind, l1, l2, group_of, strengths, positive)

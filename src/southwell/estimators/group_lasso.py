@@ -29,7 +29,7 @@ class GroupRegressor(LinearRegressor):
         raise NotImplementedError
 
     def _state(self, X: Given, target: np.ndarray, weights: np.ndarray | None) -> Problem:
-        # A problem of blocks needs a penalty. While its strengths are still to be chosen, any will do.
+        # While its strengths are still to be chosen, any will do.
         strengths = Strengths(0.0, 0.0, group=1.0) if self._chooses else self._strengths(float(X.shape[0]))
         penalty = self._penalty(self._groups(X.shape[1]), strengths)
         return self._stated(BlockProblem, X, target, weights, self._loss(), penalty)
@@ -39,8 +39,8 @@ class GroupRegressor(LinearRegressor):
         return penalty
 
 
-def grouped(groups: Given, weights: Given, features: int) -> Groups:
-    """The penalty over the groups that ``GroupLasso`` is given."""
+def grouped(groups: Given, weights: Given, sign: Given, features: int) -> Groups:
+    """The penalty over the groups that ``GroupLasso`` is given; ``sign``: are coefficients >= 0?"""
     if integral(groups):
         if groups < 1:
             raise ValueError(
@@ -49,7 +49,7 @@ def grouped(groups: Given, weights: Given, features: int) -> Groups:
         groups = np.arange(features) // int(min(groups, features))
     elif groups is None or isinstance(groups, str | float | bool | np.generic):
         raise TypeError(f"groups must be an int, a label for each feature or lists of features; got {shown(groups)}.")
-    return Groups(groups=groups, weights=weights).settled(features)
+    return Groups(groups=groups, weights=weights, positive=sign).settled(features)
 
 
 class GroupLasso(GroupRegressor):
@@ -71,7 +71,10 @@ class GroupLasso(GroupRegressor):
     l2 : float
         Strength of the ridge penalty.
     weights : array of shape (n_groups,), "size" or None
-        Factors of the groups, in order (of sorted labels); "size" takes the square root of their sizes. None: all 1.
+        Factors of the groups, in order (of sorted labels); 0 leaves a group without this penalty; "size" takes the
+        square root of their sizes. None: all 1.
+    positive : bool
+        Allow only coefficients >= 0.
     fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
         As for ``ElasticNet``.
 
@@ -100,7 +103,8 @@ class GroupLasso(GroupRegressor):
 
     def __init__(self, groups: Given = 1, alpha: float = 1.0, *, l1_ratio: float = 0.0, l2: float = 0.0,
                  weights: Given = None, fit_intercept: bool = True, max_iter: int = 10_000, tol: float = 1e-6,
-                 warm_start: bool = False, random_state: int | np.random.RandomState | None = None,
+                 warm_start: bool = False, positive: bool = False,
+                 random_state: int | np.random.RandomState | None = None,
                  method: str | Method = "auto", n_jobs: int | None = None,
                  verbose: bool | int = 0) -> None:  # fmt: skip
         self.groups = groups
@@ -112,6 +116,7 @@ class GroupLasso(GroupRegressor):
         self.max_iter = max_iter
         self.tol = tol
         self.warm_start = warm_start
+        self.positive = positive
         self.random_state = random_state
         self.method = method
         self.n_jobs = n_jobs
@@ -122,4 +127,4 @@ class GroupLasso(GroupRegressor):
         return over_groups(alpha, ratio, positive("l2", self.l2, zero=True))
 
     def _groups(self, features: int) -> Groups:
-        return grouped(self.groups, self.weights, features)
+        return grouped(self.groups, self.weights, self.positive, features)

@@ -41,7 +41,7 @@ class GroupLassoCV(ChoosesAlpha, GroupRegressor):
         Any scikit-learn scorer; None is the mean squared error.
     one_standard_error : bool
         Choose the strongest penalty whose error is within one standard error of the least.
-    fit_intercept, max_iter, tol, verbose, n_jobs, random_state, method
+    fit_intercept, positive, max_iter, tol, verbose, n_jobs, random_state, method
         As for ``GroupLasso``.
 
     Attributes
@@ -71,7 +71,8 @@ class GroupLassoCV(ChoosesAlpha, GroupRegressor):
     def __init__(self, groups: Given = 1, *, l1_ratio: float | Sequence[float] = 0.0, l2: float = 0.0,
                  weights: Given = None, eps: float = 1e-3, alphas: int | ArrayLike = 100, fit_intercept: bool = True,
                  max_iter: int = 10_000, tol: float = 1e-6, cv: Given = None, verbose: bool | int = 0,
-                 n_jobs: int | None = None, random_state: int | np.random.RandomState | None = None,
+                 n_jobs: int | None = None, positive: bool = False,
+                 random_state: int | np.random.RandomState | None = None,
                  method: str | Method = "auto", scoring: str | Callable[..., float] | None = None,
                  one_standard_error: bool = False) -> None:  # fmt: skip
         self.groups = groups
@@ -86,6 +87,7 @@ class GroupLassoCV(ChoosesAlpha, GroupRegressor):
         self.cv = cv
         self.verbose = verbose
         self.n_jobs = n_jobs
+        self.positive = positive
         self.random_state = random_state
         self.method = method
         self.scoring = scoring
@@ -95,4 +97,4 @@ class GroupLassoCV(ChoosesAlpha, GroupRegressor):
         return over_groups(*setting, positive("l2", self.l2, zero=True))
 
     def _groups(self, features: int) -> Groups:
-        return grouped(self.groups, self.weights, features)
+        return grouped(self.groups, self.weights, self.positive, features)

@@ -40,7 +40,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
     class_weight : dict, "balanced" or None
     multi_class : {"ovr", "multinomial", "auto"}
         How three or more classes are treated: each against the rest, or all together in one problem, which "auto"
-        means. The latter needs a penalty, and memory for n_samples times n_classes numbers.
+        means. The latter needs memory for n_samples times n_classes numbers.
     sparse_coef : bool
         Store ``coef_`` as a sparse matrix, and keep no dual points: for thousands of classes.
     fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
@@ -110,11 +110,6 @@ class LogisticRegression(Probabilities, LinearClassifier):
             return super()._first(data)
         total = data.total
         strengths = self._strengths(total)
-        if strengths.l1 == 0 and strengths.l2 == 0:
-            raise ValueError(
-                f"multi_class={self.multi_class!r} needs a penalty; got penalty={self.penalty!r}, C={self.C!r}. Take a "
-                "large C, or multi_class='ovr'."
-            )
         net = ElasticNet(l1=strengths.l1, l2=strengths.l2)
         return self._stated(BlockProblem, data.X, data.targets(0), data.weights, losses.Softmax(), net)
 

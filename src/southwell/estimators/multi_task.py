@@ -21,8 +21,10 @@ from .group_lasso import GroupRegressor
 class MultiTaskRegressor(GroupRegressor):
     """Base of least squares for several targets under a penalty of the rows of their coefficients."""
 
+    positive: bool
+
     def _groups(self, features: int) -> Groups:
-        return Groups()
+        return Groups(positive=self.positive)
 
     def _data(self, X: Given, y: Given, sample_weight: Given, params: dict[str, Any]) -> FitData:
         data = super()._data(X, y, sample_weight, params)
@@ -55,6 +57,8 @@ class MultiTaskElasticNet(MultiTaskRegressor):
         Strength of the penalty, > 0.
     l1_ratio : float
         The share of the norms of features in the penalty, from 0 to 1.
+    positive : bool
+        Allow only coefficients >= 0.
     copy_X, selection
         Ignored; for compatibility with scikit-learn. X is never changed.
     fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
@@ -79,7 +83,7 @@ class MultiTaskElasticNet(MultiTaskRegressor):
     """
 
     def __init__(self, alpha: float = 1.0, *, l1_ratio: float = 0.5, fit_intercept: bool = True, copy_X: bool = True,
-                 max_iter: int = 10_000, tol: float = 1e-6, warm_start: bool = False,
+                 max_iter: int = 10_000, tol: float = 1e-6, warm_start: bool = False, positive: bool = False,
                  random_state: int | np.random.RandomState | None = None, selection: str = "cyclic",
                  method: str | Method = "auto", n_jobs: int | None = None,
                  verbose: bool | int = 0) -> None:  # fmt: skip
@@ -90,6 +94,7 @@ class MultiTaskElasticNet(MultiTaskRegressor):
         self.max_iter = max_iter
         self.tol = tol
         self.warm_start = warm_start
+        self.positive = positive
         self.random_state = random_state
         self.selection = selection
         self.method = method
@@ -118,11 +123,12 @@ class MultiTaskLasso(MultiTaskElasticNet):
     """
 
     def __init__(self, alpha: float = 1.0, *, fit_intercept: bool = True, copy_X: bool = True, max_iter: int = 10_000,
-                 tol: float = 1e-6, warm_start: bool = False, random_state: int | np.random.RandomState | None = None,
+                 tol: float = 1e-6, warm_start: bool = False, positive: bool = False,
+                 random_state: int | np.random.RandomState | None = None,
                  selection: str = "cyclic", method: str | Method = "auto", n_jobs: int | None = None,
                  verbose: bool | int = 0) -> None:  # fmt: skip
         super().__init__(
             alpha, l1_ratio=1.0, fit_intercept=fit_intercept, copy_X=copy_X, max_iter=max_iter, tol=tol,
-            warm_start=warm_start, random_state=random_state, selection=selection, method=method, n_jobs=n_jobs,
-            verbose=verbose,
+            warm_start=warm_start, positive=positive, random_state=random_state, selection=selection, method=method,
+            n_jobs=n_jobs, verbose=verbose,
         )  # fmt: skip

@@ -33,7 +33,7 @@ class MultiTaskElasticNetCV(ChoosesAlpha, MultiTaskRegressor):
         Any scikit-learn scorer; None is the mean squared error over all targets.
     one_standard_error : bool
         Choose the strongest penalty whose error is within one standard error of the least.
-    fit_intercept, max_iter, tol, copy_X, verbose, n_jobs, random_state, selection, method
+    fit_intercept, positive, max_iter, tol, copy_X, verbose, n_jobs, random_state, selection, method
         As for ``MultiTaskElasticNet``.
 
     Attributes
@@ -62,7 +62,7 @@ class MultiTaskElasticNetCV(ChoosesAlpha, MultiTaskRegressor):
 
     def __init__(self, *, l1_ratio: float | Sequence[float] = 0.5, eps: float = 1e-3, alphas: int | ArrayLike = 100,
                  fit_intercept: bool = True, max_iter: int = 10_000, tol: float = 1e-6, cv: Given = None,
-                 copy_X: bool = True, verbose: bool | int = 0, n_jobs: int | None = None,
+                 copy_X: bool = True, verbose: bool | int = 0, n_jobs: int | None = None, positive: bool = False,
                  random_state: int | np.random.RandomState | None = None, selection: str = "cyclic",
                  method: str | Method = "auto", scoring: str | Callable[..., float] | None = None,
                  one_standard_error: bool = False) -> None:  # fmt: skip
@@ -76,6 +76,7 @@ class MultiTaskElasticNetCV(ChoosesAlpha, MultiTaskRegressor):
         self.copy_X = copy_X
         self.verbose = verbose
         self.n_jobs = n_jobs
+        self.positive = positive
         self.random_state = random_state
         self.selection = selection
         self.method = method
@@ -102,12 +103,12 @@ class MultiTaskLassoCV(MultiTaskElasticNetCV):
 
     def __init__(self, *, eps: float = 1e-3, alphas: int | ArrayLike = 100, fit_intercept: bool = True,
                  max_iter: int = 10_000, tol: float = 1e-6, copy_X: bool = True, cv: Given = None,
-                 verbose: bool | int = 0, n_jobs: int | None = None,
+                 verbose: bool | int = 0, n_jobs: int | None = None, positive: bool = False,
                  random_state: int | np.random.RandomState | None = None, selection: str = "cyclic",
                  method: str | Method = "auto", scoring: str | Callable[..., float] | None = None,
                  one_standard_error: bool = False) -> None:  # fmt: skip
         super().__init__(
             l1_ratio=1.0, eps=eps, alphas=alphas, fit_intercept=fit_intercept, max_iter=max_iter, tol=tol,
-            copy_X=copy_X, cv=cv, verbose=verbose, n_jobs=n_jobs, random_state=random_state, selection=selection,
-            method=method, scoring=scoring, one_standard_error=one_standard_error,
+            copy_X=copy_X, cv=cv, verbose=verbose, n_jobs=n_jobs, positive=positive, random_state=random_state,
+            selection=selection, method=method, scoring=scoring, one_standard_error=one_standard_error,
         )  # fmt: skip

@@ -36,7 +36,8 @@ def dual_refusal(problem: Problem) -> str | None:
     """Why the dual side cannot move, if it cannot."""
     if not problem.intercept and problem.penalty.least_l2 > 0:
         return None
-    given = "an intercept" if problem.intercept else "l2 = 0"
+    without = "l2 = 0" if problem.penalty.ridge == 0 else "features of weight 0"
+    given = "an intercept" if problem.intercept else without
     return f"Block coordinate descent on the dual side needs l2 > 0 and no intercept; this problem has {given}."
 
 

@@ -2,11 +2,11 @@
 
     P(X)   = sum_i s_i phi_i(m_i) + sum_g g_g(X_g)                     M = A X
     D(Y)   = - sum_i s_i phi_i*(y_i) - sum_g g_g*(-Z_g)                Z = A'(s o Y)
-    g(X)   = strength ||X|| + l1 ||X||_1 + (l2/2) ||X||^2              over the rows X_g of a group of features
+    g(X)   = strength N(X) + l1 ||X||_1 + (l2/2) ||X||^2               over the rows X_g of a group of features
 
 Feasible means: sum_i s_i y_i = 0 if there is an intercept (a last column of ones in A), and
-||soft(Z_g, l1)|| <= strength if l2 = 0. Losses are those of ``southwell.losses``, over classes, or of one margin and
-then summed over the columns of M.
+N*(soft(Z_g, l1)) <= strength if l2 = 0, for the dual N* of the norm N (``NORMS``). Losses are those of
+``southwell.losses``, over classes, or of one margin and then summed over the columns of M.
 
 Paper      Qin, Scheinberg, Goldfarb, "Efficient block-coordinate descent algorithms for the group lasso", Mathematical
            Programming Computation 5, 2013: a proximal step for each block, with the block's own Lipschitz constant.
@@ -36,60 +36,91 @@ from .._typing import Numbers
 from ..losses import ClassLoss, Loss
 
 
+def _clipped(U: Numbers, by: float) -> Numbers:
+    """The prox of ``by`` times the maximum norm: U less its projection on the l1 ball of radius ``by`` (Duchi,
+    Shalev-Shwartz, Singer and Chandra 2008)."""
+    sizes = np.sort(np.abs(U), axis=None)[::-1]
+    levels = (np.cumsum(sizes) - by) / np.arange(1, sizes.size + 1)
+    level = max(levels.max(), 0.0) if by > 0 else np.inf
+    return np.clip(U, -level, level)
+
+
+def _shrunk(U: Numbers, by: float) -> Numbers:
+    size = np.sqrt((U**2).sum())
+    return max(1 - by / size, 0.0) * U if size > 0 else U
+
+
+NORMS: dict[str, tuple[Any, Any, Any]] = {
+    "euclidean": (lambda X: np.sqrt((X**2).sum()), lambda W: np.sqrt((W**2).sum()), _shrunk),
+    "maximum": (lambda X: np.abs(X).max(), lambda W: np.abs(W).sum(), _clipped),
+}
+"""Of each norm: its value, its dual norm, and its prox with a given factor."""
+
+
 @dataclass(frozen=True)
 class Block:
-    """A group of features and its penalty."""
+    """A group of features and its penalty; ``nonnegative`` allows no number below zero."""
 
     features: np.ndarray
     strength: float = 0.0
     l1: float = 0.0
     l2: float = 0.0
+    norm: str = "euclidean"
+    nonnegative: bool = False
 
     def value(self, X: Numbers) -> float:
         X = X[self.features]
-        return float(self.strength * np.sqrt((X**2).sum()) + self.l1 * np.abs(X).sum() + self.l2 / 2 * (X**2).sum())
+        if self.nonnegative and (X < 0).any():
+            return np.inf
+        size = NORMS[self.norm][0](X)
+        return float(self.strength * size + self.l1 * np.abs(X).sum() + self.l2 / 2 * (X**2).sum())
+
+    def _soft(self, V: Numbers, by: float) -> Numbers:
+        return np.maximum(V - by, 0) if self.nonnegative else np.sign(V) * np.maximum(np.abs(V) - by, 0)
 
     def prox(self, V: Numbers, step: float) -> Numbers:
-        U = _soft(V, step * self.l1)
-        norm = np.sqrt((U**2).sum())
-        shrink = max(1 - step * self.strength / norm, 0.0) if norm > 0 else 0.0
-        return shrink * U / (1 + step * self.l2)
+        U = self._soft(V, step * self.l1)
+        return NORMS[self.norm][2](U, step * self.strength) / (1 + step * self.l2)
 
     def conjugate_gradient(self, V: Numbers) -> Numbers:
         """argmax_X  <V, X> - g(X): a prox of the penalty without l2, with step 1 / l2."""
         return replace(self, l2=0.0).prox(V / self.l2, 1 / self.l2)
 
-    def excess(self, Z: Numbers) -> float:
-        """max(||soft(Z, l1)|| - strength, 0): by how much these slopes violate the constraint of l2 = 0."""
-        return float(np.sqrt((_soft(Z[self.features], self.l1) ** 2).sum()) - self.strength)
+    def excess(self, V: Numbers) -> float:
+        """N*(soft(V, l1)) - strength: where positive, V violates the constraint of l2 = 0."""
+        return float(NORMS[self.norm][1](self._soft(V[self.features], self.l1)) - self.strength)
 
-    def conjugate(self, Z: Numbers) -> float:
-        over = self.excess(Z)
-        if self.l2 > 0:
-            return max(over, 0.0) ** 2 / (2 * self.l2)
-        return np.inf if over > 1e-12 * (self.strength + self.l1) else 0.0
+    def conjugate(self, V: Numbers) -> float:
+        if self.l2 > 0:  # by Moreau's identity, the squared distance of soft(V, l1) from the dual ball
+            W = self._soft(V[self.features], self.l1)
+            return float((NORMS[self.norm][2](W, self.strength) ** 2).sum() / (2 * self.l2))
+        return np.inf if self.excess(V) > 1e-12 * (self.strength + self.l1) else 0.0
 
-    def feasible_scale(self, Z: Numbers) -> float:
-        """The largest t <= 1 with ||soft(t Z, l1)|| <= strength."""
-        if self.excess(Z) <= 0:
+    def feasible_scale(self, V: Numbers) -> float:
+        """The largest t <= 1 with N*(soft(t V, l1)) <= strength."""
+        if self.excess(V) <= 0:
             return 1.0
         if self.strength == 0:
-            return float(self.l1 / np.abs(Z[self.features]).max())
-        return float(brentq(lambda t: self.excess(t * Z), 0.0, 1.0, xtol=1e-300, rtol=4 * np.finfo(float).eps))
+            return float(self.l1 / np.abs(self._soft(V[self.features], 0.0)).max())
+        return float(brentq(lambda t: self.excess(t * V), 0.0, 1.0, xtol=1e-300, rtol=4 * np.finfo(float).eps))
 
 
 def blocks_of(penalty: Any, n_features: int) -> list[Block]:
-    """The blocks of ``Groups`` or ``ElasticNet``."""
+    """The blocks of a penalty on groups, or of ``ElasticNet``."""
     if not hasattr(penalty, "groups"):
         w = np.ones(n_features) if penalty.weights is None else np.broadcast_to(penalty.weights, n_features)
-        return [Block(np.array([j]), 0.0, penalty.l1 * w[j], penalty.l2 * w[j]) for j in range(n_features)]
+        sign = penalty.lower is not None
+        return [
+            Block(np.array([j]), 0.0, penalty.l1 * w[j], penalty.l2 * w[j], nonnegative=sign) for j in range(n_features)
+        ]
     group_of = penalty.group_of(n_features)
     members = [np.flatnonzero(group_of == g) for g in range(group_of.max() + 1)]
     roots = np.sqrt([len(features) for features in members])
     w = roots if isinstance(penalty.weights, str) else np.ones(len(members)) * (
         1.0 if penalty.weights is None else penalty.weights
     )  # fmt: skip
-    return [Block(g, penalty.strength * v, penalty.l1, penalty.l2) for g, v in zip(members, w, strict=True)]
+    own = {"norm": penalty.norm, "nonnegative": penalty.positive}
+    return [Block(g, penalty.strength * v, penalty.l1, penalty.l2, **own) for g, v in zip(members, w, strict=True)]
 
 
 def block_objective(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, blocks: list[Block], X: Numbers) -> float:
@@ -172,9 +203,9 @@ def block_certificate(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, blocks:
     Y = _derivative(loss, A @ X, b) if Y is None else np.asarray(Y, dtype=float).reshape(len(s), -1)
     Y = balanced(b, s, loss, Y) if intercept else Y
     Z = A.T @ (s[:, None] * Y)
-    t = [min([1.0, *(g.feasible_scale(Z) for g in blocks if tight or g.l2 == 0)]) for tight in (False, True)]
+    t = [min([1.0, *(g.feasible_scale(-Z) for g in blocks if tight or g.l2 == 0)]) for tight in (False, True)]
     P = block_objective(A, b, s, loss, blocks, X)
-    D = max(-s @ _per_sample(loss, "conjugate", v * Y, b) - sum(g.conjugate(v * Z) for g in blocks) for v in t)
+    D = max(-s @ _per_sample(loss, "conjugate", v * Y, b) - sum(g.conjugate(-v * Z) for g in blocks) for v in t)
     return P, D, P - D
 
 
@@ -199,10 +230,6 @@ def balanced(b: Numbers, s: Numbers, loss: Loss, Y: Numbers) -> Numbers:
 def width(loss: Loss, b: Numbers) -> int:
     """The number of columns of X."""
     return int(np.max(b)) + 1 if isinstance(loss, ClassLoss) else 1 if np.ndim(b) == 1 else b.shape[1]
-
-
-def _soft(V: Numbers, by: float) -> Numbers:
-    return np.sign(V) * np.maximum(np.abs(V) - by, 0)
 
 
 def _per_sample(loss: Loss, name: str, M: Numbers, b: Numbers) -> Numbers:

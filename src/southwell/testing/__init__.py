@@ -10,7 +10,8 @@ Each check raises ``AssertionError`` with the law that is broken and a point whe
 SciPy, and compare with brute force (bisection, golden section, dense products, counting), never with another formula.
 """
 
-from .blocks import check_block_loss, check_block_penalty
+from .block_penalties import check_block_penalty
+from .blocks import check_block_loss
 from .designs import check_design
 from .losses import check_loss
 from .penalties import check_penalty

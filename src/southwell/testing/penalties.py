@@ -104,7 +104,7 @@ def _prox(penalty: Any, core: Any, rows: np.ndarray, box: Any) -> None:
             lo, hi = np.clip(v - 1, *box), np.clip(v + 1, *box)
             reach = 2 * (np.abs(v) + np.abs(got) + 1) + np.abs(lo) + np.abs(hi)
             want = golden(lambda x: -core.value(x) - (x - v) ** 2 / (2 * step),  # noqa: B023
-                          np.maximum(box[0], -reach), np.minimum(box[1], reach), 80)[0]  # fmt: skip
+                          np.maximum(box[0], -reach), np.minimum(box[1], reach), 60)[0]  # fmt: skip
             hold(penalty, "prox minimises g(x) + (x - v)^2 / (2 step)", close(got, want, 1e-6, np.abs(v)),
                  j=j, v=v, step=step, prox=got, brute_force=want)  # fmt: skip
             # Sharper than brute force: (v - p) / step is a subgradient at p, so the line with this slope lies below g
@@ -127,7 +127,7 @@ def _supremum(core: Any, v: np.ndarray, box: Any) -> np.ndarray:
         return v * x - core.value(x)
 
     near = np.clip([-10.0, 10.0], lo[:, None], hi[:, None]).T  # with a wide range, rounding can hide a maximum near 0
-    best = np.maximum(golden(f, lo, hi)[1], golden(f, near[0], near[1], 80)[1])
+    best = np.maximum(golden(f, lo, hi)[1], golden(f, near[0], near[1], 60)[1])
     grows = np.zeros(v.size, dtype=bool)
     for end, far in ((lo, -FAR), (hi, FAR)):
         endless = end == far

@@ -1,0 +1,1 @@
+#include "core/design/kernel_loops.hpp"

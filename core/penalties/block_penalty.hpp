@@ -1,0 +1,173 @@
+// g(x) = strength N(x) + l1 ||x||_1 + (l2/2) ||x||^2 on a block of numbers, N a norm (norms/norm.hpp): group
+// lasso, sparse group lasso, rows of a coefficient matrix, all with the elastic part; perhaps on x >= 0
+// alone. As norms are absolute, that sign replaces soft(v, l1) by max(v - l1, 0), and nothing else.
+#pragma once
+#include "core/penalties/all.hpp"
+#include <vector>
+
+namespace southwell {
+
+class BlockPenalty {
+public:
+  BlockPenalty() = default; // none at all
+  BlockPenalty(AnyNorm norm, Real strength, Real l1, Real l2, bool positive = false)
+      : norm_(norm), strength_(strength), l1_(l1), l2_(l2), positive_(positive) {}
+
+  bool kinked() const { return kink() > 0 || positive_; } // may it hold the block at zero?
+  // Is it no penalty at all, so that x may be of any size, or grow along the sign of v?
+  bool free() const { return kink() == 0 && l2_ == 0 && !positive_; }
+  bool open(Real v) const { return kink() == 0 && l2_ == 0 && (!positive_ || v > 0); }
+  Real kink() const { return strength_ > 0 ? strength_ : l1_; }
+  Real l2() const { return l2_; }
+  bool by_numbers() const { return strength_ == 0; } // is it a sum over the numbers of the block?
+  BlockPenalty eased(Real times) const { return {norm_, times * strength_, times * l1_, l2_, positive_}; }
+  BlockPenalty with_ridge(Real more) const { return {norm_, strength_, l1_, l2_ + more, positive_}; }
+
+  Real value(CVec x) const {
+    Real sum = 0;
+    for (const Real v : x) {
+      if (positive_ && v < 0) return infinity;
+      sum += std::abs(v);
+    }
+    Real total = l1_ * sum;
+    if (strength_ > 0) total += strength_ * norm_value(x);
+    if (l2_ > 0) {
+      const Real size = length(x, [](Real v) { return v; });
+      total += l2_ / 2 * size * size;
+    }
+    return total;
+  }
+  // argmin_x  g(x) + ||x - v||^2 / (2 step), in place
+  void prox(Vec v, Real step) const {
+    for (Real& u : v) u = shrunk(u, step * l1_);
+    norm_prox(v, step * strength_, 1 / (1 + step * l2_));
+  }
+  Real prox_of_number(Real v, Real step) const { return shrunk(v, step * l1_) / (1 + step * l2_); }
+  // argmax_x  <v, x> - g(x), in place; needs l2 > 0
+  void conjugate_gradient(Vec v) const {
+    for (Real& u : v) u = shrunk(u, l1_);
+    norm_prox(v, strength_, 1 / l2_);
+  }
+  // How far `scale` v is from the subdifferential at zero: its length beyond soft thresholding and N.
+  Real distance(CVec v, Real scale = 1) const {
+    return std::visit(
+        [&](const auto& norm) {
+          return norm.distance(v, strength_, [&](Real u) { return excess(scale * u); });
+        },
+        norm_);
+  }
+  Real conjugate(CVec v, Real scale = 1) const {
+    const Real over = distance(v, scale);
+    if (l2_ > 0) return over * over / (2 * l2_);
+    // the distance adds rounding of its own, of the size of v
+    return over > 1e-12 * (strength_ + l1_) ? infinity : 0;
+  }
+  // By how much `scale` v breaks the optimality of zero, rounding apart.
+  Real violation(CVec v, Real scale) const {
+    const Real over = distance(v, scale);
+    return over > 1e-13 * (strength_ + l1_) ? over : 0;
+  }
+  // Is zero the best, whatever slope within `radius` of `scale` v there is? Soft thresholding makes no
+  // distance larger, and N* at most by a factor.
+  bool surely_zero(CVec v, Real scale, Real radius) const {
+    const Real size = std::abs(scale) * length(v, [](Real u) { return u; }),
+               room = radius + 1e-10 * (size + strength_ + l1_);
+    if (strength_ > 0) return dual(v, scale) + lipschitz(v.size()) * room < strength_;
+    return std::all_of(v.begin(), v.end(),
+                       [&](Real u) { return (positive_ ? scale * u : std::abs(scale * u)) + room < l1_; });
+  }
+  // The largest t <= 1 with t sign v in dom g*, l2 not counted: N*(soft(t v, l1)) <= strength. That is convex
+  // and rises in t, so Newton from the right comes down to the root and never falls short of it.
+  Real feasible_scale(CVec v, Real sign = 1) const {
+    Real size = dual(v, sign);
+    if (!(size > strength_)) return 1;
+    if (!(size > 1e-140 && size < 1e140)) { // in other units, or squares would overflow or vanish
+      std::vector<Real> scaled(v.begin(), v.end());
+      for (Real& u : scaled) u /= size;
+      return BlockPenalty{norm_, strength_ / size, l1_ / size, l2_, positive_}.feasible_scale(scaled, sign);
+    }
+    if (strength_ == 0) {
+      Real most = 0;
+      for (const Real u : v) most = std::max(most, sided(sign * u));
+      return l1_ / most;
+    }
+    Real t = 1;
+    for (int step = 0; step < 100 && size > strength_ * (1 + 1e-15); ++step) {
+      const Real growth = std::visit(
+          [&](const auto& norm) { return norm.dual_growth(v, [&](Real u) { return excess(t * sign * u); }); },
+          norm_);
+      const Real next = t - (size - strength_) / growth;
+      if (!(next < t && next > 0)) break;
+      t = next;
+      size = dual(v, t * sign);
+    }
+    return t;
+  }
+
+  // The same with all rounding errors counted; `sizes` bound from above what counts of the numbers of
+  // -slopes.
+  Real value_above(CVec x) const {
+    return (1 + 2 * Real(x.size() + 8) * rounding::unit) * value(x) + rounding::tiny;
+  }
+  Real conjugate_above(CVec sizes) const {
+    const std::vector<Real> beyond = excess_above(sizes);
+    const Real strength = less(strength_);
+    if (l2_ > 0) {
+      const Real over =
+          std::visit([&](const auto& norm) { return norm.distance_above(beyond, strength); }, norm_);
+      return over > 0 ? (1 + 16 * rounding::unit) * over * (over / (2 * l2_)) + rounding::tiny : 0;
+    }
+    return dual_above(beyond) > strength ? infinity : 0;
+  }
+  Real feasible_scale_below(CVec sizes) const { // l2 not counted
+    std::vector<Real> scaled(sizes.begin(), sizes.end());
+    Real scale = feasible_scale(sizes);
+    for (int k = 0; k < 60 && scale > 0; ++k) { // until it surely is one
+      for (std::size_t t = 0; t < scaled.size(); ++t) scaled[t] = scale * sizes[t] * (1 + 4 * rounding::unit);
+      if (dual_above(excess_above(scaled)) <= less(strength_)) return scale;
+      scale *= 1 - std::ldexp(rounding::unit, k + 2);
+    }
+    return 0;
+  }
+  // What counts of the number -slope, at most.
+  Real size_above(Real slope, Real radius) const {
+    return std::max(sided(-slope) + std::abs(slope) * 4 * rounding::unit + 1.01 * radius, 0.0);
+  }
+
+private:
+  friend class BlockPiece;
+
+  Real sided(Real v) const { return positive_ ? v : std::abs(v); } // what counts of a slope
+  Real excess(Real v) const { return std::max(sided(v) - l1_, 0.0); }
+  Real shrunk(Real v, Real l1) const { return positive_ ? std::max(v - l1, 0.0) : soft(v, l1); }
+  static Real less(Real strength) { return strength * (1 - 4 * rounding::unit); } // it was computed
+
+  Real dual(CVec v, Real scale) const {
+    return std::visit(
+        [&](const auto& norm) { return norm.dual(v, [&](Real u) { return excess(scale * u); }); }, norm_);
+  }
+  Real norm_value(CVec x) const {
+    return std::visit([&](const auto& norm) { return norm.value(x); }, norm_);
+  }
+  void norm_prox(Vec v, Real radius, Real factor) const {
+    if (radius > 0) return std::visit([&](const auto& norm) { norm.prox(v, radius, factor); }, norm_);
+    for (Real& u : v) u *= factor;
+  }
+  Real lipschitz(std::size_t size) const {
+    return std::visit([&](const auto& norm) { return norm.lipschitz(Index(size)); }, norm_);
+  }
+  Real dual_above(CVec w) const {
+    return std::visit([&](const auto& norm) { return southwell::dual_above(norm, w); }, norm_);
+  }
+  std::vector<Real> excess_above(CVec sizes) const {
+    std::vector<Real> beyond(sizes.begin(), sizes.end());
+    for (Real& v : beyond) v = (1 + 4 * rounding::unit) * std::max(v - less(l1_), 0.0);
+    return beyond;
+  }
+
+  AnyNorm norm_;
+  Real strength_ = 0, l1_ = 0, l2_ = 0;
+  bool positive_ = false;
+};
+
+} // namespace southwell
