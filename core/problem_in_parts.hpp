@@ -111,6 +111,8 @@ private:
     for (const Problem* part : parts) {
       if (part->design.cols() != one.design.cols() || part->has_intercept() != one.has_intercept())
         throw std::invalid_argument("all parts must have the same features");
+      if (part->penalty.kink() != one.penalty.kink() || part->penalty.ridge() != one.penalty.ridge())
+        throw std::invalid_argument("all parts must have the same penalty");
       for (Index j = 0; j < one.design.cols(); ++j)
         if (part->design.constant(j) != one.design.constant(j))
           throw std::invalid_argument("all parts must be centred alike");

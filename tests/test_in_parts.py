@@ -201,6 +201,9 @@ def test_what_parts_cannot_do_is_refused_with_the_reason():
     one, other = random_problem("squared"), random_problem("squared", d=5)
     with pytest.raises(ValueError, match="same features"):
         _core.ProblemInParts([part_of(one, 0, 9), part_of(other, 9, 60)])
+    for other, what in ((random_problem("huber"), "loss"), (random_problem("squared", l1=0.5), "penalty")):
+        with pytest.raises(ValueError, match=f"same {what}"):
+            _core.ProblemInParts([part_of(one, 0, 9), part_of(other, 9, 60)])
     one, other = (random_problem("squared", seed, form=FORMS["centred"]) for seed in (0, 1))
     with pytest.raises(ValueError, match="centred alike"):
         _core.ProblemInParts([part_of(one, 0, 9), part_of(other, 9, 60)])

@@ -115,7 +115,6 @@ public:
     each([&](Samples& part) {
       const Sums own = part.sums();
       all.terms += own.terms;
-      all.size += own.size;
       all.square += own.square;
       all.margins += own.margins;
     });
