@@ -19,7 +19,14 @@ struct BoundProblemInParts final : BoundQuestion {
 private:
   static std::vector<const Problem*> problems(const nb::list& given) {
     std::vector<const Problem*> all;
-    for (const nb::handle part : given) all.push_back(&nb::cast<const BoundProblem&>(part).core);
+    const BoundProblem* first = nullptr;
+    for (const nb::handle part : given) {
+      const auto& own = nb::cast<const BoundProblem&>(part);
+      first = first ? first : &own;
+      if (own.any_loss.index() != first->any_loss.index())
+        throw std::invalid_argument("all parts must have the same loss");
+      all.push_back(&own.core);
+    }
     return all;
   }
 };

@@ -81,7 +81,7 @@ struct ProblemInParts final : Question {
   }
   std::unique_ptr<Bound> bound(std::function<bool()> hurry) const override;
 
-  Real dual_at_zero(SamplesInParts& samples) const {
+  Real dual_at_zero(Samples& samples) const {
     Real penalty_part = 0;
     for (Index j = 0; j < penalty.penalised(); ++j) penalty_part += penalty[j].conjugate(0);
     return -samples.conjugates(std::vector<Real>{0}).front() - penalty_part;
@@ -91,10 +91,10 @@ struct ProblemInParts final : Question {
     for (const Problem* part : design.parts()) parts.push_back(std::make_unique<PartInMemory>(*part, policy));
     return {std::move(parts), first().loss, has_intercept(), design.cols(), names};
   }
-  static SamplesInParts& at(const Point& point) {
+  static Samples& at(const Point& point) {
     if (!point.samples)
       throw std::logic_error("a point of a problem in parts needs the samples that stand at it");
-    return static_cast<SamplesInParts&>(*point.samples);
+    return *point.samples;
   }
 
 private:
@@ -111,6 +111,8 @@ private:
     for (const Problem* part : parts) {
       if (part->design.cols() != one.design.cols() || part->has_intercept() != one.has_intercept())
         throw std::invalid_argument("all parts must have the same features");
+      if (part->penalty.kink() != one.penalty.kink() || part->penalty.ridge() != one.penalty.ridge())
+        throw std::invalid_argument("all parts must have the same penalty");
       for (Index j = 0; j < one.design.cols(); ++j)
         if (part->design.constant(j) != one.design.constant(j))
           throw std::invalid_argument("all parts must be centred alike");
@@ -124,7 +126,7 @@ public:
   explicit BoundInParts(const ProblemInParts& problem) : problem_(problem) {}
 
   Real dual_value(const Point& point) override {
-    SamplesInParts& samples = ProblemInParts::at(point);
+    Samples& samples = ProblemInParts::at(point);
     z_ = point.slopes;
     const ElasticNet& g = problem_.penalty;
     const Samples::Sums sums = samples.sums();

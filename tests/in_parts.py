@@ -43,12 +43,24 @@ def solved_in_parts(problem, cuts=(), tol=1e-10, *, by_columns=False, **options)
 
 
 def random_problem(
-    loss, seed=0, *, n=60, d=12, form=np.ascontiguousarray, intercept=True, weighted=True, l1=0.02, l2=0.0, **net
+    loss,
+    seed=0,
+    *,
+    n=60,
+    d=12,
+    form=np.ascontiguousarray,
+    intercept=True,
+    weighted=True,
+    mean=0.2,
+    offset=0.0,
+    l1=0.02,
+    l2=0.0,
+    **net,
 ):
     rng = np.random.default_rng(seed)
-    A = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.5) + 0.2
+    A = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.5) + mean
     margins = A[:, :3] @ np.array([1.0, -2.0, 0.5])
-    b = margins + rng.normal(size=n)
+    b = margins + rng.normal(size=n) + offset
     if loss in ("logistic", "smooth_hinge", "squared_hinge", "hinge"):
         b = np.where(b > np.median(b), 1.0, -1.0)
     elif loss == "poisson":

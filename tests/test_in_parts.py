@@ -111,9 +111,28 @@ def test_sets_too_large_for_their_square_are_solved_by_products(loss, net):
     problem = random_problem(loss, 4, d=40, n=120, **NETS[net])
     usual = sw.solve(problem, tol=1e-12)
     for parts in (1, 3):
-        outcome = solved_in_parts(problem, even_cuts(problem, parts), 1e-9, policy={"hessian_sweeps": 2})
+        outcome = solved_in_parts(problem, even_cuts(problem, parts), 1e-9, policy={"factor_columns": 2})
         assert outcome["status"] == "CONVERGED"
         assert outcome["primal"] == pytest.approx(usual.primal, rel=1e-8)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_products_see_columns_that_the_intercept_centres(loss):
+    problem = random_problem(loss, 4, d=40, n=120, mean=10.0, form=sp.csr_array, **NETS["both"])
+    by_gram, by_products = (
+        solved_in_parts(problem, [50], 1e-9, policy=policy) for policy in ({}, {"factor_columns": 2})
+    )
+    assert by_products["primal"] == pytest.approx(by_gram["primal"], rel=1e-8)
+    assert by_products["epochs"] <= 2 * by_gram["epochs"], "with the means in it the model is badly conditioned"
+
+
+@pytest.mark.parametrize("offset", [-1e6, 1e6])
+@pytest.mark.parametrize("seed", range(4))
+def test_dual_points_are_balanced_where_the_intercept_is_known_to_few_digits(seed, offset):
+    problem = random_problem("squared", seed, offset=offset)
+    x, one = 0.1 * np.ones(problem.inner_size), np.ones(1)
+    given = in_parts(problem, [7, 30]).answers(x, np.array([0]), one, one)
+    assert abs(given["slopes"][-1]) <= 1e-15 * given["sums"][1] ** 0.5
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
@@ -144,7 +163,7 @@ def large():
 def test_a_deadline_inside_a_round_leaves_a_certificate():
     problem = large()
     parts = in_parts(problem, [3000])
-    outcome = drive(parts, problem.inner_size, 0.0, max_epochs=10**9, max_seconds=0.2)
+    outcome = drive(parts, problem.inner_size, 0.0, max_epochs=10**9, max_seconds=0.02)
     assert outcome["status"] == "MAX_SECONDS"
     primal, _, _ = _core.certify(problem.core(), outcome["x"], None)
     assert outcome["primal"] == pytest.approx(primal, rel=1e-12) and np.isfinite(outcome["dual"])
@@ -182,6 +201,9 @@ def test_what_parts_cannot_do_is_refused_with_the_reason():
     one, other = random_problem("squared"), random_problem("squared", d=5)
     with pytest.raises(ValueError, match="same features"):
         _core.ProblemInParts([part_of(one, 0, 9), part_of(other, 9, 60)])
+    for other, what in ((random_problem("huber"), "loss"), (random_problem("squared", l1=0.5), "penalty")):
+        with pytest.raises(ValueError, match=f"same {what}"):
+            _core.ProblemInParts([part_of(one, 0, 9), part_of(other, 9, 60)])
     one, other = (random_problem("squared", seed, form=FORMS["centred"]) for seed in (0, 1))
     with pytest.raises(ValueError, match="centred alike"):
         _core.ProblemInParts([part_of(one, 0, 9), part_of(other, 9, 60)])

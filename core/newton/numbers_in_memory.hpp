@@ -63,7 +63,6 @@ public:
     const CVec s = numbers_.loss.weights();
     Sums all{.terms = numbers_.loss.size(margins_, y_)};
     for (std::size_t i = 0; i < s.size(); ++i) {
-      all.size += s[i] * std::abs(y_[i]);
       all.square += s[i] * y_[i] * y_[i];
       all.margins += s[i] * margins_[i] * margins_[i];
     }

@@ -67,7 +67,6 @@ public:
   // Sums that a certificate needs, at the last place.
   struct Sums {
     Real terms = 0;   // sum s_i |y_i| (|m_i| + |b_i|): what the gap is a difference of
-    Real size = 0;    // sum s_i |y_i|
     Real square = 0;  // sum s_i y_i^2
     Real margins = 0; // sum s_i m_i^2
   };

@@ -81,7 +81,6 @@ public:
   void go(Real length) override {
     each([&](Samples& part) { part.go(length); });
   }
-  Index lengths_at_once() const override { return 1; }
 
   bool kinked() const override { return false; }
   Real softness() const override { return 0; }
@@ -116,7 +115,6 @@ public:
     each([&](Samples& part) {
       const Sums own = part.sums();
       all.terms += own.terms;
-      all.size += own.size;
       all.square += own.square;
       all.margins += own.margins;
     });

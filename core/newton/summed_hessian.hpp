@@ -23,21 +23,21 @@ class SummedHessian {
 public:
   using Slots = std::span<const std::int32_t>;
 
-  explicit SummedHessian(const Answered& at) : at_(at) {}
+  explicit SummedHessian(const Answered& at) : at_(at), patience_(at.policy.patience) {}
 
   void forget() { // because h has changed
     known_.clear();
     lines_.clear();
     stale_ = true;
   }
-  // Whether H on these slots is worth its square.
-  bool sweeps_pay(Slots slots) const { return Real(slots.size()) <= at_.policy.hessian_sweeps; }
+  // Whether H on these slots is worth its square: sending it once costs less than the products of many steps.
+  bool sweeps_pay(Slots slots) const { return Real(slots.size()) <= at_.policy.factor_columns; }
   void thin(Index) {} // which rows are in a sample would depend on how they are divided
 
   void form(Slots slots, Ledger& ledger) {
     const auto unknown = std::count_if(slots.begin(), slots.end(),
                                        [&](Index k) { return k >= Index(place_.size()) || place_[k] < 0; });
-    if (Real(unknown) + Real(known_.size()) > 2 * at_.policy.hessian_sweeps) forget(); // it is too large
+    if (Real(unknown) + Real(known_.size()) > 2 * at_.policy.factor_columns) forget(); // it is too large
     if (std::exchange(stale_, false)) factor_.drop();
     place_.resize(at_.coordinates.size(), -1);
     if (known_.empty()) std::fill(place_.begin(), place_.end(), -1);
@@ -80,12 +80,13 @@ public:
     }
     const Policy& policy = at_.policy;
     conjugate_gradients(
-        factor_, at_.coordinates, support, ridge, right, policy.gradient_part, int(policy.most_patience),
+        factor_, at_.coordinates, support, ridge, right, policy.gradient_part, int(patience_),
         [&](CVec v, Vec image) {
           multiply(support, v, image, ledger);
           return Index(0); // counted there
         },
         ledger);
+    patience_ = std::min(2 * patience_, policy.most_patience); // see Hessian
   }
 
 private:
@@ -95,6 +96,7 @@ private:
   std::vector<std::int32_t> known_, place_; // slots in the matrix, and where each slot is in it, or -1
   std::vector<Real> lines_;                 // its lower triangle
   UpdatedFactor factor_;
+  Real patience_;      // of conjugate gradients, in steps
   bool stale_ = false; // has h changed since the factor was made?
 };
 
