@@ -122,6 +122,10 @@ nb::tuple null_model(nb::object problem) {
   const BlockProblem& core = wide(problem);
   Point point(core);
   core.finish(point);
+  if (core.has_intercept()) {
+    core.loss.balanced_derivative(point.margins, point.y);
+    core.slopes(point.y, point.slopes);
+  }
   return nb::make_tuple(to_numpy(point.y), to_numpy(point.x), to_numpy(point.slopes));
 }
 

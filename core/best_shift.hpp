@@ -71,4 +71,24 @@ inline Shift best_shift(const SampleLoss& loss, CVec margins, Real guess = 0) {
   return best_shift_of(Sums{loss, margins}, guess);
 }
 
+// y in the subdifferential of the loss at the best intercept, with s-weighted sum zero. The derivatives sum
+// to a number <= 0 on the left of the minimiser and >= 0 on its right; at kinks the wanted y is a convex
+// combination of the two.
+inline void balanced_derivative(const SampleLoss& loss, CVec margins, Vec y) {
+  const CVec s = loss.weights();
+  const Shift shift = best_shift(loss, margins);
+  std::vector<Real> moved(margins.begin(), margins.end()), right(y.size());
+  const auto derivative_at = [&](Real c, Vec out) {
+    for (std::size_t i = 0; i < moved.size(); ++i) moved[i] = margins[i] + c;
+    loss.derivative(moved, out);
+    Real total = 0;
+    for (std::size_t i = 0; i < out.size(); ++i) total += s[i] * out[i];
+    return total;
+  };
+  const Real low = derivative_at(shift.lo, y), high = derivative_at(shift.hi, right);
+  const Real part = high > low ? clip(-low / (high - low), 0, 1) : 0;
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] += part * (right[i] - y[i]);
+  balance(s, y);
+}
+
 } // namespace southwell

@@ -63,6 +63,13 @@ public:
   virtual Distance strictly_inside(Vec y) const = 0;
   virtual Distance imbalance(CVec y) const = 0;
   virtual void balance(Vec y) const = 0; // sum_i s_i y_i = 0, as an intercept asks; in the domain
+  // Derivatives at the best intercepts that are balanced: at kinks those between the two sides.
+  virtual void balanced_derivative(CVec margins, Vec y) const {
+    derivative(margins, y);
+    balance(y);
+  }
+  // Sets columns of y to zero that rounding errors keep from being balanced: one must not void all.
+  virtual void drop_unbalanced(Vec) const {}
   // The best shifts of margins, one a column, from these; false: nothing is told, Newton may find them.
   virtual bool best_shifts(CVec, Vec) const { return false; }
   virtual Real smoothness() const = 0;               // 1/gamma

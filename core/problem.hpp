@@ -87,26 +87,9 @@ inline std::vector<Real> margins_with(const Point& point, Real intercept) {
   return margins;
 }
 
-// y in the subdifferential of the loss at the best intercept, with s-weighted sum zero. The derivatives sum
-// to a number
-// <= 0 on the left of the minimiser and >= 0 on its right; at kinks the wanted y is a convex combination of
-// the two.
 inline void balanced_derivative(const Problem& problem, CVec margins, Vec y) {
   if (!problem.has_intercept()) return problem.loss.derivative(margins, y);
-  const CVec s = problem.loss.weights();
-  const Shift shift = best_shift(problem.loss, margins);
-  std::vector<Real> moved(margins.begin(), margins.end()), right(y.size());
-  const auto derivative_at = [&](Real c, Vec out) {
-    for (std::size_t i = 0; i < moved.size(); ++i) moved[i] = margins[i] + c;
-    problem.loss.derivative(moved, out);
-    Real total = 0;
-    for (std::size_t i = 0; i < out.size(); ++i) total += s[i] * out[i];
-    return total;
-  };
-  const Real low = derivative_at(shift.lo, y), high = derivative_at(shift.hi, right);
-  const Real part = high > low ? clip(-low / (high - low), 0, 1) : 0;
-  for (std::size_t i = 0; i < y.size(); ++i) y[i] += part * (right[i] - y[i]);
-  balance(s, y);
+  balanced_derivative(problem.loss, margins, y);
 }
 
 // Complete a point from its primal half: m = A x, y = phi'(m), z = A'(s o y).

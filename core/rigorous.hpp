@@ -42,7 +42,10 @@ public:
 
   // Overwrites y with the point whose value is bounded, scaled so that its slopes are in dom g*.
   Real dual(Vec y) const {
-    if (problem_.has_intercept()) problem_.loss.balance(y);
+    if (problem_.has_intercept()) {
+      problem_.loss.balance(y);
+      problem_.loss.drop_unbalanced(y);
+    }
     const std::vector<Real> given(y.begin(), y.end());
     std::fill(y.begin(), y.end(), 0.0);
     const ConjugateAbove zero = problem_.loss.conjugate_above(y);

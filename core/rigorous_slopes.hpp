@@ -246,7 +246,7 @@ private:
 // since an intercept alone is balanced (see LossSum::imbalance). A feature with one bound may have a slope
 // of one sign: it keeps its slope if that is larger than its error, which is at most `part` plus the part
 // found here, times its terms. y is within `rounded` of its domain.
-inline ZeroedSlopes zero_slopes(const LinearProblem& problem, std::span<const Index> open, CVec y, Vec slopes,
+inline ZeroedSlopes zero_slopes(const LinearProblem& problem, std::span<const Index> open, Vec y, Vec slopes,
                                 Vec sizes, Index terms, Real rounded, Real part) {
   if (open.empty()) return {};
   const Zeroing zeroing(problem, y, slopes, sizes, terms, rounded, part);
@@ -254,6 +254,12 @@ inline ZeroedSlopes zero_slopes(const LinearProblem& problem, std::span<const In
   ZeroedSlopes all;
   for (Index c = 0; c < problem.width(); ++c) {
     const ZeroedSlopes one = zeroing.column(open, c);
+    if (!(one.part < 0.5)) { // y is zero there: one column must not void the bound of all
+      for (Index i = 0; i < problem.design.rows(); ++i) y[i * problem.width() + c] = 0;
+      for (Index j = 0; j < problem.design.cols(); ++j)
+        slopes[j * problem.width() + c] = sizes[j * problem.width() + c] = 0;
+      continue;
+    }
     all.part = std::max(all.part, one.part);
     all.loss += one.loss;
   }

@@ -82,6 +82,7 @@ public:
   void balance(Vec y) const final { southwell::balance(weights_, y); }
   // A point that sums to zero exactly has the positive or the negative part of y scaled towards 0.
   Distance imbalance(CVec y) const final {
+    if (std::all_of(y.begin(), y.end(), [](Real v) { return v == 0; })) return {}; // without any rounding
     const auto part = [&](Real sign) {
       return rounding::sum_of_chunks(samples(), [&](Index from, Index size) {
         return kernels::part_of_sign(y.data() + from, weights_.data() + from, sign, size);

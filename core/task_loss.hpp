@@ -51,6 +51,22 @@ public:
       for (Index i = 0; i < samples(); ++i) y[i * width_ + c] = column[i];
     }
   }
+  void balanced_derivative(CVec margins, Vec y) const override {
+    std::vector<Real> column(weights_.size()), own(column.size());
+    for (Index c = 0; c < width_; ++c) {
+      for (Index i = 0; i < samples(); ++i) column[i] = margins[i * width_ + c];
+      southwell::balanced_derivative(*columns_[c].loss, column, own);
+      for (Index i = 0; i < samples(); ++i) y[i * width_ + c] = own[i];
+    }
+  }
+  void drop_unbalanced(Vec y) const override {
+    std::vector<Real> column(weights_.size());
+    for (Index c = 0; c < width_; ++c) {
+      for (Index i = 0; i < samples(); ++i) column[i] = y[i * width_ + c];
+      if (columns_[c].loss->imbalance(column).part < 0.5) continue;
+      for (Index i = 0; i < samples(); ++i) y[i * width_ + c] = 0;
+    }
+  }
   bool best_shifts(CVec margins, Vec shifts) const override { // each target on its own, inside a bracket
     std::vector<Real> column(weights_.size());
     for (Index c = 0; c < width_; ++c) {

@@ -95,7 +95,7 @@ public:
         if (moved <= 0.01 * first) break;
       }
       if (restricted_gap(blocks, u, z, diagonal, value) <= 0.3 * target) break;
-      const Manifold manifold(blocks, u, 0, true);
+      const Manifold manifold(blocks, u, diagonal, 0, true);
       const auto by_gram = [&](CVec v, Vec out) { product(v, k, out); };
       d.resize(u.size());
       image.resize(u.size());

@@ -228,7 +228,9 @@ private:
   // Conjugate gradients where the penalty is smooth, from u_.
   void newton() {
     const Ledger::NewtonStep booked(ledger_);
-    const Manifold manifold(blocks_, u_, problem_.has_intercept() ? k_ : 0, problem_.loss.quadratic());
+    products_.diagonal(at_.h, diagonal_);
+    const Manifold manifold(blocks_, u_, diagonal_, problem_.has_intercept() ? k_ : 0,
+                            problem_.loss.quadratic());
     std::vector<char> marks(std::size_t(products_.slots()), char(set_.whole()));
     if (!set_.whole())
       for (std::size_t b = 0; b < blocks_.size(); ++b)
@@ -240,7 +242,6 @@ private:
     along_.resize(at_.h.size());
     d_.resize(u_.size());
     image_.resize(u_.size());
-    products_.diagonal(at_.h, diagonal_);
     const auto product = [&](CVec v, Vec out) {
       products_.forward(v, along_);
       problem_.loss.bend(at_.h, along_, along_);

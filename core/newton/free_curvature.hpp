@@ -115,6 +115,10 @@ private:
         Real* own = table_.data() + Index(t) * n;
         std::fill_n(own, n, design_->constant(names[t]));
         store[Index(t)].visit([&](Index i, Real a) { own[i] += a; });
+        // A column that is constant up to rounding is none after centring.
+        const Real constant = design_->constant(names[t]);
+        if (constant != 0 && kernels::dot(own, own, n) <= 1e-13 * Real(n) * constant * constant)
+          std::fill_n(own, n, 0.0);
       }
     });
   }

@@ -21,13 +21,16 @@ struct BlockAt {
 class Manifold {
 public:
   // `free`: unpenalised numbers after the blocks. `exact`: the loss is quadratic, so steps of any length
-  // agree with it.
-  Manifold(std::span<const BlockAt> blocks, CVec u, Index free, bool exact)
+  // agree with it. Numbers with neither curvature nor penalty (empty columns, or constant ones after
+  // centring, whose slopes are rounding errors) stay where they are; `diagonal` is that of the curvature.
+  Manifold(std::span<const BlockAt> blocks, CVec u, CVec diagonal, Index free, bool exact)
       : blocks_(blocks), u_(u), inside_(u.size(), 1), free_(u.size() - std::size_t(free)), exact_(exact) {
     pieces_.reserve(blocks.size());
     for (const BlockAt& block : blocks) {
       const auto marks = std::span(inside_).subspan(std::size_t(block.first), std::size_t(block.size));
       kinked_ = pieces_.emplace_back(block.g, block.of(u), marks).kinked() || kinked_;
+      if (block.g.free())
+        for (Index e = block.first; e < block.first + block.size; ++e) inside_[e] = diagonal[e] > 0;
     }
   }
   Manifold(const Manifold&) = delete;                              // its pieces refer to its marks

@@ -83,14 +83,15 @@ def solve(
     A : array, sparse matrix, ``Centred``, ``Factorised`` or ``Problem``
         The data. With a ``Problem``, ``b``, ``loss``, ``l1``, ``l2``, ``penalty``, ``intercept`` and ``sample_weight``
         must not be given.
-    b : array of shape (n_samples,)
+    b : array of shape (n_samples,) or (n_samples, n_tasks)
+        Targets; for losses over classes the numbers of the classes. Several columns are several tasks.
     loss : str or Loss
         squared, logistic, smooth_hinge, hinge, squared_hinge, huber, quantile, epsilon_insensitive,
-        squared_epsilon_insensitive or poisson.
+        squared_epsilon_insensitive or poisson; over classes softmax or multiclass_hinge.
     l1, l2 : float
         Strength of the penalty; alternatively give ``penalty``.
-    penalty : ElasticNet, optional
-        A penalty with weights or bounds.
+    penalty : ElasticNet, Groups or MaxGroups, optional
+        A penalty with weights or bounds, or one on groups of features.
     intercept : bool
         Adds an intercept that is never penalised.
     sample_weight : array of shape (n_samples,), optional

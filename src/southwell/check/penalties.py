@@ -153,11 +153,13 @@ class Groups:
         return exact + low, exact + high
 
     def free(self, z: list[int]) -> list[int]:
-        """The unpenalised features of one output whose slope is not zero, as it must be."""
+        """The unpenalised features of one output whose slope is not zero, as it must be; if coefficients are >= 0, that
+        is negative."""
         if self.l1 or self.l2:
             return []
         groups = zip(self.strengths, self.members, strict=True)
-        return [j for strength, members in groups if not strength for j in members if z[j]]
+        loose = (j for strength, members in groups if not strength for j in members)
+        return [j for j in loose if (z[j] < 0 if self.positive else z[j])]
 
     def _norm(self, block: list[int], unit: Fraction, bits: int) -> tuple[Fraction | int, Fraction | int]:
         """The norm of a block, enclosed, times 2^bits."""
