@@ -93,7 +93,7 @@ public:
   void adjoint(CVec weights, CVec u, Vec out) const override {
     if constexpr (axis == Axis::rows) {
       combine([&](Index i) { return weights[i] * u[i]; }, out);
-    } else if (uniform(weights)) { // no weighted copy of u is needed
+    } else if (!weights.empty() && uniform(weights)) { // no weighted copy of u is needed
       dots(u, out);
       for (Real& value : out) value *= weights[0];
     } else {
