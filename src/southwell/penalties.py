@@ -239,8 +239,8 @@ class GroupPenalty(Penalty):
         slopes at zero (a row a feature).
 
         Group g is zero from the root of ``f(s) = N*((|z_g| - s r)_+) - s w_g`` on, with N* the dual norm and r the
-        ratio of l1 to the strength; if ``positive``, -z_g stands for |z_g|. f is convex and decreasing, so Newton's
-        method from 0 approaches its root from the left.
+        ratio of l1 to the strength; if ``positive``, ``-z_g`` stands for ``|z_g|``. f is convex and decreasing, so
+        Newton's method from 0 approaches its root from the left.
         """
         sizes = np.where(self.unpenalised(slopes.shape[0])[:, None], 0.0, counted(slopes, self.positive))
         top = float(sizes.max(initial=0.0))
