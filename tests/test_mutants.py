@@ -16,3 +16,18 @@ def test_a_fault_names_code_that_occurs_once_and_tests_that_exist(fault):
     for test in fault.tests.split():
         file, _, name = test.partition("::")
         assert re.search(rf"^def {name or 'test_'}", (TESTS / file).read_text(), re.MULTILINE), test
+
+
+STATEMENT_AHEAD = re.compile(r"(^|[{;)]|\belse)\s*$")  # what may stand before a statement on its line
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_a_fault_replaces_a_whole_statement_or_an_expression(fault):
+    """A statement gets an ``if`` around it, an expression a conditional operator: anything else does not compile."""
+    ahead = (TESTS.parent / fault.file).read_text().partition(fault.old)[0].rpartition("\n")[2]
+    if fault.old.endswith(";"):
+        assert fault.new.endswith(";")
+        assert STATEMENT_AHEAD.search(ahead), ahead
+    else:
+        assert not fault.new.endswith(";")
+        assert not fault.old.startswith("return")
