@@ -28,6 +28,7 @@ def test_a_fault_replaces_a_whole_statement_or_an_expression(fault):
     if fault.old.endswith(";"):
         assert fault.new.endswith(";")
         assert STATEMENT_AHEAD.search(ahead), ahead
+        assert not re.match(r"(const )?(auto|bool|Real|Index)&? \w+ =", fault.old), "a declaration, lost after the if"
     else:
         assert not fault.new.endswith(";")
-        assert not fault.old.startswith("return")
+        assert not re.match(r"(return|if|for)\b", fault.old)
