@@ -191,7 +191,8 @@ private:
       off[e] = std::exchange(z_[e], 0.0);
       any = true;
     });
-    if (!any) return 0;
+    // Slopes that are computed as zero are known up to rounding too, except the sum of y, which is exact.
+    if (!any && (intercept_alone_ || open_.empty())) return 0;
     if (!free_) find_free();
     if (inner_ > 0) { // use the slopes of the columns of U instead
       off.assign(std::size_t(inner_), 0.0);

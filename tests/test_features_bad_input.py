@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from feature_maps import MAPS, points
-from southwell.features import RandomBinning
+from southwell.features import RandomBinning, RandomFourier
 
 
 @pytest.mark.parametrize("kind", MAPS)
@@ -56,3 +56,10 @@ def test_other_types_and_shapes_are_refused(kind):
 def test_bad_numbers_of_threads_are_refused(n_jobs):
     with pytest.raises(ValueError, match="n_jobs must be"):
         RandomBinning(n_jobs=n_jobs).fit(points())
+
+
+def test_frequencies_beyond_the_data_type_are_refused():
+    single = points().astype(np.float32)
+    with pytest.raises(ValueError, match=r"gamma=1e\+80 gives frequencies beyond .* float32.* Lower gamma, or pass"):
+        RandomFourier(5, gamma=1e80).fit(single)
+    assert np.isfinite(RandomFourier(5, gamma=1e80).fit(points()).frequencies_).all()

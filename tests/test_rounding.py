@@ -21,6 +21,17 @@ def test_columns_that_are_nearly_copies_give_no_false_proof(distance, seed):
     assert r.status is not Status.CONVERGED
 
 
+@pytest.mark.parametrize(("problem", "targets"), [(sw.Problem, ()), (sw.BlockProblem, (2,))])
+@pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, sp.csr_array, sp.csc_array])
+def test_slopes_that_vanish_in_rounding_alone_give_no_false_proof(form, problem, targets):
+    # Both slopes at x = 0 are computed as zero: 1 + 1e-17 - 1. The least residual has no second entry.
+    A, b = np.array([[1, 1], [0, 1e-17], [1, 1]]), np.array([1.0, 1.0, -1.0])
+    B = np.multiply.outer(b, np.ones(targets))
+    certificate = problem(form(A), B, "squared").certify(np.zeros((2, *targets)))
+    assert certificate.primal == pytest.approx(B.size / 6)
+    assert certificate.dual <= B.size / 9
+
+
 @pytest.mark.parametrize("copies", ["copy", "negative", "sum", "indicators"])
 @pytest.mark.parametrize("loss", ["squared", "huber"])
 @pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, sp.csr_array, sp.csc_array])

@@ -66,7 +66,7 @@ public:
     for (std::size_t t = 0; t < which.size(); ++t) {
       const Real *own = by.data() + Index(t) * k_, gamma = framed() ? fibers_.gamma(which[t]) : 0;
       linear() ? move_linear(which[t], own) : fibers_.add(which[t], own, k_, touched_);
-      for (Index c = 0; c < k_; ++c) by_[c] += gamma * own[c];
+      for (Index c = 0; gamma != 0 && c < k_; ++c) by_[c] += gamma * own[c]; // a move may have overflowed
       cost += fibers_.size(which[t]);
     }
     if (linear()) {

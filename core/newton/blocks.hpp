@@ -197,31 +197,39 @@ private:
       steep_[b] = total * (careful_ ? 1 : shares_[b]);
     }
   }
-  // By powers of A_g' diag(s) A_g; with something to spare, as h is not s.
+  // By powers of A_g' diag(s) A_g; with something to spare, as h is not s. It reads the entries of the columns
+  // alone: their frame enters through their means, because weights sum to 1.
   Real share_of_trace(const BlockAt& block) {
     const Index first = block.first / k_, count = block.size / k_;
     if (count == 1) return 1;
     const CVec s = problem_.loss.weights();
     const WorkingColumns& columns = set_.columns();
-    std::vector<Real> along(s.size());
+    std::vector<Real> means(static_cast<std::size_t>(count));
+    along_.resize(at_.h.size());
+    const Vec along = Vec(along_).first(s.size());
+    std::fill(along.begin(), along.end(), 0.0);
     Real value = 0, trace = 0;
     columns.visit([&](const auto& store) {
       for (Index t = 0; t < count; ++t) {
-        const Real gamma = columns.gamma(first + t); // sum_i s_i (a_i + gamma)^2; weights sum to 1
-        trace +=
-            store[first + t].sum([&](Index i, Real a) { return s[i] * a * (a + 2 * gamma); }) + gamma * gamma;
+        const Real gamma = columns.gamma(first + t); // sum_i s_i (a_i + gamma)^2
+        means[t] = gamma == 0 ? 0 : store[first + t].dot(s);
+        trace += store[first + t].sum([&](Index i, Real a) { return s[i] * a * a; }) +
+                 gamma * (2 * means[t] + gamma);
       }
       value = largest_eigenvalue(count, 15, 1e-2, [&](std::vector<Real>& v) {
-        Real alike = 0, total = 0;
-        for (Index t = 0; t < count; ++t) alike += v[t] * columns.gamma(first + t);
-        std::fill(along.begin(), along.end(), alike);
-        for (Index t = 0; t < count; ++t) store[first + t].add_to(along, v[t]);
-        for (std::size_t i = 0; i < along.size(); ++i) total += along[i] *= s[i];
+        Real alike = 0, mean = 0; // what the frame adds to every margin; the mean of the stored parts
+        for (Index t = 0; t < count; ++t) {
+          alike += v[t] * columns.gamma(first + t);
+          mean += v[t] * means[t];
+          store[first + t].add_to(along, v[t]);
+        }
         for (Index t = 0; t < count; ++t)
-          v[t] = store[first + t].dot(along) + columns.gamma(first + t) * total;
+          v[t] = store[first + t].sum([&](Index i, Real a) { return s[i] * a * along[i]; }) +
+                 means[t] * alike + columns.gamma(first + t) * (mean + alike);
+        for (Index t = 0; t < count; ++t) store[first + t].visit([&](Index i, Real) { along[i] = 0; });
       });
     });
-    spend(30 * set_.columns().size(first) * count);
+    spend(30 * columns.size(first) * count);
     return trace > 0 && value > 0 ? std::min(1.5 * value / trace, 1.0) : 1;
   }
 

@@ -81,7 +81,13 @@ class RandomFourier(FeatureMap):
         self.gamma_ = self._gamma_for(X, power=2)
         frequencies = random.standard_normal((X.shape[1], size))
         frequencies *= np.sqrt(2.0) * np.sqrt(self.gamma_)  # 2 gamma might overflow
-        self.frequencies_ = frequencies.astype(X.dtype, copy=False)
+        with np.errstate(over="ignore"):
+            self.frequencies_ = frequencies.astype(X.dtype, copy=False)
+        if not np.isfinite(self.frequencies_).all():
+            raise ValueError(
+                f"gamma={self.gamma_:.3g} gives frequencies beyond the largest number of {X.dtype}. Lower gamma"
+                + (", or pass X as float64." if X.dtype == np.float32 else ".")
+            )
         self.phases_ = random.uniform(0.0, 2 * np.pi, size).astype(X.dtype, copy=False)
         self._n_features_out = size
         return self
