@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
@@ -53,7 +54,7 @@ class Auto(Method):
             raise TypeError(f"policy must be a mapping from names to numbers; got {type(self.policy).__name__}.")
         policy = {}
         for key, number in self.policy.items():
-            one_name("policy", key, tuple(_core.policy()), "the keys of southwell.methods.default_policy()")
+            one_name("policy", key, tuple(_defaults()), "the keys of southwell.methods.default_policy()")
             policy[key] = positive(f"policy[{key!r}]", number)
         object.__setattr__(self, "policy", policy)
 
@@ -102,9 +103,14 @@ class Auto(Method):
 
     def number(self, name: str) -> float:
         """One of the numbers this method decides by."""
-        return float(self.policy.get(name, _core.policy()[name][0]))
+        return float(self.policy[name]) if name in self.policy else _defaults()[name][0]
 
 
 def default_policy() -> dict[str, tuple[float, str]]:
     """Every number that the default method decides by, and the reason for it."""
+    return dict(_defaults())
+
+
+@cache
+def _defaults() -> dict[str, tuple[float, str]]:
     return _core.policy()
