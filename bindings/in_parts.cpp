@@ -17,13 +17,25 @@ struct BoundProblemInParts final : BoundQuestion {
   const Question& question() const override { return core; }
 
 private:
+  static bool same_loss(const AnyLoss& one, const AnyLoss& other) {
+    if (one.index() != other.index()) return false;
+    return std::visit(
+        [&]<class L>(const L& loss) {
+          if constexpr (requires { L::parameter; }) {
+            const auto field = L::parameter.field;
+            return loss.*field == std::get<L>(other).*field;
+          }
+          return true;
+        },
+        one);
+  }
   static std::vector<const Problem*> problems(const nb::list& given) {
     std::vector<const Problem*> all;
     const BoundProblem* first = nullptr;
     for (const nb::handle part : given) {
       const auto& own = nb::cast<const BoundProblem&>(part);
       first = first ? first : &own;
-      if (own.any_loss.index() != first->any_loss.index())
+      if (!same_loss(own.any_loss, first->any_loss))
         throw std::invalid_argument("all parts must have the same loss");
       all.push_back(&own.core);
     }

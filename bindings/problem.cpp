@@ -15,6 +15,10 @@ public:
 private:
   Real least_scale(bool with_l2) const override { return penalty_.feasible_scale(z_, with_l2); }
   Real penalty_conjugate(Real scale) const override { return penalty_.conjugate(z_, scale); }
+  int sign(Index j) const override {
+    const Interval range = penalty_[j].domain();
+    return range.lo >= 0 ? 1 : range.hi <= 0 ? -1 : 0;
+  }
 
   const ElasticNet& penalty_;
 };

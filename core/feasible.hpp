@@ -81,6 +81,8 @@ protected:
   // not at all.
   virtual Real least_scale(bool with_l2) const = 0;
   virtual Real penalty_conjugate(Real scale) const = 0; // sum g*(-scale z)
+  // May x_j be nothing but >= 0, or nothing but <= 0? 1 and -1; 0 if both signs may occur.
+  virtual int sign(Index j) const = 0;
 
 private:
   Real value(Real scale) const {
@@ -199,13 +201,30 @@ private:
       problem_.design.left()->adjoint(problem_.losses().weights(), y_, off);
     }
     const Real size = weighted_norm(y_), q = free_->part_in_span(off, k_, size);
-    if (!(q <= 1e-4 * size)) return infinity; // nearly dependent columns: no useful bound
+    if (!(q <= 1e-4 * size)) return infinity;       // nearly dependent columns: no useful bound
+    if (!intercept_alone_) widen(q - 1e-14 * size); // slopes have rounding errors of that size anyway
     rounding_share_ = q > 0 ? std::min(8 * free_->rounding_part(k_, size) / q, 1.0) : 0;
     const Real steepness = 1 / problem_.losses().smoothness();                 // of the derivative of phi*
     if (intercept_alone_) return q * (weighted_norm(margins) + q * steepness); // y is that of the margins
     // A projection may have taken y far from the derivatives at the margins: those that belong to y are then
     // bounded by the targets and by y itself.
     return 2 * q * (weighted_norm(margins) + norm_of_targets() + (size + q) * steepness);
+  }
+  // The feasible point at distance q has other slopes of penalised features too, by up to ||A_j|| q. They are
+  // moved that far to where g* is larger. Without it the debt would have to bound A_U x_U = m - A_P x_P,
+  // which may be far larger than m where a weak penalty lets x_P grow.
+  void widen(Real q) {
+    if (!(q > 0)) return;
+    auto next = open_.begin();
+    for (Index j = 0; j < problem_.features(); ++j) {
+      if (next != open_.end() && *next == j) {
+        ++next; // such slopes are as they must be
+        continue;
+      }
+      const Real by = std::sqrt(squared_norm(j)) * q;
+      for (Index e = j * k_; e < (j + 1) * k_; ++e)
+        z_[e] += sign(j) != 0 ? -sign(j) * by : std::copysign(by, z_[e]);
+    }
   }
   // Collects the unpenalised columns; or, if A = U V and they are more than the columns of U, those of U,
   // which span them.

@@ -113,6 +113,9 @@ private:
         throw std::invalid_argument("all parts must have the same features");
       if (part->penalty.kink() != one.penalty.kink() || part->penalty.ridge() != one.penalty.ridge())
         throw std::invalid_argument("all parts must have the same penalty");
+      for (Index j = 0; j < one.penalty.penalised(); ++j)
+        if (!(part->penalty[j] == one.penalty[j]))
+          throw std::invalid_argument("all parts must have the same penalty: weights or bounds differ");
       for (Index j = 0; j < one.design.cols(); ++j)
         if (part->design.constant(j) != one.design.constant(j))
           throw std::invalid_argument("all parts must be centred alike");

@@ -204,6 +204,14 @@ def test_what_parts_cannot_do_is_refused_with_the_reason():
     for other, what in ((random_problem("huber"), "loss"), (random_problem("squared", l1=0.5), "penalty")):
         with pytest.raises(ValueError, match=f"same {what}"):
             _core.ProblemInParts([part_of(one, 0, 9), part_of(other, 9, 60)])
+    weaker = random_problem("squared", weights=np.r_[0.5, np.ones(11)])
+    for one, other, what in (
+        (random_problem("squared"), weaker, "penalty: weights or bounds differ"),
+        (random_problem("squared"), random_problem("squared", lower=0.0), "penalty: weights or bounds differ"),
+        (random_problem(sw.losses.Huber(1.0)), random_problem(sw.losses.Huber(2.0)), "loss"),
+    ):
+        with pytest.raises(ValueError, match=f"same {what}"):
+            _core.ProblemInParts([part_of(one, 0, 9), part_of(other, 9, 60)])
     one, other = (random_problem("squared", seed, form=FORMS["centred"]) for seed in (0, 1))
     with pytest.raises(ValueError, match="centred alike"):
         _core.ProblemInParts([part_of(one, 0, 9), part_of(other, 9, 60)])

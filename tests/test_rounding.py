@@ -21,6 +21,38 @@ def test_columns_that_are_nearly_copies_give_no_false_proof(distance, seed):
     assert r.status is not Status.CONVERGED
 
 
+@pytest.mark.parametrize("kind", ["l1", "bound", "l2", "groups", "max groups", "tasks"])
+@pytest.mark.parametrize(("distance", "beyond"), [(1e-7, 1e-6), (1e-8, 1e-5), (4e-7, 2e-7)])
+def test_a_weak_penalty_next_to_nearly_dependent_columns_gives_no_false_proof(kind, distance, beyond):
+    """Unpenalised columns span u and v. The third, v + beyond w, adds w by a coefficient of 1/beyond, which a weak
+    penalty hardly restrains, and the other two need coefficients that are as large, times 1/distance. So slopes of
+    theirs that are zero up to rounding say little about the optimum.
+    """
+    rng = np.random.default_rng(0)
+    n, weak, weights = 60, 1e-8, np.array([0.0, 0.0, 1.0])
+    u, v, w, b = rng.normal(size=(4, n))
+    b += v + w
+    A = np.c_[u, u + distance * v, v + beyond * w]
+    B = b if kind != "tasks" else np.c_[b, -b]
+    penalty = {
+        "bound": sw.penalties.ElasticNet(lower=np.array([-np.inf, -np.inf, 0]), upper=np.array([np.inf, np.inf, 1e8])),
+        "l2": sw.penalties.ElasticNet(l2=weak**2, weights=weights),
+        "groups": sw.penalties.Groups(weak, groups=[0, 0, 1], weights=weights[1:]),
+        "max groups": sw.penalties.MaxGroups(weak, groups=[0, 0, 1], weights=weights[1:]),
+    }.get(kind, sw.penalties.ElasticNet(weak, weights=weights))
+    problem = sw.BlockProblem if kind in ("groups", "max groups", "tasks") else sw.Problem
+    r = sw.solve(problem(A, B, "squared", penalty), max_epochs=30)
+    # The same span by columns that are far from dependent; the coefficient of the third is the penalised one.
+    second = A[:, 1] - u
+    third = A[:, 2] - second / distance
+    span = np.c_[u, second / np.abs(second).max(), third / np.abs(third).max()]
+    x = np.linalg.lstsq(span, B, rcond=None)[0]
+    size = np.abs(x[2]).max() / np.abs(third).max()
+    objective = ((B - span @ x) ** 2).sum() / (2 * n)
+    cost = {"bound": 0.0, "l2": weak**2 / 2 * size**2}.get(kind, weak * size * (2 if kind == "tasks" else 1))
+    assert r.dual <= objective + cost + 1e-6 * r.scale
+
+
 @pytest.mark.parametrize(("problem", "targets"), [(sw.Problem, ()), (sw.BlockProblem, (2,))])
 @pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, sp.csr_array, sp.csc_array])
 def test_slopes_that_vanish_in_rounding_alone_give_no_false_proof(form, problem, targets):

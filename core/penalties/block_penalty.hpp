@@ -19,6 +19,7 @@ public:
   bool open(Real v) const { return kink() == 0 && l2_ == 0 && (!positive_ || v > 0); }
   Real kink() const { return strength_ > 0 ? strength_ : l1_; }
   Real l2() const { return l2_; }
+  bool positive() const { return positive_; }
   bool by_numbers() const { return strength_ == 0; } // is it a sum over the numbers of the block?
   BlockPenalty eased(Real times) const { return {norm_, times * strength_, times * l1_, l2_, positive_}; }
   BlockPenalty with_ridge(Real more) const { return {norm_, strength_, l1_, l2_ + more, positive_}; }

@@ -34,6 +34,7 @@ SOUTHWELL_CLONES inline Real excess(const Real* z, Real scale, Real l1, Real uni
 struct ScalarElasticNet {
   Real l1, l2, lo, hi; // read by penalties/ alone: see ScalarPenalty for what others ask
 
+  bool operator==(const ScalarElasticNet&) const = default;
   SOUTHWELL_INLINE Interval domain() const { return {lo, hi}; }
   SOUTHWELL_INLINE bool free() const { return l1 == 0 && l2 == 0; }
   SOUTHWELL_INLINE Real kink() const { return l1; }
