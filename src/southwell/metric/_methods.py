@@ -15,7 +15,7 @@ from ..losses import Loss
 from ..methods import Prepared
 from ..methods.conditioning import Conditioning
 from ..methods.dspdc import dspdc_steps
-from ..methods.spdc import spdc_steps
+from ..methods.spdc import Steps, by_hand, spdc_steps
 from ._algorithm import MatrixAlgorithm, within_numbers
 from ._dspdc import DSPDC
 from ._dual_fista import DualFISTA
@@ -37,6 +37,27 @@ class Choice:
     rows: int | None = None
     blocks: int | None = None
     stretch: float | tuple[float, float] = 1.0
+    tau: float | None = None
+    sigma: float | None = None
+    theta: float | None = None
+    aim: str = "gap"
+
+    @property
+    def given(self) -> dict[str, object]:
+        """Step sizes and aim, as far as they are given."""
+        own = {name: getattr(self, name) for name in ("tau", "sigma", "theta")}
+        return {name: step for name, step in own.items() if step is not None} | (
+            {} if isinstance(self.aim, str) and self.aim == "gap" else {"aim": self.aim}
+        )
+
+    def checked(self) -> Choice:
+        """The same with step sizes that are floats."""
+        one_name("aim", self.aim, ("gap", "point"))
+        own: dict[str, float] = {}
+        for name in ("tau", "sigma", "theta"):
+            if (step := getattr(self, name)) is not None:
+                own[name] = positive(name, step, zero=name == "theta")
+        return replace(self, **own)
 
     @property
     def stretches(self) -> tuple[float, float]:
@@ -55,9 +76,10 @@ class Choice:
         phi'(m) gives a good dual point only late."""
         if one_name("method", self.method, NAMES) != "auto":
             return self.method
-        if self.rows is not None or self.blocks is not None or self.stretches != (1, 1):
+        if self.rows is not None or self.blocks is not None or self.stretches != (1, 1) or self.given:
             raise ValueError(
-                "rows, blocks and stretch are for method='dspdc', 'spdc' or 'sdca'; with 'auto' leave them out."
+                "rows, blocks and stretch are for method='dspdc', 'spdc' or 'sdca', and tau, sigma, theta and aim for "
+                "'dspdc' (the first three for 'spdc' too); with 'auto' leave them out."
             )
         unknowns = risk.n_blocks * risk.size * (risk.size + 1) // 2
         return "fista" if risk.loss.smooth and 50 * risk.n_samples > unknowns else "dual_fista"
@@ -80,11 +102,18 @@ class OnWorkers:
 def made(risk: MatrixRisk, choice: Choice, workers: Workers, x: np.ndarray, y: np.ndarray,
          seed: int) -> MatrixAlgorithm:  # fmt: skip
     """The algorithm at its start. Raises for combinations that cannot work."""
+    choice = choice.checked()
     name, stretches = choice.named(risk), choice.stretches
     m = _size("rows", choice.rows, risk.n_samples, "samples", name, ("dspdc", "spdc", "sdca"))
     q = _size("blocks", choice.blocks, risk.n_blocks, "blocks", name, ("dspdc",))
     if stretches != (1, 1):
         _refuse_others("stretch", choice.stretch, name, ("dspdc", "spdc", "sdca"))
+    for option, value in choice.given.items():
+        _refuse_others(option, value, name, ("dspdc",) if option == "aim" else ("dspdc", "spdc"))
+    if stretches != (1, 1) and not {"tau", "sigma"}.isdisjoint(choice.given):
+        raise ValueError(
+            "stretch multiplies the steps of theory, and tau or sigma replaces them; give one or the other."
+        )
     _refuse_losses(risk.loss, name)
     risk.norms.refuse_overflow()
     algorithm: MatrixAlgorithm
@@ -106,26 +135,30 @@ def made(risk: MatrixRisk, choice: Choice, workers: Workers, x: np.ndarray, y: n
         q = risk.n_blocks
     elif q is None:
         q = max(1, round(risk.n_blocks / 5))
-    saddle = DSPDC(risk, workers, x, y, seed, m, q, **steps(risk, name, m, q, stretches, workers))
+    saddle = DSPDC(risk, workers, x, y, seed, m, q, **steps(risk, name, m, q, choice, workers))
     kept = "A x" if saddle.by_blocks else "A'y"
     saddle.description = f"{name.upper()}, {m} samples and {q} blocks, {kept} kept"
     return saddle
 
 
-def steps(risk: MatrixRisk, name: str, m: int, q: int, stretches: tuple[float, float] = (1.0, 1.0),
+def steps(risk: MatrixRisk, name: str, m: int, q: int, choice: Choice | None = None,
           workers: Workers = ALONE) -> dict[str, float]:  # fmt: skip
-    """Step sizes in the units of _norms.py, where every block has l2 = 1."""
+    """Step sizes in the units of _norms.py, where every block has l2 = 1: tau of the papers times l2_j.
+
+    Those of the theorem are stretched; those that are given are taken as they are."""
+    choice = Choice() if choice is None else choice
     at = Conditioning(risk.n_samples, risk.norms.rows, 1.0, 1.0 / risk.loss.smoothness)
-    scale = risk.norms.coupling(m, q, workers)
+    whole = all(step is not None for step in (choice.tau, choice.sigma, choice.theta))
+    scale = 1.0 if whole else risk.norms.coupling(m, q, workers)
     if name == "spdc":  # m R^2 bounds the norm of a batch; a sharper bound replaces it
         at = replace(at, norms=np.array([np.sqrt(scale / m)]))
-        found = spdc_steps(at, m, False)[0]
-        weight = 1 / found["sigma"]
+        found, unit = spdc_steps(at, m, False)[0], 1.0
     else:
-        found = dspdc_steps(at, risk.n_blocks, m, q, scale, gap=True)[0]
-        weight = at.n / found["sigma"]
-    tau, weight = found["tau"] * stretches[0], weight / stretches[1]
-    return {"tau": float(tau), "weight": float(weight), "theta": float(found["theta"])}
+        found, unit = dspdc_steps(at, risk.n_blocks, m, q, scale, choice.aim == "gap")[0], float(at.n)
+    stretches = choice.stretches
+    taken = by_hand(choice, Steps(tau=found["tau"] * stretches[0], sigma=found["sigma"] * stretches[1],
+                                  theta=found["theta"]))  # fmt: skip
+    return {"tau": float(taken["tau"]), "weight": float(unit / taken["sigma"]), "theta": float(taken["theta"])}
 
 
 def _ascent_weights(risk: MatrixRisk, m: int, workers: Workers) -> np.ndarray:
