@@ -95,6 +95,24 @@ def test_doubly_greedy_passes_over_samples_without_weight_and_empty_fibers():
             greedy_as_the_twin(problem, picks)
 
 
+@pytest.mark.parametrize("picks", [(1, 1), (3, 2)])
+@pytest.mark.parametrize("loss", ["squared", "smooth_hinge", "logistic"])
+def test_steps_are_adapted_as_the_twin_adapts_them(loss, picks):
+    """Lengthened, and shortened after a return, many times in these iterations."""
+    for form in ("dense", "sparse"):
+        problem = problem_of(loss, ElasticNet(l1=0.02, l2=0.1), form)
+        start, method = somewhere(problem), DGPD(active_sets=False, columns=picks[0], rows=picks[1], perturb=0.0)
+        A = parts(problem)[0]
+        entries = (A != 0) if form == "sparse" else np.ones(A.shape, bool)
+        sizes = entries.sum(axis=1), entries.sum(axis=0)
+        core = begin(method, problem, x=start["x"])
+        core.lead(200)
+        want = reference.dgpd_adapted(*parts(problem), 200, picks=picks, sizes=sizes, **start)
+        close(core.point()[0], want[0], 1e-7)
+        close(core.point()[1], want[1], 1e-7)
+        assert min(want[2]) < want[2][0] / 20 and (np.diff(want[2]) > 0).any()
+
+
 # Active sets
 
 

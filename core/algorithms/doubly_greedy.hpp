@@ -51,11 +51,8 @@ public:
   }
 
   void epoch(Pulse& pulse) override {
-    for (Index left = problem_.rounds(spec_.rows, spec_.columns); left > 0; --left) {
-      const Index cost = iterate();
-      if (pulse.beat(cost)) return;
-      if (spec_.adapt && (unchecked_ += cost) >= size() && pulse.spend(check())) return;
-    }
+    for (Index left = problem_.rounds(spec_.rows, spec_.columns); left > 0; --left)
+      if (pulse.beat(advance())) return;
     if (perturbation_.due()) {
       perturbation_.recentre(x_, y_);
       safe_.merit = infinity; // V is another function now
@@ -81,7 +78,7 @@ public:
   std::vector<Index> lead(Index moves) override { // the columns, -1, the rows, -1, for each iteration
     std::vector<Index> led;
     for (; moves > 0; --moves) {
-      iterate();
+      advance();
       for (const auto* moved : {&moved_columns_, &moved_rows_}) {
         led.insert(led.end(), moved->begin(), moved->end());
         led.push_back(-1);
@@ -97,6 +94,10 @@ private:
   };
   Index size() const { return Index(x_.size() + y_.size()); }
 
+  Index advance() {
+    const Index cost = iterate();
+    return spec_.adapt && (unchecked_ += cost) >= size() ? cost + check() : cost;
+  }
   Index iterate() {
     Index cost = 0;
     pick(primal_, spec_.columns, moved_columns_);
