@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import southwell as sw
 from saddles import (
@@ -31,11 +32,11 @@ SMOOTH = ("l2",)
 
 
 def formed(problem):
-    """The same problem on the product."""
-    A, *_ = parts(problem)
+    """The same problem on the product; sparse with an intercept, because columns of dense data are then centred."""
+    A = parts(problem)[0][:, : problem.n_features]
     return sw.Problem(
-        np.ascontiguousarray(A[:, : problem.n_features]), problem.targets, problem.loss, problem.penalty,
-        intercept=problem.intercept, sample_weight=problem.weights,
+        sp.csr_array(A) if problem.intercept else np.ascontiguousarray(A), problem.targets, problem.loss,
+        problem.penalty, intercept=problem.intercept, sample_weight=problem.weights,
     )  # fmt: skip
 
 

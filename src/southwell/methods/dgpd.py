@@ -119,19 +119,20 @@ class DGPD(Perturbed):
         centres = self._recentring(conditioning, 1.0)
         n, d = problem.n_samples, problem.n_features + problem.intercept
         adapt = self.step is None and self.adapt is not False
-        steps = {"weight": 0.0 if self.step is None else n / float(self.step), "adapt": adapt}
+        weight = 0.0 if self.step is None else n / float(self.step)
         if self.active_sets:
             _refuse_excluded_zero(problem)
-            limited = isinstance(self.enter, int)
             sets = _core.Active(
-                enter=self.enter if limited else 64, doubling=not limited, passes=self.passes or 5,
-                together=not self._in_turn, **steps, **centres,
+                enter=self.enter if isinstance(self.enter, int) else 64, doubling=not isinstance(self.enter, int),
+                passes=self.passes or 5, together=not self._in_turn, weight=weight, adapt=adapt, **centres,
             )  # fmt: skip
             algorithm = _core.active_sets(core, sets, *parts, *points, seed)
             return Prepared(algorithm, f"DGPD, active sets, {self.order or 'in turn'}{perturbed}")
         rows = at_most("rows", self.rows or 1, n, "samples")
         columns = at_most("columns", self.columns or 1, d, "coefficients, an intercept included")
-        spec = _core.Greedy(columns=columns, rows=rows, unit=safe_weight(conditioning), **steps, **centres)
+        spec = _core.Greedy(
+            columns=columns, rows=rows, unit=safe_weight(conditioning), weight=weight, adapt=adapt, **centres
+        )
         algorithm = _core.doubly_greedy(core, spec, *parts, *points)
         return Prepared(algorithm, f"DGPD, {columns} columns and {rows} rows{perturbed}")
 

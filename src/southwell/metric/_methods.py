@@ -45,19 +45,18 @@ class Choice:
     @property
     def given(self) -> dict[str, object]:
         """Step sizes and aim, as far as they are given."""
-        own = {name: getattr(self, name) for name in ("tau", "sigma", "theta")}
-        return {name: step for name, step in own.items() if step is not None} | (
-            {} if isinstance(self.aim, str) and self.aim == "gap" else {"aim": self.aim}
-        )
+        steps = {"tau": self.tau, "sigma": self.sigma, "theta": self.theta}
+        found: dict[str, object] = {name: step for name, step in steps.items() if step is not None}
+        if self.aim != "gap":
+            found["aim"] = self.aim
+        return found
 
     def checked(self) -> Choice:
         """The same with step sizes that are floats."""
         one_name("aim", self.aim, ("gap", "point"))
-        own: dict[str, float] = {}
-        for name in ("tau", "sigma", "theta"):
-            if (step := getattr(self, name)) is not None:
-                own[name] = positive(name, step, zero=name == "theta")
-        return replace(self, **own)
+        tau, sigma = (None if v is None else positive(k, v) for k, v in (("tau", self.tau), ("sigma", self.sigma)))
+        theta = None if self.theta is None else positive("theta", self.theta, zero=True)
+        return replace(self, tau=tau, sigma=sigma, theta=theta)
 
     @property
     def stretches(self) -> tuple[float, float]:
