@@ -199,7 +199,7 @@ def test_other_steps_lead_to_the_same_answer(options):
     plain, other = (risk.solve("dspdc", rows=4, blocks=2, tol=1e-9, **more) for more in ({}, options))
     assert other.status
     np.testing.assert_allclose(other.x, plain.x, atol=1e-4)
-    assert other.epochs != plain.epochs
+    assert (other.x != plain.x).any()
 
 
 def test_dspdc_decomposes_only_its_blocks():

@@ -15,7 +15,7 @@ from ..losses import Loss
 from ..methods import Prepared
 from ..methods.conditioning import Conditioning
 from ..methods.dspdc import dspdc_steps
-from ..methods.spdc import Steps, by_hand, spdc_steps
+from ..methods.spdc import by_hand, spdc_steps
 from ._algorithm import MatrixAlgorithm, within_numbers
 from ._dspdc import DSPDC
 from ._dual_fista import DualFISTA
@@ -144,7 +144,7 @@ def steps(risk: MatrixRisk, name: str, m: int, q: int, choice: Choice | None = N
           workers: Workers = ALONE) -> dict[str, float]:  # fmt: skip
     """Step sizes in the units of _norms.py, where every block has l2 = 1: tau of the papers times l2_j.
 
-    Those of the theorem are stretched; those that are given are taken as they are."""
+    Those that are given replace those of the theorem; with them nothing is stretched."""
     choice = Choice() if choice is None else choice
     at = Conditioning(risk.n_samples, risk.norms.rows, 1.0, 1.0 / risk.loss.smoothness)
     whole = all(step is not None for step in (choice.tau, choice.sigma, choice.theta))
@@ -154,10 +154,8 @@ def steps(risk: MatrixRisk, name: str, m: int, q: int, choice: Choice | None = N
         found, unit = spdc_steps(at, m, False)[0], 1.0
     else:
         found, unit = dspdc_steps(at, risk.n_blocks, m, q, scale, choice.aim == "gap")[0], float(at.n)
-    stretches = choice.stretches
-    taken = by_hand(choice, Steps(tau=found["tau"] * stretches[0], sigma=found["sigma"] * stretches[1],
-                                  theta=found["theta"]))  # fmt: skip
-    return {"tau": float(taken["tau"]), "weight": float(unit / taken["sigma"]), "theta": float(taken["theta"])}
+    taken, (primal, dual) = by_hand(choice, found), choice.stretches
+    return {"tau": taken["tau"] * primal, "weight": unit / taken["sigma"] / dual, "theta": taken["theta"]}
 
 
 def _ascent_weights(risk: MatrixRisk, m: int, workers: Workers) -> np.ndarray:
