@@ -80,8 +80,8 @@ class Factorised:
     """``A = U V``, given by its factors and never formed: n x k times k x d, NumPy arrays or SciPy sparse matrices.
 
     Pass it wherever ``A`` is expected. A product costs the entries of both factors. FISTA and L-BFGS need products
-    only, DSPDC and SPDC keep vectors between the factors, and SAGA, SAG, SVRG and CoordinateDescent on the dual side
-    form each row when they read it. Other methods refuse factors.
+    only, DSPDC keeps vectors between the factors, and SPDC, SAGA, SAG, SVRG and CoordinateDescent on the dual side form
+    each row when they read it. Other methods refuse factors.
 
     Examples
     --------

@@ -74,7 +74,8 @@ class SPDC(Perturbed):
     An iteration costs the stored entries of its rows, independently of the number of features: updates of the other
     features have a constant slope and are applied in closed form when they are next needed (section 4 of the paper;
     here with bounds and weights too). On blocks every iteration updates all of them, and so it does on factorised data,
-    ``southwell.Factorised(U, V)`` of inner size k, where it costs O(k (batch + d)).
+    ``southwell.Factorised(U, V)`` of inner size k: with batch = 1 it forms its row, at O(k d); with more it keeps two
+    vectors between the factors, at O(k (batch + d)).
 
     References
     ----------
@@ -102,7 +103,7 @@ class SPDC(Perturbed):
         given_steps(self, ("tau", "sigma", "theta"))
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
-        if problem.blocks or problem.factorised:
+        if problem.blocks or (problem.factorised and self.batch > 1):
             return self._prepare_all_columns(problem, start, seed)
         start = with_null_intercept(problem, start)
         refuse_shifted_rows(problem, self)
@@ -114,32 +115,26 @@ class SPDC(Perturbed):
             probabilities=spdc_probabilities(conditioning) if self.sampling == "norms" else None,
             **self._recentring(conditioning, epochs),
         )  # fmt: skip
-        algorithm = _core.incremental(problem.core(False), spec, start.x, dual_start(problem, start), seed)
+        rows = problem.formed_rows() if problem.factorised else None
+        algorithm = _core.incremental(problem.core(False), spec, start.x, dual_start(problem, start), seed, rows)
         perturbed = ", perturbed" if conditioning.dx or conditioning.dy else ""
         return Prepared(algorithm, f"SPDC, batches of {self.batch}, {self.sampling} sampling{perturbed}")
 
     def _prepare_all_columns(self, problem: Problem, start: Start, seed: int) -> Prepared:
         """DSPDC with all columns, or blocks of x, in every iteration and the step sizes of SPDC."""
-        weighted = self.sampling == "norms"
-        if weighted and problem.blocks:
+        if self.sampling != "uniform":
             raise ValueError(f"On blocks rows are drawn uniformly; got sampling={shown(self.sampling)}.")
         at_most("batch", self.batch, problem.n_samples, "samples")
         start = with_null_intercept(problem, start)
         conditioning = self._conditioning(problem)
-        steps, epochs = spdc_steps(conditioning, self.batch, weighted)
+        steps, epochs = spdc_steps(conditioning, self.batch, False)
         steps = by_hand(self, steps)
         steps["sigma"] *= problem.n_samples  # sigma of the DSPDC paper is n times that of SPDC
-        spec = _core.Dspdc(
-            **steps, rows=self.batch, columns=problem.n_blocks,
-            probabilities=spdc_probabilities(conditioning) if weighted else None,
-            **self._recentring(conditioning, epochs),
-        )  # fmt: skip
+        spec = _core.Dspdc(**steps, rows=self.batch, columns=problem.n_blocks, **self._recentring(conditioning, epochs))
         perturbed = ", perturbed" if conditioning.dx or conditioning.dy else ""
         if problem.factorised:
             algorithm = between_factors(problem, spec, start, seed)
-            return Prepared(
-                algorithm, f"SPDC between the factors, batches of {self.batch}, {self.sampling} sampling{perturbed}"
-            )
+            return Prepared(algorithm, f"SPDC between the factors, batches of {self.batch}{perturbed}")
         algorithm = blocks.saddle(problem, spec, False, start, seed)
         return Prepared(algorithm, f"SPDC on blocks, batches of {self.batch}{perturbed}")
 

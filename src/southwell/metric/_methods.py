@@ -155,7 +155,11 @@ def steps(risk: MatrixRisk, name: str, m: int, q: int, choice: Choice | None = N
     else:
         found, unit = dspdc_steps(at, risk.n_blocks, m, q, scale, choice.aim == "gap")[0], float(at.n)
     taken, (primal, dual) = by_hand(choice, found), choice.stretches
-    return {"tau": taken["tau"] * primal, "weight": float(np.divide(unit, taken["sigma"])) / dual, "theta": taken["theta"]}
+    return {
+        "tau": taken["tau"] * primal,
+        "weight": float(np.divide(unit, taken["sigma"])) / dual,
+        "theta": taken["theta"],
+    }
 
 
 def _ascent_weights(risk: MatrixRisk, m: int, workers: Workers) -> np.ndarray:
