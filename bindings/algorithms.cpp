@@ -58,7 +58,7 @@ struct DescentOptions {
 
 BoundAlgorithm coordinate_descent(nb::object problem, const BoundRule& rule, const DescentOptions& options,
                                   Array<Real> start, Array<Real> anchor, std::optional<Matrix<Real>> gram,
-                                  nb::object across) {
+                                  nb::object across, nb::object formed) {
   const auto& bound = nb::cast<const BoundProblem&>(problem);
   const bool primal = options.side == "primal";
   const Design& design = bound.core.design;
@@ -86,16 +86,17 @@ BoundAlgorithm coordinate_descent(nb::object problem, const BoundRule& rule, con
                          .momentum = options.momentum,
                          .recentre_every = options.recentre_every};
   BoundAlgorithm result{.problem_object = problem,
-                        .parts = nb::make_tuple(gram ? nb::cast(*gram) : nb::none(), across),
+                        .parts = nb::make_tuple(gram ? nb::cast(*gram) : nb::none(), across, formed),
                         .failure = rule.failure};
+  const AnyLayout& layout = rows_of(bound, formed);
   const Unlocked unlocked;
   if (gram) {
     result.algorithm = primal ? primal_gram_descent(spec) : dual_gram_descent(spec);
   } else if (primal) {
-    const auto& columns = std::get<Stores<Axis::columns>>(bound.layout());
+    const auto& columns = std::get<Stores<Axis::columns>>(layout);
     result.algorithm = std::visit([&](const auto& design) { return primal_descent(design, spec); }, columns);
   } else {
-    const auto& rows = std::get<Stores<Axis::rows>>(bound.layout());
+    const auto& rows = std::get<Stores<Axis::rows>>(layout);
     result.algorithm = std::visit([&](const auto& design) { return dual_descent(design, spec); }, rows);
   }
   return result;
@@ -308,7 +309,7 @@ void def_algorithms(nb::module_& m) {
       .def("raise_", [](Flag& flag) { flag.raised = true; })
       .def_prop_ro("raised", [](const Flag& flag) { return bool(flag.raised); });
   m.def("coordinate_descent", &coordinate_descent, "problem"_a, "rule"_a, "options"_a, "start"_a, "anchor"_a,
-        "gram"_a.none(), "across"_a.none());
+        "gram"_a.none(), "across"_a.none(), "rows"_a.none() = nb::none());
   m.def("history_fields", &history_fields, "What a row of the history holds: names, and which are integers.");
   m.def(
       "statuses",

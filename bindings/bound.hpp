@@ -49,6 +49,16 @@ struct BoundProblem final : BoundQuestion {
   const AnyLayout& layout() const { return nanobind::cast<const BoundLayout&>(layout_object).layout; }
 };
 
+// The layout whose rows an algorithm reads: the one given, or, if that is None, the problem's own.
+inline const AnyLayout& rows_of(const BoundProblem& problem, nanobind::handle given) {
+  if (given.is_none()) return problem.layout();
+  const auto& layout = nanobind::cast<const BoundLayout&>(given);
+  if (layout.design().rows() != problem.core.design.rows() ||
+      layout.design().cols() != problem.core.design.cols())
+    throw std::invalid_argument("a layout of the wrong size");
+  return layout.layout;
+}
+
 // The exception of a Python call inside a solve. It is raised once the solve has ended.
 using Failure = std::shared_ptr<nanobind::object>;
 

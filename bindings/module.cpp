@@ -3,6 +3,7 @@
 #include "bindings/bound.hpp"
 #include "bindings/parts.hpp"
 #include "core/certificate.hpp"
+#include "core/design/formed_rows.hpp"
 #include "core/support/sparse_structure.hpp"
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
@@ -172,6 +173,20 @@ NB_MODULE(_core, m) {
             nb::make_tuple(u, v)};
       },
       "u"_a, "v"_a, "The layout of U V, through the layouts of U and V.");
+  m.def(
+      "formed_layout",
+      [](nb::object u, nb::object v, bool intercept) {
+        const auto& first = nb::cast<const BoundLayout&>(u);
+        const auto& second = nb::cast<const BoundLayout&>(v);
+        if (first.design().cols() != second.design().rows())
+          throw std::invalid_argument("factors whose inner sizes disagree");
+        const DenseFibers rows(std::make_shared<FormedRows>(whole_fibers<Axis::rows>(first.layout),
+                                                            whole_fibers<Axis::rows>(second.layout)),
+                               first.design().rows(), second.design().cols());
+        return BoundLayout{frame(rows, false, {}, intercept), nb::make_tuple(u, v)};
+      },
+      "u"_a, "v"_a, "intercept"_a,
+      "The rows of U V, each formed when it is read, through the rows of U and of V. For one algorithm.");
   def_sparse<float, std::int32_t>(m);
   def_sparse<float, std::int64_t>(m);
   def_sparse<double, std::int32_t>(m);

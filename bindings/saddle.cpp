@@ -21,15 +21,16 @@ namespace {
 const AnyLayout& layout_of(nb::handle layout) { return nb::cast<const BoundLayout&>(layout).layout; }
 
 BoundAlgorithm incremental(nb::object problem, const IncrementalSpec& spec, Array<Real> x, Array<Real> y,
-                           std::uint64_t seed) {
+                           std::uint64_t seed, nb::object rows) {
   const auto& bound = nb::cast<const BoundProblem&>(problem);
   const Index n = bound.core.design.rows();
   sized(x, bound.core.design.cols());
   sized(y, n);
+  const AnyLayout& layout = rows_of(bound, rows);
   const bool plain_spdc = spec.kind == IncrementalKind::spdc && spec.probabilities.empty();
   if (spec.batch < 1 || spec.batch > n || spec.threads < 1 || (spec.batch > 1 && !plain_spdc))
     throw std::invalid_argument("a batch of the wrong size");
-  BoundAlgorithm result{.problem_object = problem};
+  BoundAlgorithm result{.problem_object = problem, .parts = rows};
   const Unlocked unlocked;
   const bool plain = bound.penalty.plain() && !bound.core.has_intercept();
   result.algorithm = std::visit(
@@ -38,7 +39,7 @@ BoundAlgorithm incremental(nb::object problem, const IncrementalSpec& spec, Arra
           return std::make_unique<Incremental<D, true>>(bound.core, design, spec, view(x), view(y), seed);
         return std::make_unique<Incremental<D, false>>(bound.core, design, spec, view(x), view(y), seed);
       },
-      std::get<Stores<Axis::rows>>(bound.layout()));
+      std::get<Stores<Axis::rows>>(layout));
   return result;
 }
 
@@ -52,6 +53,8 @@ BoundAlgorithm dspdc(nb::object problem, const DspdcSpec& spec, nb::object first
   sized(y, n);
   if (spec.rows < 1 || spec.rows > n || spec.columns < 1 || spec.columns > d)
     throw std::invalid_argument("blocks of the wrong size");
+  if (!spec.probabilities.empty() && (spec.rows != 1 || Index(spec.probabilities.size()) != n))
+    throw std::invalid_argument("probabilities for a block of rows, or too few");
   const CVec weights = bound.core.loss.weights();
   const Real stretch = Real(n) / Real(spec.rows);
   std::unique_ptr<Bilinear> bilinear;
@@ -196,19 +199,21 @@ void def_saddle(nb::module_& m) {
   nb::class_<DspdcSpec>(m, "Dspdc", "The step sizes and block sizes of DSPDC.")
       .def(
           "__init__",
-          [](DspdcSpec* self, Real tau, Real sigma, Real theta, Index rows, Index columns, Real dx, Real dy,
-             Index recentre_every) {
-            new (self) DspdcSpec{.tau = tau,
-                                 .sigma = sigma,
-                                 .theta = theta,
-                                 .rows = rows,
-                                 .columns = columns,
-                                 .dx = dx,
-                                 .dy = dy,
-                                 .recentre_every = recentre_every};
+          [](DspdcSpec* self, Real tau, Real sigma, Real theta, Index rows, Index columns,
+             std::optional<Array<Real>> probabilities, Real dx, Real dy, Index recentre_every) {
+            new (self)
+                DspdcSpec{.tau = tau,
+                          .sigma = sigma,
+                          .theta = theta,
+                          .rows = rows,
+                          .columns = columns,
+                          .probabilities = probabilities ? copied(*probabilities) : std::vector<Real>(),
+                          .dx = dx,
+                          .dy = dy,
+                          .recentre_every = recentre_every};
           },
-          nb::kw_only(), "tau"_a, "sigma"_a, "theta"_a, "rows"_a, "columns"_a, "dx"_a = 0.0, "dy"_a = 0.0,
-          "recentre_every"_a = 0);
+          nb::kw_only(), "tau"_a, "sigma"_a, "theta"_a, "rows"_a, "columns"_a, "probabilities"_a = nb::none(),
+          "dx"_a = 0.0, "dy"_a = 0.0, "recentre_every"_a = 0);
   nb::class_<GreedySpec>(m, "Greedy", "The parameters of DGPD, algorithm 1: batch sizes and step sizes.")
       .def(
           "__init__",
@@ -228,17 +233,20 @@ void def_saddle(nb::module_& m) {
   nb::class_<ActiveSpec>(m, "Active", "The parameters of DGPD, algorithm 2: active sets and passes.")
       .def(
           "__init__",
-          [](ActiveSpec* self, Index enter, Index passes, bool together, Real dx, Real dy,
-             Index recentre_every) {
+          [](ActiveSpec* self, Index enter, bool doubling, Index passes, bool together, Real weight,
+             bool adapt, Real dx, Real dy, Index recentre_every) {
             new (self) ActiveSpec{.enter = enter,
+                                  .doubling = doubling,
                                   .passes = passes,
                                   .together = together,
+                                  .weight = weight,
+                                  .adapt = adapt,
                                   .dx = dx,
                                   .dy = dy,
                                   .recentre_every = recentre_every};
           },
-          nb::kw_only(), "enter"_a, "passes"_a, "together"_a, "dx"_a = 0.0, "dy"_a = 0.0,
-          "recentre_every"_a = 0);
+          nb::kw_only(), "enter"_a, "doubling"_a, "passes"_a, "together"_a, "weight"_a = 0.0,
+          "adapt"_a = true, "dx"_a = 0.0, "dy"_a = 0.0, "recentre_every"_a = 0);
   m.def("doubly_greedy", &both_ways<DoublyGreedy, GreedySpec>, "problem"_a, "spec"_a, "rows"_a, "columns"_a,
         "x"_a, "y"_a);
   m.def("active_sets", &both_ways<ActiveSets, ActiveSpec, std::uint64_t>, "problem"_a, "spec"_a, "rows"_a,
@@ -247,7 +255,8 @@ void def_saddle(nb::module_& m) {
   m.def("soft_fista", &soft_fista, "problem"_a, "x"_a, "y"_a, "lipschitz"_a, "softness"_a);
   m.def("in_python", &in_python, "problem"_a, "algorithm"_a, "x"_a);
   m.def("loss_and_slopes", &loss_and_slopes, "problem"_a, "x"_a);
-  m.def("incremental", &incremental, "problem"_a, "spec"_a, "x"_a, "y"_a, "seed"_a);
+  m.def("incremental", &incremental, "problem"_a, "spec"_a, "x"_a, "y"_a, "seed"_a,
+        "rows"_a.none() = nb::none());
   m.def("dspdc", &dspdc, "problem"_a, "spec"_a, "first"_a.none(), "second"_a.none(), "x"_a, "y"_a, "seed"_a);
 }
 

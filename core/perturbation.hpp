@@ -48,6 +48,20 @@ public:
     return std::max(value(y) - value(top), 0.0);
   }
 
+  // The saddle function at (x, y) with margins m, up to a constant that depends on the centres alone.
+  Real saddle(CVec x, CVec y, CVec m) const {
+    Real sum = problem_.loss.value(m);
+    const CVec s = problem_.loss.weights();
+    for (Index j = 0; j < Index(x.size()); ++j)
+      sum += problem_.penalty[j].with_ridge(dx_).value(x[j]) + slope(j) * x[j];
+    for (Index i = 0; i < Index(y.size()); ++i) {
+      if (s[i] == 0) continue;
+      const Real apart = dy_ > 0 ? y[i] - y_[i] : 0;
+      sum -= s[i] * (problem_.loss.bracket(i, m[i], y[i]) + dy_ / 2 * apart * apart);
+    }
+    return sum;
+  }
+
   // Sets the first centres, unless they stay at 0.
   void begin(CVec x, CVec y) {
     if (every_ > 0) recentre(x, y);

@@ -95,14 +95,34 @@ def test_doubly_greedy_passes_over_samples_without_weight_and_empty_fibers():
             greedy_as_the_twin(problem, picks)
 
 
+@pytest.mark.parametrize("picks", [(1, 1), (3, 2)])
+@pytest.mark.parametrize("loss", ["squared", "smooth_hinge", "logistic"])
+def test_steps_are_adapted_as_the_twin_adapts_them(loss, picks):
+    """Lengthened, and shortened after a return, many times in these iterations."""
+    for form in ("dense", "sparse"):
+        problem = problem_of(loss, ElasticNet(l1=0.02, l2=0.1), form)
+        start, method = somewhere(problem), DGPD(active_sets=False, columns=picks[0], rows=picks[1], perturb=0.0)
+        A = parts(problem)[0]
+        entries = (A != 0) if form == "sparse" else np.ones(A.shape, bool)
+        sizes = entries.sum(axis=1), entries.sum(axis=0)
+        core = begin(method, problem, x=start["x"])
+        core.lead(200)
+        want = reference.dgpd_adapted(*parts(problem), 200, picks=picks, sizes=sizes, **start)
+        close(core.point()[0], want[0], 1e-7)
+        close(core.point()[1], want[1], 1e-7)
+        assert min(want[2]) < want[2][0] / 20 and (np.diff(want[2]) > 0).any()
+
+
 # Active sets
 
 
 def active_as_the_twin(problem, epochs=20, tol=1e-9, perturb=0.0, recentre_every=0, **options):
     method = DGPD(order="together", perturb=perturb, recentre=recentre_every > 0, **options)
     start = somewhere(problem)
+    step = options.pop("step", None)
     want = reference.active_sets(
-        *parts(problem), epochs, **start, **options,
+        *parts(problem), epochs, **start, **options, doubling="enter" not in options,
+        weight=0.0 if step is None else problem.n_samples / step,
         perturb=perturb if isinstance(perturb, tuple) else (perturb, perturb), recentre_every=recentre_every,
     )  # fmt: skip
     core = begin(method, problem, x=start["x"])
@@ -120,6 +140,35 @@ def test_active_sets_move_together_as_the_twin(loss, penalty):
     for form in forms(loss):
         for enter, passes, tol in ((2, 1, 1e-9), (64, 1, 1e-9), (3, 5, 1e-6)):
             active_as_the_twin(problem_of(loss, penalty, form), tol=tol, enter=enter, passes=passes)
+
+
+def test_a_set_doubles_by_default():
+    """64 columns and rows, then again as many as there are."""
+    problem = problem_of("squared", ElasticNet(l1=1e-4, l2=0.1), "dense", n=300, d=290)
+    core = begin(DGPD(order="together", passes=1, perturb=0.0), problem)
+    want = reference.active_sets(*parts(problem), 4, passes=1)
+    led = cut(core.lead(4), 2)
+    assert [tuple(map(len, pair)) for pair in led] == [tuple(map(len, pair)) for pair in want[2]]
+    assert len(led[0][1]) == 64 and len(led[1][1]) == 128 and len(led[2][1]) == 256
+    close(core.point()[0], want[0])
+
+
+@pytest.mark.parametrize("order", ["in turn", "together"])
+def test_one_column_and_one_row_enter_a_search(order):
+    problem = problem_of("squared", ElasticNet(l1=1e-3, l2=0.1), "sparse", n=60, d=50)
+    core = begin(DGPD(order=order, passes=1, enter=1, perturb=0.0), problem)
+    led = [(set(), set()), *((set(columns), set(rows)) for columns, rows in cut(core.lead(50), 2))]
+    for before, after in pairwise(led):
+        assert len(after[0] - before[0]) <= 1 and len(after[1] - before[1]) <= 1
+    assert len(led[-1][0]) > 20 and len(led[-1][1]) > 20
+
+
+@pytest.mark.parametrize("options", [{"step": 2.0}, {"step": 30.0, "passes": 3}, {"adapt": False}, {"enter": 1}])
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_options_of_active_sets_after_fifty_epochs(loss, options):
+    options = {"passes": 1, "enter": 2, **options}
+    for form in ("dense", "sparse"):
+        active_as_the_twin(problem_of(loss, "elastic net", form), epochs=50, tol=1e-7, **options)
 
 
 @pytest.mark.parametrize("form", ["dense", "sparse"])
@@ -157,7 +206,7 @@ def test_active_sets_in_turn_follow_some_order(loss, form):
     problem = problem_of(loss, "elastic net", form, n=5, d=8)
     start = somewhere(problem)
     core = begin(DGPD(passes=1, enter=3, perturb=0.0), problem, x=start["x"])
-    at = reference.ActiveSets(*parts(problem), **start, enter=3)
+    at = reference.ActiveSets(*parts(problem), **start, enter=3, doubling=False)
     orders = set()
     for _ in range(8):
         led = cut(core.lead(1), 2)
@@ -183,7 +232,7 @@ def test_active_sets_in_turn_raise_the_dual(loss, form):
     """Of the problem restricted to the columns of the epoch; those that left had no part in it. And the gap closes."""
     problem = problem_of(loss, ElasticNet(l1=0.03, l2=0.05), form, n=60, d=40, seed=5)
     core = begin(DGPD(passes=2, enter=4, perturb=0.0), problem)
-    at = reference.ActiveSets(*parts(problem), enter=4)
+    at = reference.ActiveSets(*parts(problem), enter=4, doubling=False)
     for _ in range(60):
         at.search()
         before = at.dual()

@@ -39,8 +39,9 @@ def dspdc_twin(method, problem, start=None):
     A, b, s, loss, net = parts(problem)
     at, (n, d), (m, q) = method._conditioning(problem), A.shape, (method.rows, method.columns)
     firm = net.l2.min() + at.dx, 1 / loss.smoothness + at.dy
-    steps = reference.dspdc_steps(method.scale, n, d, m, q, *firm, gap=method.aim == "gap")
-    options = {"perturb": (at.dx, at.dy), "centre": first_centre(method, start), **(start or {})}
+    p = reference.spdc_probabilities(norms_of(problem)) if method.sampling == "norms" else None
+    steps = reference.dspdc_steps(method.scale, n, d, m, q, *firm, gap=method.aim == "gap", probabilities=p)
+    options = {"perturb": (at.dx, at.dy), "centre": first_centre(method, start), "probabilities": p, **(start or {})}
 
     def twin(led):
         both = np.reshape(led, (-1, m + q))
@@ -98,6 +99,46 @@ def test_dspdc_after_each_of_fifty_steps(m, q):
         dspdc_as_the_twin(dspdc(m, q, perturb=perturb), problem_of("squared", "box", "sparse"), times=range(1, 51))
 
 
+@pytest.mark.parametrize("q", [1, 2, D])
+@pytest.mark.parametrize("form", FORMS)
+def test_dspdc_by_norms_is_its_twin(form, q):
+    for loss in ("squared", "hinge"):
+        for penalty in ("elastic net", "box", "l1"):
+            for intercept in (False, True):
+                problem = problem_of(loss, penalty, form, intercept=intercept)
+                dspdc_as_the_twin(dspdc(1, q, sampling="norms"), problem, times=(1, 2, 50))
+                dspdc_as_the_twin(
+                    dspdc(1, q, sampling="norms", aim="point"), problem, somewhere(problem), times=(1, 50)
+                )
+
+
+@pytest.mark.parametrize("q", [1, 2])
+def test_dspdc_by_norms_after_each_of_fifty_steps(q):
+    for problem in (problem_of("squared", "box", "sparse"), factorised("squared", "box", "mixed")):
+        dspdc_as_the_twin(dspdc(1, q, sampling="norms"), problem, times=range(1, 51))
+
+
+def test_dspdc_by_norms_draws_by_its_probabilities():
+    for problem in (problem_of(), factorised("squared", "l2", "dense")):
+        p = reference.spdc_probabilities(norms_of(problem))
+        for columns in ("auto", 3):
+            core = begin(DSPDC(columns=columns, sampling="norms"), problem)
+            q = len(core.draw(1)) - 1
+            assert chance(np.reshape(core.draw(20_000), (-1, 1 + q))[:, 0], p) > 1e-4
+            assert chance(np.reshape(core.lead(20_000), (-1, 1 + q))[:, 0], p) > 1e-4
+
+
+def test_dspdc_by_norms_with_all_columns_is_algorithm_2_of_spdc():
+    problem = problem_of("logistic", "elastic net")
+    A, b, s, loss, net = parts(problem)
+    p = reference.spdc_probabilities(norms_of(problem))
+    core = begin(DSPDC(columns=D, sampling="norms", tau=0.3, sigma=0.2 * N, theta=0.9), problem)
+    led = np.reshape(core.lead(50), (-1, 1 + D))[:, :1]
+    want = reference.spdc(A, b, s, loss, net, led, (0.3, 0.2, 0.9), probabilities=p)
+    for got, one in zip(core.point(), want, strict=True):
+        close(got, one)
+
+
 def centred_sparse():
     A = problem_of().data.rows
     return lambda _: sw.Centred(sp.csr_array(A))
@@ -144,6 +185,11 @@ def test_safe_scale_is_a_bound(form, intercept):
             blocks = [A[np.ix_(I, J)] for I in combinations(range(6), m) for J in combinations(range(A.shape[1]), q)]
             top = np.linalg.norm(blocks, ord=2, axis=(1, 2)).max() ** 2
             bound = safe_scale(problem, m, q)
+            shares = np.random.default_rng(m).uniform(0.5, 2.0, 6)
+            shared = [A[np.ix_(I, J)] / shares[list(I), None] for I in combinations(range(6), m)
+                      for J in combinations(range(A.shape[1]), q)]  # fmt: skip
+            most = np.linalg.norm(shared, ord=2, axis=(1, 2)).max() ** 2
+            assert most <= safe_scale(problem, m, q, shares) * (1 + 1e-12)
             assert top <= bound * (1 + 1e-12)
             assert bound <= 4 * (A**2).sum()
             if m == q == 1 and not problem.data.sparse:

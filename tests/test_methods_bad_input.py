@@ -1,6 +1,7 @@
 """Methods refuse what they cannot use, in words; steps that are too long end with a warning."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -31,6 +32,9 @@ NAN, INF = float("nan"), float("inf")
 def refuses(error, match, *args, **options):
     with pytest.raises(error, match=match):
         sw.solve(*args, **options)
+
+
+GREEDY = partial(DGPD, active_sets=False)
 
 
 # How many
@@ -68,6 +72,8 @@ def test_an_intercept_counts_as_a_column():
     ],
 )  # fmt: skip
 def test_counts_that_are_not_integers_are_refused(kind, name, given):
+    if kind is DGPD and given is None:
+        return  # the default
     with pytest.raises(ValueError, match=f"{name} must be an integer >= 1"):
         kind(**{name: given})
 
@@ -106,7 +112,17 @@ def test_theta_may_be_0(kind):
         (SPDC, {"sampling": "norms", "batch": 2}, "one row at a time"),
         (DSPDC, {"aim": "gaps"}, "Unknown aim 'gaps'.*Did you mean 'gap'.*point"),
         (DSPDC, {"scale": "save"}, "Unknown scale 'save'.*Did you mean 'safe'.*usual"),
+        (DSPDC, {"sampling": "norm"}, "Unknown sampling 'norm'.*Did you mean 'norms'.*uniform"),
+        (DSPDC, {"sampling": "norms", "rows": 2}, "one row at a time.*got rows=2"),
         (DGPD, {"order": "in_turn"}, "Unknown order 'in_turn'.*Did you mean 'in turn'.*together"),
+        (DGPD, {"columns": 2}, "columns is for active_sets=False; got columns=2 with active_sets=True"),
+        (DGPD, {"rows": 2}, "rows is for active_sets=False; got rows=2"),
+        (DGPD, {"step": 2.0}, "step is for order='together' or active_sets=False.*got step=2.0"),
+        (DGPD, {"adapt": False}, "adapt is for order='together' or active_sets=False.*got adapt=False"),
+        (GREEDY, {"enter": 1}, "enter is for active_sets=True; got enter=1 with active_sets=False"),
+        (GREEDY, {"passes": 1}, "passes is for active_sets=True"),
+        (GREEDY, {"order": "in turn"}, "order is for active_sets=True"),
+        (GREEDY, {"step": 1.0, "adapt": True}, "A step that is given is not adapted"),
         (AcceleratedSDCA, {"rule": "cyclic"}, "Known: shuffled, uniform"),
     ],
 )
@@ -136,7 +152,7 @@ def test_flags_that_are_not_booleans_are_refused(kind, name):
     ("kind", "name"),
     [
         (CoordinateDescent, "shrinking"), (CoordinateDescent, "proximal"), (AcceleratedCD, "restart"),
-        (SPDC, "recentre"), (DGPD, "active_sets"), (DGPD, "adapt"),
+        (SPDC, "recentre"), (DGPD, "active_sets"), (GREEDY, "adapt"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("given", [True, False])
@@ -150,8 +166,8 @@ def test_flags_of_numpy_are_flags(kind, name, given):
 @pytest.mark.parametrize(
     ("kind", "name"),
     [
-        (SPDC, "batch"), (SPDC, "n_threads"), (DSPDC, "rows"), (DSPDC, "columns"), (DGPD, "rows"), (DGPD, "columns"),
-        (DGPD, "enter"), (DGPD, "passes"), (SVRG, "snapshot_every"), (LBFGS, "memory"),
+        (SPDC, "batch"), (SPDC, "n_threads"), (DSPDC, "rows"), (DSPDC, "columns"), (GREEDY, "rows"),
+        (GREEDY, "columns"), (DGPD, "enter"), (DGPD, "passes"), (SVRG, "snapshot_every"), (LBFGS, "memory"),
         (AcceleratedSDCA, "inner_epochs"),
     ],
 )  # fmt: skip
@@ -287,13 +303,12 @@ def test_centred_factors_are_refused():
 @pytest.mark.parametrize(
     "method",
     [
-        CoordinateDescent(), CoordinateDescent(side="dual"), AcceleratedCD(), AcceleratedSDCA(), SPDC(), SAGA(), SAG(),
-        SVRG(), DGPD(), DGPD(active_sets=False),
+        AcceleratedCD(), AcceleratedSDCA(), DGPD(), DGPD(active_sets=False),
     ],
     ids=repr,
 )  # fmt: skip
 def test_methods_that_walk_rows_or_columns_refuse_factors(method):
-    match = f"{type(method).__name__} needs rows or columns of A.*dspdc, fista, lbfgs.*U @ V"
+    match = f"{type(method).__name__} needs stored rows or columns of A.*dspdc, fista, lbfgs.*U @ V"
     refuses(ValueError, match, sw.Factorised(*factors()), np.arange(N), l2=0.1, method=method)
 
 

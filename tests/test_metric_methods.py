@@ -11,6 +11,7 @@ import southwell as sw
 from metric_methods import LOSSES, METHODS, able, huge
 from metrics import FORMS, in_cone, measurements, problem, quietly, symmetric
 from southwell.methods.conditioning import Conditioning
+from southwell.methods.dspdc import dspdc_steps
 from southwell.methods.spdc import spdc_steps
 from southwell.metric import MatrixRisk
 from southwell.metric._dspdc import DSPDC
@@ -157,6 +158,48 @@ def test_dspdc_with_all_blocks_and_one_sample_is_spdc():
         np.testing.assert_allclose(fast.x, x, atol=1e-11)
         np.testing.assert_allclose(fast.y, y, atol=1e-11)
     assert np.abs(x).max() > 0
+
+
+def test_steps_by_hand_are_those_of_the_twin():
+    """In the units of the paper for blocks of l2 = 1; SPDC's sigma is 1/n of DSPDC's."""
+    rng = np.random.default_rng(7)
+    risk = problem("smooth_hinge", l2=np.array([0.3, 0.5, 1.0]))
+    D, n = risk.data.flat.reshape(30, 3, 4, 4), 30
+    zero, centre, linear = np.zeros((3, 4, 4)), risk.penalty.centre, risk.penalty.linear
+    for name, unit, q in (("dspdc", 1, 2), ("spdc", n, 3)):
+        choice = Choice(name, 4, 2 if name == "dspdc" else None, tau=0.4, sigma=3.0, theta=0.8)
+        fast = made(risk, choice, ALONE, zero.copy(), np.zeros(n), 0)
+        batches = []
+        for _ in range(50):
+            batches.append((np.sort(rng.choice(n, 4, replace=False)), np.sort(rng.choice(3, q, replace=False))))
+            fast.move(batches[-1][0], batches[-1][1] if q < 3 else None)
+        slow = matrix_dspdc(
+            D, risk.targets, risk.weights, risk.loss, np.array([0.3, 0.5, 1.0]), centre, linear, batches,
+            (0.4, unit * 3.0, 0.8), X=zero, y=np.zeros(n),
+        )  # fmt: skip
+        np.testing.assert_allclose(fast.x, slow[0], atol=1e-9)
+        np.testing.assert_allclose(fast.y, slow[1], atol=1e-9)
+
+
+def test_the_aim_and_single_steps_are_those_of_the_theorems():
+    risk = problem()
+    at, scale = Conditioning(30, risk.norms.rows, 1.0, 1 / risk.loss.smoothness), risk.norms.coupling(4, 2)
+    for aim in ("gap", "point"):
+        want = dspdc_steps(at, 3, 4, 2, scale, aim == "gap")[0]
+        got = steps(risk, "dspdc", 4, 2, Choice(aim=aim))
+        assert got == pytest.approx({"tau": want["tau"], "weight": 30 / want["sigma"], "theta": want["theta"]})
+    own = steps(risk, "dspdc", 4, 2, Choice(theta=0.5, sigma=2.0))
+    want = dspdc_steps(at, 3, 4, 2, scale, True)[0]
+    assert own == pytest.approx({"tau": want["tau"], "weight": 30 / 2.0, "theta": 0.5})
+
+
+@pytest.mark.parametrize("options", [{"aim": "point"}, {"theta": 0.0}])
+def test_other_steps_lead_to_the_same_answer(options):
+    risk = problem()
+    plain, other = (risk.solve("dspdc", rows=4, blocks=2, tol=1e-9, **more) for more in ({}, options))
+    assert other.status
+    np.testing.assert_allclose(other.x, plain.x, atol=1e-4)
+    assert (other.x != plain.x).any()
 
 
 def test_dspdc_decomposes_only_its_blocks():

@@ -83,6 +83,23 @@ def test_theorem_1_of_dspdc(loss, m, q):
     assert (got <= 1.05 * rate ** np.array(times) * start).all()
 
 
+@pytest.mark.parametrize("q", [1, 4, D])
+@pytest.mark.parametrize("loss", ["squared", "smooth_hinge"])
+def test_theorem_1_of_dspdc_by_norms(loss, q):
+    """With gamma/(p_i n) for y, as in theorem 2 of SPDC."""
+    problem, best, gamma = rate_case(loss)
+    p = reference.spdc_probabilities(norms_of(problem))
+    scale = safe_scale(problem, 1, q, N * p)
+    tau, sigma, theta = reference.dspdc_steps(scale, N, D, 1, q, 0.1, gamma, probabilities=p)
+    far_x, rate = D / (2 * q * tau) + D * 0.1 / q, theta * q / D
+    times = [int(k / (1 - rate)) for k in (1, 4, 10)]
+    start = distance(problem, best, (np.zeros(D), np.zeros(N)), (far_x, N / (2 * sigma) + gamma / (p * N)))
+    weights = far_x, N / (4 * sigma) + gamma / (p * N)
+    method = DSPDC(columns=q, scale="safe", aim="point", sampling="norms")
+    got = mean_distances(method, problem, best, weights, times, 30)
+    assert (got <= 1.05 * rate ** np.array(times) * start).all()
+
+
 @pytest.mark.parametrize("size", [0.05, 1.0])
 def test_theorem_of_dgpd_mended(size):
     """By rho^2 gamma/(2 n q), at each step: see reference/dgpd.py. The core's q is safe, and at most twice what is safe

@@ -17,9 +17,12 @@
 namespace southwell {
 
 struct ActiveSpec {
-  Index enter = 64; // at most so many columns, and rows, enter at once; a larger set may double
+  Index enter = 64;     // at most so many columns, and rows, enter at once;
+  bool doubling = true; // but a larger set may double
   Index passes = 5;
   bool together = false;
+  Real weight = 0; // q of passes together, as set by the user; 0: the safe weight
+  bool adapt = true;
 
   Real dx = 0, dy = 0; // see Perturbation
   Index recentre_every = 0;
@@ -48,7 +51,8 @@ public:
 
   void epoch(Pulse& pulse) override {
     if (pulse.spend(search())) return;
-    spec_.together ? active_.together(spec_.passes, pulse) : active_.in_turn(spec_.passes, random_, pulse);
+    spec_.together ? active_.together(spec_.passes, spec_.weight, spec_.adapt, pulse)
+                   : active_.in_turn(spec_.passes, random_, pulse);
     pulse.spend(release());
     if (perturbation_.due()) active_.recentre();
   }
@@ -140,7 +144,9 @@ private:
     }
     return cost;
   }
-  Index room_for(std::size_t active) const { return std::max(spec_.enter, Index(active)); }
+  Index room_for(std::size_t active) const {
+    return spec_.doubling ? std::max(spec_.enter, Index(active)) : spec_.enter;
+  }
   void score_column(Index j) {
     column_scores_.set(j, active_.has_column(j) ? 0 : std::abs(perturbation_.best(j, z_.values[j])));
   }

@@ -10,9 +10,17 @@
 //
 // The safe weight is q = S (10 R^2 + n gamma l2) / (2 n l2), S the number of coordinates where x is not xbar:
 // (16) with the 10 that its proof needs, times the batch sizes' worst case. Scores depend on q, so it is
-// doubled when S has outgrown it, and lowered once an epoch. If `adapt` is set, q may be smaller than this
-// bound: it is divided by 1.5 after each epoch in which the gap, computed from the kept products at a cost of
-// n + d, has fallen; if the gap has risen, the epoch is undone and q is multiplied by four.
+// doubled when S has outgrown it, and lowered once an epoch.
+//
+// If `adapt` is set, q may be smaller than this bound. What theorem 4.2 lets fall in every iteration with a
+// safe q is, but for the constant D*,
+//
+//     V = sum_j excess_j - D(y) = 2 sum_j excess_j - L(x, y)
+//
+// A check computes V from the kept products. It costs n + d, and comes when the iterations since the last one
+// have touched as many entries, so that all checks together at most double the cost. If V has fallen, q is
+// divided by 1.5; if it has risen, the iterations since the last check are undone and q is multiplied by
+// four.
 #pragma once
 #include "core/design/any_fibers.hpp"
 #include "core/drive.hpp"
@@ -25,9 +33,9 @@ namespace southwell {
 struct GreedySpec {
   Index columns = 1, rows = 1; // moved in an iteration
   Real unit = 0;               // (10 R^2 + n gamma l2) / (2 n l2)
-  Real weight = 0;             // q as set by the user; 0: the safe weight, adapted
-  bool adapt = true;
-  Real dx = 0, dy = 0; // see Perturbation
+  Real weight = 0;             // q as set by the user; 0: the safe weight
+  bool adapt = true;           // shorten the safe weight
+  Real dx = 0, dy = 0;         // see Perturbation
   Index recentre_every = 0;
 };
 
@@ -44,13 +52,13 @@ public:
 
   void epoch(Pulse& pulse) override {
     for (Index left = problem_.rounds(spec_.rows, spec_.columns); left > 0; --left)
-      if (pulse.beat(iterate())) return;
-    if (spec_.weight == 0) adapt();
-    const bool moved = perturbation_.due();
-    if (moved) perturbation_.recentre(x_, y_);
+      if (pulse.beat(advance())) return;
+    if (perturbation_.due()) {
+      perturbation_.recentre(x_, y_);
+      safe_.merit = infinity; // V is another function now
+    }
     score_all();
-    if (moved) safe_ = Safe{.x = x_, .y = y_, .m = m_.values, .z = z_.values, .gap = gap()};
-    pulse.spend(Index(x_.size() + y_.size()));
+    pulse.spend(size());
   }
   void locate(Point& point) override {
     point.x = x_;
@@ -70,7 +78,7 @@ public:
   std::vector<Index> lead(Index moves) override { // the columns, -1, the rows, -1, for each iteration
     std::vector<Index> led;
     for (; moves > 0; --moves) {
-      iterate();
+      advance();
       for (const auto* moved : {&moved_columns_, &moved_rows_}) {
         led.insert(led.end(), moved->begin(), moved->end());
         led.push_back(-1);
@@ -80,11 +88,16 @@ public:
   }
 
 private:
-  struct Safe { // where the gap was last seen to fall
+  struct Safe { // where V was last seen to fall
     std::vector<Real> x, y, m, z;
-    Real gap = infinity;
+    Real merit = infinity;
   };
+  Index size() const { return Index(x_.size() + y_.size()); }
 
+  Index advance() {
+    const Index cost = iterate();
+    return spec_.adapt && (unchecked_ += cost) >= size() ? cost + check() : cost;
+  }
   Index iterate() {
     Index cost = 0;
     pick(primal_, spec_.columns, moved_columns_);
@@ -157,21 +170,20 @@ private:
     return Real(spec_.rows) * rounds * spec_.unit;
   }
   void set_weight(Real room) { q_ = ease_ * room * safe_weight(); }
-  Real gap() const {
-    Real gap = 0;
-    const CVec s = problem_.loss.weights();
-    for (const Real excess : score_) gap += excess;
-    for (Index i = 0; i < Index(y_.size()); ++i)
-      if (s[i] > 0) gap += s[i] * perturbation_.shortfall(i, m_.values[i], y_[i]);
-    return gap;
+  Real merit() const { // V
+    Real excess = 0;
+    for (const Real one : score_) excess += one;
+    return 2 * excess - perturbation_.saddle(x_, y_, m_.values);
   }
-  void adapt() {
-    if (!spec_.adapt) return;
-    const Real now = gap();
-    if (now < safe_.gap || ease_ == 1) {
-      safe_ = Safe{.x = x_, .y = y_, .m = m_.values, .z = z_.values, .gap = now};
+  Index check() {
+    unchecked_ = 0;
+    const Real now = merit();
+    if (now < safe_.merit || ease_ == 1) {
+      safe_ = Safe{.x = x_, .y = y_, .m = m_.values, .z = z_.values, .merit = now};
       ease_ = std::max(ease_ / 1.5, limit_);
       limit_ *= 0.8;
+      set_weight(1);
+      score_rows();
     } else { // back to where it was, with shorter steps
       x_ = safe_.x;
       y_ = safe_.y;
@@ -179,7 +191,9 @@ private:
       z_.values = safe_.z;
       limit_ = std::min(2 * ease_, 1.0);
       ease_ = std::min(4 * ease_, 1.0);
+      score_all();
     }
+    return size();
   }
 
   const Problem& problem_;
@@ -192,7 +206,7 @@ private:
   std::vector<Real> score_;       // of the columns
   Real q_, ease_ = 1, limit_ = 0; // q as a share of the safe weight, and the smallest share allowed
   Safe safe_;
-  Index misplaced_ = 0;
+  Index misplaced_ = 0, unchecked_ = 0; // entries touched since the last check
   std::vector<Index> moved_columns_, moved_rows_;
 };
 

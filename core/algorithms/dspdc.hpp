@@ -5,22 +5,28 @@
 //     x_j = argmin_x  x <A^j, s o ye> + g_j(x) + (x - x_j)^2 / (2 tau)         j in J, |J| = q
 //     ye = y_old + (n/m)(y - y_old),    xe = x + theta (x - x_old)
 //
+// With m = 1 rows may be drawn with probabilities p_i instead (algorithm 2 of Zhang and Xiao 2015): then n/m
+// is 1/p_i, and the proximal term has the factor n p_i.
+//
 // y_i and x_j are numbers or blocks of them (section 5.1, equations 28 and 29): `Moves` solves the problem of
 // one of them. An iteration costs what `Bilinear` keeps: O(k (m + q)) for A = U V of inner size k.
 #pragma once
 #include "core/coupling/bilinear.hpp"
 #include "core/drive.hpp"
 #include "core/perturbation.hpp"
+#include "core/support/alias_table.hpp"
 #include "core/support/subset.hpp"
 #include <numeric>
+#include <optional>
 #include <utility>
 
 namespace southwell {
 
 struct DspdcSpec {
   Real tau = 0, sigma = 0, theta = 0;
-  Index rows = 1, columns = 1; // m and q
-  Real dx = 0, dy = 0;         // see Perturbation
+  Index rows = 1, columns = 1;          // m and q
+  std::vector<Real> probabilities = {}; // of the rows, if m = 1; none: uniform
+  Real dx = 0, dy = 0;                  // see Perturbation
   Index recentre_every = 0;
 };
 
@@ -68,6 +74,7 @@ public:
       : moves_(std::move(moves)), bilinear_(std::move(bilinear)), spec_(spec), random_(seed),
         rows_(moves_.samples(), spec.rows), columns_(moves_.blocks(), spec.columns), x_(moves_.start_x(x)),
         y_(moves_.start_y(y)), y_change_(spec.rows * moves_.width()) {
+    if (!spec.probabilities.empty()) alias_.emplace().assign(spec.probabilities);
     moves_.perturbation().begin(x_, y_);
   }
 
@@ -88,7 +95,7 @@ public:
   std::vector<Index> draw(Index count) override { // m rows, then q columns, for each
     std::vector<Index> drawn;
     for (; count > 0; --count) {
-      const auto rows = rows_.draw(random_), columns = columns_.draw(random_);
+      const auto rows = draw_rows(), columns = columns_.draw(random_);
       drawn.insert(drawn.end(), rows.begin(), rows.end());
       drawn.insert(drawn.end(), columns.begin(), columns.end());
     }
@@ -98,7 +105,8 @@ public:
     std::vector<Index> led;
     for (; moves > 0; --moves) {
       iterate();
-      const auto rows = rows_.current(), columns = columns_.current();
+      const auto rows = alias_ ? std::span<const Index>(&row_, 1) : rows_.current(),
+                 columns = columns_.current();
       led.insert(led.end(), rows.begin(), rows.end());
       led.insert(led.end(), columns.begin(), columns.end());
     }
@@ -106,10 +114,19 @@ public:
   }
 
 private:
+  std::span<const Index> draw_rows() {
+    if (!alias_) return rows_.draw(random_);
+    row_ = alias_->draw(random_);
+    return {&row_, 1};
+  }
   Index iterate() {
-    const auto rows = rows_.draw(random_);
+    const auto rows = draw_rows();
     const Index k = moves_.width();
-    const Real firm = Real(moves_.samples()) / spec_.sigma;
+    Real firm = Real(moves_.samples()) / spec_.sigma;
+    if (alias_) {
+      firm *= Real(moves_.samples()) * spec_.probabilities[row_];
+      bilinear_->stretch(1 / spec_.probabilities[row_]);
+    }
     Index cost = 0;
     read_.resize(std::size_t(k));
     next_.resize(std::size_t(k));
@@ -154,6 +171,8 @@ private:
   DspdcSpec spec_;
   Random random_;
   Subset rows_, columns_;
+  std::optional<AliasTable> alias_; // of the rows, if they are not drawn uniformly;
+  Index row_ = 0;                   // the last one drawn
   std::vector<Real> x_, y_, y_change_, x_change_, read_, next_, own_;
   std::vector<Index> features_;
 };

@@ -102,10 +102,13 @@ public:
       if (pass_in_turn(random, pulse)) return true;
     return false;
   }
-  bool together(Index passes, Pulse& pulse) {
+  // `weight`: q; 0: the safe one, lowered if `adapt`.
+  bool together(Index passes, Real weight, bool adapt, Pulse& pulse) {
     last_gap_ = infinity;
-    for (; passes > 0; --passes)
-      if (pass_together(pulse)) return true;
+    for (; passes > 0; --passes) {
+      if (pass_together(weight > 0 ? weight : ease_ * safe_weight(), pulse)) return true;
+      if (adapt && weight == 0) ease();
+    }
     return false;
   }
 
@@ -140,30 +143,35 @@ private:
       x_[c] = perturbation_.best(columns_[c].j, slopes_[c]);
     });
   }
-  bool pass_together(Pulse& pulse) {
+  bool pass_together(Real q, Pulse& pulse) {
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       const Real to = perturbation_.best(columns_[c].j, slopes_[c]), by = to - std::exchange(x_[c], to);
       const Line& line = matrix_.columns().lines[c];
       if (by != 0) line.visit([&](Slot r, Real a) { rows_[r].m += by * a; });
       if (pulse.beat(by != 0 ? line.size() : 0)) return true;
     }
-    Real total = 0;
-    for (const Row& row : rows_) total += row.s * row.curvature;
     for (std::size_t r = 0; r < rows_.size(); ++r) {
       Row& row = rows_[r];
-      const Real to = perturbation_.maximise(row.i, row.m, row.y, ease_ * total);
+      const Real to = perturbation_.maximise(row.i, row.m, row.y, q);
       const Real by = row.s * (to - std::exchange(row.y, to));
       const Line& line = matrix_.rows().lines[r];
       if (by != 0) line.visit([&](Slot c, Real a) { slopes_[c] += by * a; });
       if (pulse.beat(by != 0 ? line.size() : 0)) return true;
     }
+    return false;
+  }
+  Real safe_weight() const {
+    Real total = 0;
+    for (const Row& row : rows_) total += row.s * row.curvature;
+    return total;
+  }
+  void ease() { // from the gap of this problem, after a pass
     Real gap = 0;
     for (std::size_t c = 0; c < columns_.size(); ++c)
       gap += perturbation_.excess(columns_[c].j, slopes_[c], x_[c]);
     for (const Row& row : rows_) gap += row.s * perturbation_.shortfall(row.i, row.m, row.y);
     const Real before = std::exchange(last_gap_, gap); // infinite in the first pass: nothing to compare
     if (std::isfinite(before)) ease_ = gap < before ? std::max(0.8 * ease_, 1e-9) : std::min(2 * ease_, 1.0);
-    return false;
   }
 
   const Problem& problem_;

@@ -23,6 +23,7 @@ public:
   virtual Index moved_y(std::span<const Index> rows, CVec change) = 0;
   virtual Index moved_x(std::span<const Index> columns, CVec change) = 0;
   virtual Index read_cost(bool margins, Index k) const = 0;
+  virtual void stretch(Real stretch) = 0; // replaces n/m for the dy that comes next
 };
 
 // Keeps one product: z = A'(s o y), updated along the rows that move, or m = A x, updated along the columns
@@ -60,6 +61,7 @@ public:
     return rows_ ? note(columns, change) : walk(columns, change);
   }
   Index read_cost(bool margins, Index k) const override { return margins == rows_ ? fibers_->size(k) : 1; }
+  void stretch(Real stretch) override { (rows_ ? beyond_product_ : beyond_other_) = stretch - 1; }
 
 private:
   bool framed() const { return !common_.empty(); }
@@ -154,6 +156,7 @@ public:
     return moved(*v_, columns, change, theta_, vx_, vxe_);
   }
   Index read_cost(bool margins, Index k) const override { return margins ? u_->size(k) : v_->size(k); }
+  void stretch(Real stretch) override { stretch_ = stretch; }
 
 private:
   // kept += step, ahead = kept + beyond * step

@@ -1,8 +1,16 @@
 // The two ways to store a matrix along its contiguous axis. Neither owns its numbers.
 #pragma once
 #include "core/design/stored_fiber.hpp"
+#include <memory>
 
 namespace southwell {
+
+// Dense fibers that are computed when they are read (formed_rows.hpp).
+class MadeFibers {
+public:
+  virtual ~MadeFibers() = default;
+  virtual const Real* operator()(Index k) const = 0;
+};
 
 class DenseFibers {
 public:
@@ -11,23 +19,32 @@ public:
   DenseFibers(StoredNumbers values, Index count, Index length, const Real* shifts, bool shift_by_fiber)
       : values_(values), fiber_shifts_(shift_by_fiber ? shifts : nullptr),
         position_shifts_(shift_by_fiber ? nullptr : shifts), count_(count), length_(length) {}
+  DenseFibers(std::shared_ptr<const MadeFibers> made, Index count, Index length)
+      : DenseFibers(static_cast<const Real*>(nullptr), count, length, nullptr, false) {
+    made_ = std::move(made);
+  }
 
   Index count() const { return count_; }
   Index length() const { return length_; }
   Index entries() const { return count_ * length_; }
   Index fiber_at(Index entry) const { return length_ > 0 ? (entry + length_ - 1) / length_ : 0; }
   StoredDenseFiber operator[](Index k) const {
+    if (made_) [[unlikely]]
+      return {(*made_)(k), length_};
     return {values_ + k * length_, length_, fiber_shifts_ ? fiber_shifts_[k] : 0, position_shifts_};
   }
-  StoredNumbers values() const { return values_; } // fiber after fiber
+  StoredNumbers values() const { return values_; } // fiber after fiber, unless they are made
   Real shift(Index column) const {                 // whichever axis the fibers run along
     const Real* shifts = fiber_shifts_ ? fiber_shifts_ : position_shifts_;
     return shifts ? shifts[column] : 0;
   }
   void prefetch_start(Index) const {}
-  void prefetch(Index k) const { (values_ + k * length_).prefetch(); }
+  void prefetch(Index k) const {
+    if (!made_) (values_ + k * length_).prefetch();
+  }
 
 private:
+  std::shared_ptr<const MadeFibers> made_; // or null
   StoredNumbers values_;
   const Real *fiber_shifts_, *position_shifts_;
   Index count_, length_;

@@ -79,8 +79,9 @@ class Centred:
 class Factorised:
     """``A = U V``, given by its factors and never formed: n x k times k x d, NumPy arrays or SciPy sparse matrices.
 
-    Pass it wherever ``A`` is expected. A product costs the entries of both factors. Methods that only need products
-    (FISTA, L-BFGS) and DSPDC accept it; those that need rows or columns of A do not.
+    Pass it wherever ``A`` is expected. A product costs the entries of both factors. FISTA and L-BFGS need products
+    only, DSPDC keeps vectors between the factors, and SPDC, SAGA, SAG, SVRG and CoordinateDescent on the dual side form
+    each row when they read it. Other methods refuse factors.
 
     Examples
     --------
@@ -256,7 +257,7 @@ class Matrix:
 
 
 class Product:
-    """A checked pair of factors. It has products with vectors, but no rows or columns of A."""
+    """A checked pair of factors. It has products with vectors, but stores no rows or columns of A."""
 
     shifts_are_free = False
 
@@ -292,6 +293,10 @@ class Product:
     def factor_layouts(self, intercept: bool) -> tuple[_core.Layout, _core.Layout]:
         """The rows of U and the columns of V; an intercept is one more inner coordinate: [U 1] times [V 0; 0 1]."""
         return self.U.layout(False, None, intercept), self._second(intercept).layout(True, None, False)
+
+    def row_layouts(self) -> tuple[_core.Layout, _core.Layout]:
+        """The rows of U and the rows of V."""
+        return self.U.layout(False, None, False), self.V.layout(False, None, False)
 
     def layout(self, by_columns: bool, shifts: np.ndarray | None, intercept: bool) -> _core.Layout:
         return _core.factorised_layout(*self.factor_layouts(intercept))

@@ -298,6 +298,10 @@ class Problem:
         layout = self.ready_layout() if by_columns is None else self.layout(by_columns)
         return _core.Problem(layout, self.loss.core, self.targets, self.weights, self.core_penalty)
 
+    def formed_rows(self) -> _core.Layout:
+        """The rows of A = U V, each formed when it is read, at O(k d); a layout for one algorithm."""
+        return _core.formed_layout(*self.keep("rows of factors", self.factors.row_layouts), self.intercept)
+
     def formed(self, most: int) -> Self | None:
         """The same problem with the product A = U V, if it is finite and has at most ``most`` entries, or at most a few
         times as many as the factors. Coefficients and intercept are the same."""

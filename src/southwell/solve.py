@@ -213,7 +213,7 @@ def able(method: Method, problem: Problem) -> Method:
     if problem.factorised and not method.takes_factors:
         names = ", ".join(sorted(name for name, known in methods.ALL.items() if known.takes_factors))
         raise ValueError(
-            f"{type(method).__name__} needs rows or columns of A, which factorised data do not have. Use one of "
+            f"{type(method).__name__} needs stored rows or columns of A, which factorised data lack. Use one of "
             f"{names}; or give U @ V, if it fits in memory."
         )
     if problem.blocks and not method.takes_blocks:

@@ -32,7 +32,7 @@ class Method(ABC):
     """Base of all methods."""
 
     name: ClassVar[str]
-    takes_factors: ClassVar[bool] = False  # whether it works without rows and columns of A
+    takes_factors: ClassVar[bool] = False  # whether it works without stored rows and columns of A
     takes_blocks: ClassVar[bool] = False  # whether it supports problems of blocks
 
     @abstractmethod

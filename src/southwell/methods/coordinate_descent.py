@@ -42,11 +42,26 @@ class Descent(Method):
             rules.get(self.rule)
 
     def _side(self, problem: Problem) -> str:
+        if problem.factorised:
+            return self._side_of_factors(problem)
         side = choose_side(problem) if self.side == "auto" else self.side
         refuse_impossible(problem, side)
         return side
 
+    def _side_of_factors(self, problem: Problem) -> str:
+        """The dual one, whose moves read rows; a row of U V is formed at O(k d), a column would cost O(k n)."""
+        if self.side == "primal" or self.coupling == "gram":
+            given = "side='primal'" if self.side == "primal" else "coupling='gram'"
+            raise ValueError(
+                f"On factorised data CoordinateDescent forms a row of A at a time, for the dual side with "
+                f"coupling='mirror'; got {given}. Use FISTA, DSPDC, or give U @ V."
+            )
+        refuse_impossible(problem, "dual")
+        return "dual"
+
     def _use_gram(self, problem: Problem, side: str) -> bool:
+        if problem.factorised:
+            return False
         able = may_use_gram(problem, side)
         if self.coupling == "gram" and not able:
             raise ValueError(
@@ -75,6 +90,7 @@ def begin(
         start.x,
         kept_gram(problem, side, options.get("intercept_firmness", 0.0)) if gram else None,
         problem.layout(not by_columns) if across and not gram and problem.matrix.sparse else None,
+        problem.formed_rows() if problem.factorised else None,
     )
 
 
@@ -107,6 +123,9 @@ class CoordinateDescent(Descent):
     read sparse data along both axes. For the squared loss on the primal side, and l1 = 0 without bounds on the dual,
     they cache columns of inner products, in at most 256 MiB (or one column, if that is more).
 
+    On factorised data, ``southwell.Factorised(U, V)`` of inner size k, it is for the dual side and the rules "cyclic",
+    "shuffled" and "uniform": a row of A is formed when it is read, so a move costs O(k d).
+
     On problems of blocks the rules are "cyclic", "shuffled" and "uniform". The primal side moves groups by proximal
     steps; the dual side, which needs l2 > 0 and no intercept, the dual blocks of samples.
     """
@@ -115,6 +134,7 @@ class CoordinateDescent(Descent):
     proximal: bool = True
     name: ClassVar[str] = "coordinate_descent"
     takes_blocks: ClassVar[bool] = True
+    takes_factors: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -126,6 +146,11 @@ class CoordinateDescent(Descent):
         side = self._side(problem)
         automatic = isinstance(self.rule, str) and self.rule == "auto"
         rule = rules.get({"primal": "cyclic", "dual": "shuffled"}[side] if automatic else self.rule)
+        if problem.factorised and not rule.blind:
+            raise ValueError(
+                f"On factorised data the rule must be one of {', '.join(blocks.IN_TURN)}, which read one row at a "
+                f"time; got {rule.name}."
+            )
         gram = self._use_gram(problem, side) and not self._keeps_mirror(problem, side, rule)
         options: dict[str, Any] = {"seed": seed, "shrinking": self.shrinking and rule.blind, "room": COLUMN_ROOM}
         if side == "dual":

@@ -26,6 +26,7 @@ class IncrementalGradient(Method):
     """
 
     step: float | None = None
+    takes_factors: ClassVar[bool] = True
     part_of_smoothness: ClassVar[float]  # the default step is this times 1/L, L = max w_i ||a_i||^2 / gamma
 
     def __post_init__(self) -> None:
@@ -48,7 +49,8 @@ class IncrementalGradient(Method):
         refuse_shifted_rows(problem, self)
         step = self._step(problem)
         spec = _core.Incremental(self.name, tau=step, **self._options())
-        algorithm = _core.incremental(problem.core(False), spec, start.x, np.zeros(problem.n_samples), seed)
+        rows = problem.formed_rows() if problem.factorised else None
+        algorithm = _core.incremental(problem.core(False), spec, start.x, np.zeros(problem.n_samples), seed, rows)
         return Prepared(algorithm, f"{type(self).__name__}, step {step:.3g}")
 
     def _options(self) -> dict[str, Any]:

@@ -73,7 +73,9 @@ class SPDC(Perturbed):
     -----
     An iteration costs the stored entries of its rows, independently of the number of features: updates of the other
     features have a constant slope and are applied in closed form when they are next needed (section 4 of the paper;
-    here with bounds and weights too). On blocks every iteration updates all of them.
+    here with bounds and weights too). On blocks every iteration updates all of them, and so it does on factorised data,
+    ``southwell.Factorised(U, V)`` of inner size k: with batch = 1 it forms its row, at O(k d); with more it keeps two
+    vectors between the factors, at O(k (batch + d)).
 
     References
     ----------
@@ -89,6 +91,7 @@ class SPDC(Perturbed):
     theta: float | None = None
     name: ClassVar[str] = "spdc"
     takes_blocks: ClassVar[bool] = True
+    takes_factors: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -100,8 +103,8 @@ class SPDC(Perturbed):
         given_steps(self, ("tau", "sigma", "theta"))
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
-        if problem.blocks:
-            return self._prepare_blocks(problem, start, seed)
+        if problem.blocks or (problem.factorised and self.batch > 1):
+            return self._prepare_all_columns(problem, start, seed)
         start = with_null_intercept(problem, start)
         refuse_shifted_rows(problem, self)
         at_most("batch", self.batch, problem.n_samples, "samples")
@@ -112,12 +115,13 @@ class SPDC(Perturbed):
             probabilities=spdc_probabilities(conditioning) if self.sampling == "norms" else None,
             **self._recentring(conditioning, epochs),
         )  # fmt: skip
-        algorithm = _core.incremental(problem.core(False), spec, start.x, dual_start(problem, start), seed)
+        rows = problem.formed_rows() if problem.factorised else None
+        algorithm = _core.incremental(problem.core(False), spec, start.x, dual_start(problem, start), seed, rows)
         perturbed = ", perturbed" if conditioning.dx or conditioning.dy else ""
         return Prepared(algorithm, f"SPDC, batches of {self.batch}, {self.sampling} sampling{perturbed}")
 
-    def _prepare_blocks(self, problem: Problem, start: Start, seed: int) -> Prepared:
-        """DSPDC with all blocks of x in every iteration and the step sizes of SPDC."""
+    def _prepare_all_columns(self, problem: Problem, start: Start, seed: int) -> Prepared:
+        """DSPDC with all columns, or blocks of x, in every iteration and the step sizes of SPDC."""
         if self.sampling != "uniform":
             raise ValueError(f"On blocks rows are drawn uniformly; got sampling={shown(self.sampling)}.")
         at_most("batch", self.batch, problem.n_samples, "samples")
@@ -128,8 +132,17 @@ class SPDC(Perturbed):
         steps["sigma"] *= problem.n_samples  # sigma of the DSPDC paper is n times that of SPDC
         spec = _core.Dspdc(**steps, rows=self.batch, columns=problem.n_blocks, **self._recentring(conditioning, epochs))
         perturbed = ", perturbed" if conditioning.dx or conditioning.dy else ""
+        if problem.factorised:
+            algorithm = between_factors(problem, spec, start, seed)
+            return Prepared(algorithm, f"SPDC between the factors, batches of {self.batch}{perturbed}")
         algorithm = blocks.saddle(problem, spec, False, start, seed)
         return Prepared(algorithm, f"SPDC on blocks, batches of {self.batch}{perturbed}")
+
+
+def between_factors(problem: Problem, spec: _core.Dspdc, start: Start, seed: int) -> _core.Algorithm:
+    """DSPDC on A = U V; with all columns, SPDC."""
+    layouts = problem.keep("factors", lambda: problem.factors.factor_layouts(problem.intercept))
+    return _core.dspdc(problem.core(), spec, *layouts, start.x, dual_start(problem, start), seed)
 
 
 def spdc_steps(at: Conditioning, batch: int, weighted: bool) -> tuple[Steps, float]:

@@ -15,7 +15,7 @@ from ..losses import Loss
 from ..methods import Prepared
 from ..methods.conditioning import Conditioning
 from ..methods.dspdc import dspdc_steps
-from ..methods.spdc import spdc_steps
+from ..methods.spdc import by_hand, spdc_steps
 from ._algorithm import MatrixAlgorithm, within_numbers
 from ._dspdc import DSPDC
 from ._dual_fista import DualFISTA
@@ -37,6 +37,26 @@ class Choice:
     rows: int | None = None
     blocks: int | None = None
     stretch: float | tuple[float, float] = 1.0
+    tau: float | None = None
+    sigma: float | None = None
+    theta: float | None = None
+    aim: str = "gap"
+
+    @property
+    def given(self) -> dict[str, object]:
+        """Step sizes and aim, as far as they are given."""
+        steps = {"tau": self.tau, "sigma": self.sigma, "theta": self.theta}
+        found: dict[str, object] = {name: step for name, step in steps.items() if step is not None}
+        if self.aim != "gap":
+            found["aim"] = self.aim
+        return found
+
+    def checked(self) -> Choice:
+        """The same with step sizes that are floats."""
+        one_name("aim", self.aim, ("gap", "point"))
+        tau, sigma = (None if v is None else positive(k, v) for k, v in (("tau", self.tau), ("sigma", self.sigma)))
+        theta = None if self.theta is None else positive("theta", self.theta, zero=True)
+        return replace(self, tau=tau, sigma=sigma, theta=theta)
 
     @property
     def stretches(self) -> tuple[float, float]:
@@ -55,9 +75,10 @@ class Choice:
         phi'(m) gives a good dual point only late."""
         if one_name("method", self.method, NAMES) != "auto":
             return self.method
-        if self.rows is not None or self.blocks is not None or self.stretches != (1, 1):
+        if self.rows is not None or self.blocks is not None or self.stretches != (1, 1) or self.given:
             raise ValueError(
-                "rows, blocks and stretch are for method='dspdc', 'spdc' or 'sdca'; with 'auto' leave them out."
+                "rows, blocks and stretch are for method='dspdc', 'spdc' or 'sdca', and tau, sigma, theta and aim for "
+                "'dspdc' (the first three for 'spdc' too); with 'auto' leave them out."
             )
         unknowns = risk.n_blocks * risk.size * (risk.size + 1) // 2
         return "fista" if risk.loss.smooth and 50 * risk.n_samples > unknowns else "dual_fista"
@@ -80,11 +101,18 @@ class OnWorkers:
 def made(risk: MatrixRisk, choice: Choice, workers: Workers, x: np.ndarray, y: np.ndarray,
          seed: int) -> MatrixAlgorithm:  # fmt: skip
     """The algorithm at its start. Raises for combinations that cannot work."""
+    choice = choice.checked()
     name, stretches = choice.named(risk), choice.stretches
     m = _size("rows", choice.rows, risk.n_samples, "samples", name, ("dspdc", "spdc", "sdca"))
     q = _size("blocks", choice.blocks, risk.n_blocks, "blocks", name, ("dspdc",))
     if stretches != (1, 1):
         _refuse_others("stretch", choice.stretch, name, ("dspdc", "spdc", "sdca"))
+    for option, value in choice.given.items():
+        _refuse_others(option, value, name, ("dspdc",) if option == "aim" else ("dspdc", "spdc"))
+    if stretches != (1, 1) and not {"tau", "sigma"}.isdisjoint(choice.given):
+        raise ValueError(
+            "stretch multiplies the steps of theory, and tau or sigma replaces them; give one or the other."
+        )
     _refuse_losses(risk.loss, name)
     risk.norms.refuse_overflow()
     algorithm: MatrixAlgorithm
@@ -106,26 +134,32 @@ def made(risk: MatrixRisk, choice: Choice, workers: Workers, x: np.ndarray, y: n
         q = risk.n_blocks
     elif q is None:
         q = max(1, round(risk.n_blocks / 5))
-    saddle = DSPDC(risk, workers, x, y, seed, m, q, **steps(risk, name, m, q, stretches, workers))
+    saddle = DSPDC(risk, workers, x, y, seed, m, q, **steps(risk, name, m, q, choice, workers))
     kept = "A x" if saddle.by_blocks else "A'y"
     saddle.description = f"{name.upper()}, {m} samples and {q} blocks, {kept} kept"
     return saddle
 
 
-def steps(risk: MatrixRisk, name: str, m: int, q: int, stretches: tuple[float, float] = (1.0, 1.0),
+def steps(risk: MatrixRisk, name: str, m: int, q: int, choice: Choice | None = None,
           workers: Workers = ALONE) -> dict[str, float]:  # fmt: skip
-    """Step sizes in the units of _norms.py, where every block has l2 = 1."""
+    """Step sizes in the units of _norms.py, where every block has l2 = 1: tau of the papers times l2_j.
+
+    Those that are given replace those of the theorem; with them nothing is stretched."""
+    choice = Choice() if choice is None else choice
     at = Conditioning(risk.n_samples, risk.norms.rows, 1.0, 1.0 / risk.loss.smoothness)
-    scale = risk.norms.coupling(m, q, workers)
+    whole = all(step is not None for step in (choice.tau, choice.sigma, choice.theta))
+    scale = 1.0 if whole else risk.norms.coupling(m, q, workers)
     if name == "spdc":  # m R^2 bounds the norm of a batch; a sharper bound replaces it
         at = replace(at, norms=np.array([np.sqrt(scale / m)]))
-        found = spdc_steps(at, m, False)[0]
-        weight = 1 / found["sigma"]
+        found, unit = spdc_steps(at, m, False)[0], 1.0
     else:
-        found = dspdc_steps(at, risk.n_blocks, m, q, scale, gap=True)[0]
-        weight = at.n / found["sigma"]
-    tau, weight = found["tau"] * stretches[0], weight / stretches[1]
-    return {"tau": float(tau), "weight": float(weight), "theta": float(found["theta"])}
+        found, unit = dspdc_steps(at, risk.n_blocks, m, q, scale, choice.aim == "gap")[0], float(at.n)
+    taken, (primal, dual) = by_hand(choice, found), choice.stretches
+    return {
+        "tau": taken["tau"] * primal,
+        "weight": float(np.divide(unit, taken["sigma"])) / dual,
+        "theta": taken["theta"],
+    }
 
 
 def _ascent_weights(risk: MatrixRisk, m: int, workers: Workers) -> np.ndarray:

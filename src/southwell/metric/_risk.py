@@ -114,6 +114,10 @@ class MatrixRisk:
         rows: int | None = None,
         blocks: int | None = None,
         stretch: float | tuple[float, float] = 1.0,
+        tau: float | None = None,
+        sigma: float | None = None,
+        theta: float | None = None,
+        aim: str = "gap",
         tol: float = 1e-6,
         max_epochs: int = 10_000,
         max_seconds: float | None = None,
@@ -141,6 +145,12 @@ class MatrixRisk:
             A factor of the step sizes of "dspdc", "spdc" and "sdca", relative to those of theory for the measured
             norms; a pair is for primal and dual steps ("sdca" has dual steps only). Tuned steps are often far faster;
             steps that are too long do not converge, or end with ``Status.DIVERGED``.
+        tau, sigma, theta : float, optional
+            Step sizes of "dspdc" and "spdc", in the units of their papers for blocks of l2 = 1: block j moves with
+            tau / l2_j. Default: those of the theorem. One that is given is not stretched.
+        aim : {"gap", "point"}
+            The theorem that sets theta of "dspdc": theorem 2 bounds the gap ("gap"), theorem 1 the distance to the
+            solution ("point").
         tol, max_epochs, max_seconds, check_every, seed, callback, record_history
             As for ``southwell.solve``. An epoch is as many moves as there are samples (for "dspdc": or blocks, if that
             takes longer), but no more than ten eigendecompositions of every block; for "fista" and "dual_fista", one
@@ -167,7 +177,7 @@ class MatrixRisk:
         settings = Settings.checked(tol, max_epochs, max_seconds, check_every, seed, record_history, n_threads)
         if callback is not None and not callable(callback):
             raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
-        result = self.run(settings, Choice(method, rows, blocks, stretch), callback, warm_start)
+        result = self.run(settings, Choice(method, rows, blocks, stretch, tau, sigma, theta, aim), callback, warm_start)
         for words in shortcomings(result):
             warnings.warn(words, ConvergenceWarning, stacklevel=2)
         return result

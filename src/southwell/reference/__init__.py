@@ -12,7 +12,7 @@ from .blocks import block_certificate, block_coordinate_descent, block_objective
 from .bounded import level
 from .certificate import best_shift, brackets, certificate
 from .coordinate_descent import dual_coordinate_ascent, primal_coordinate_descent
-from .dgpd import dgpd, dgpd_weight
+from .dgpd import dgpd, dgpd_adapted, dgpd_weight
 from .dspdc import dspdc, dspdc_steps
 from .elastic_net import ElasticNet
 from .incremental_gradient import sag, saga, svrg
@@ -35,6 +35,7 @@ __all__ = [
     "brackets",
     "certificate",
     "dgpd",
+    "dgpd_adapted",
     "dgpd_weight",
     "dspdc",
     "dspdc_steps",

@@ -9,7 +9,8 @@ Paper      that of dgpd.py, algorithm 2. x and y are 0 outside the active featur
                passes            over A[I, J]
                zeros leave       when they are a quarter of J or of I
 
-           As many may enter as there are in the set, or ``enter``, whichever is more. A pass is one of two.
+           At most ``enter`` enter, 1 in the paper; with ``doubling`` as many as there are in the set, if that is more.
+           A pass is one of two.
 
            Together, the paper's: x_J = xbar_J, then all of I with one weight q,                            (11), (13)
 
@@ -18,8 +19,8 @@ Paper      that of dgpd.py, algorithm 2. x and y are 0 outside the active featur
 
            ease is multiplied by 0.8 if the gap of the restricted problem has fallen since the last pass of the epoch
            (so not after the first), else by 2, up to 1. ease = 1 is safe: sum_I s_i C_i bounds the
-           curvature of g*(-A'(s o y)) in the norm sum_i s_i y_i^2. In turn: one sample after the other, q = s_i C_i,
-           and x_J = xbar_J after each: dual coordinate ascent on the restricted problem.
+           curvature of g*(-A'(s o y)) in the norm sum_i s_i y_i^2. A ``weight`` that is given is q. In turn: one sample
+           after the other, q = s_i C_i, and x_J = xbar_J after each: dual coordinate ascent on the restricted problem.
 
            With perturb = (dx, dy) squares around centres are added to g and phi*: around 0 or, with ``recentre_every``,
            around the start. Then the centres of those that leave become 0, and the others move to x and y after so
@@ -53,6 +54,8 @@ class ActiveSets:
     x: Numbers = None
     y: Numbers = None
     enter: int = 64
+    doubling: bool = True
+    weight: float = 0.0
     perturb: tuple[float, float] = (0.0, 0.0)
     ease: float = 1.0
     columns: list[int] = field(default_factory=list)
@@ -111,13 +114,13 @@ class ActiveSets:
 
     def _enter(self, active: list[int], score: np.ndarray) -> None:
         score[active] = 0.0
-        best = np.argsort(-score, kind="stable")[: max(self.enter, len(active))]
+        best = np.argsort(-score, kind="stable")[: max(self.enter, len(active) if self.doubling else 0)]
         active += [int(k) for k in best if score[k] > 0]
 
     def pass_together(self) -> None:
         J, I = self.columns, self.rows
         self.x[J] = self.xbar()[J]
-        self.y[I] = self.ybar(self.ease * (self.s[I] @ self.curvature()[I]))[I]
+        self.y[I] = self.ybar(self.weight or self.ease * (self.s[I] @ self.curvature()[I]))[I]
 
     def adapt(self, fell: bool) -> None:
         self.ease = max(0.8 * self.ease, 1e-9) if fell else min(2 * self.ease, 1.0)
@@ -146,11 +149,11 @@ class ActiveSets:
 
 def active_sets(
     A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, epochs: int, *, passes: int = 5,
-    enter: int = 64, ease: float = 1.0, x: Numbers = None, y: Numbers = None,
-    perturb: tuple[float, float] = (0.0, 0.0), recentre_every: int = 0,
+    enter: int = 64, doubling: bool = True, weight: float = 0.0, adapt: bool = True, ease: float = 1.0,
+    x: Numbers = None, y: Numbers = None, perturb: tuple[float, float] = (0.0, 0.0), recentre_every: int = 0,
 ) -> Numbers:  # fmt: skip
     """Runs the passes "together"; returns x, y and for each epoch the features and samples that are active after it."""
-    at = ActiveSets(A, b, s, loss, net, x, y, enter, perturb, ease)
+    at = ActiveSets(A, b, s, loss, net, x, y, enter, doubling, weight, perturb, ease)
     if recentre_every:
         at.centre = at.x.copy(), at.y.copy()
     active = []
@@ -160,7 +163,7 @@ def active_sets(
         for _ in range(passes):
             at.pass_together()
             gap = at.gap()
-            if last is not None:
+            if adapt and last is not None:
                 at.adapt(gap < last)
             last = gap
         at.release()

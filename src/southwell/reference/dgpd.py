@@ -31,6 +31,15 @@ Rate       Theorem 4.2: let q >= S (10 R^2 + n gamma l2) / (2 n l2), S the numbe
 
            With several picks A.1 has S over the picks of features, and A.3 as many errors of x as there are samples.
 
+Adapted    The safe q is far too large in practice. What the theorem lets fall is, but for the constant D*,
+
+               V = L(x, y) - 2 D(y) = 2 sum_j (the score of j) - L(x, y)
+
+           A check compares V with that of the last check once the iterations since then have touched n + d entries. If
+           V has fallen, ease is divided by 1.5, but not below a limit, which falls by a fifth; if it has risen, x and y
+           go back to the last check, ease is multiplied by 4, and the limit is twice the ease that failed. q is ease
+           times the safe q: of S at the check, and then twice that of S whenever S has outgrown q.
+
 Kept       x, y; all else is recomputed.
 """  # fmt: skip
 
@@ -73,3 +82,48 @@ def dgpd(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, ite
         y[I] = after[I]
         picked.append((J, I))
     return x, y, picked
+
+
+def dgpd_adapted(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, iterations: int, *,
+                 picks: Numbers = (1, 1), x: Numbers = None, y: Numbers = None,
+                 sizes: Numbers = None) -> Numbers:  # fmt: skip
+    """Returns x, y and q after each iteration. ``sizes``: the stored entries of each row, and of each column."""
+    n, d = A.shape
+    x, y, _, _ = begin(A, net, x, y)
+    rows, columns = (np.full(n, d), np.full(d, n)) if sizes is None else sizes
+    norms, weights = np.sqrt(n * s) * np.linalg.norm(A, axis=1), []
+    safe, least, ease, limit, spent = (x.copy(), y.copy()), np.inf, 1.0, 0.0, 0
+
+    def scores() -> np.ndarray:
+        z = A.T @ (s * y)
+        return np.asarray(net.value(x) + net.conjugate(-z) + z * x)
+
+    def safe_weight() -> float:
+        xbar = net.conjugate_gradient(-A.T @ (s * y))
+        misplaced = int(np.count_nonzero(np.abs(x - xbar) > 1e-12))  # less is rounding
+        return dgpd_weight(norms, n, net.l2.min(), 1 / loss.smoothness, misplaced, picks)
+
+    q = safe_weight()
+    for _ in range(iterations):
+        J = largest(scores(), picks[0])
+        x[J] = net.conjugate_gradient(-A.T @ (s * y))[J]
+        spent += columns[J].sum()
+        if ease * safe_weight() > q:
+            q = 2 * ease * safe_weight()
+            spent += n
+        after = loss.maximise(A @ x, y, q, b)
+        I = largest(np.sqrt(n * s) * np.abs(after - y), picks[1])
+        y[I] = after[I]
+        spent += rows[I].sum()
+        if spent >= n + d:
+            saddle = net.value(x).sum() + s @ (y * (A @ x) - loss.conjugate(y, b))
+            now, spent = 2 * scores().sum() - saddle, 0
+            if now < least or ease == 1:
+                safe, least = (x.copy(), y.copy()), now
+                ease, limit = max(ease / 1.5, limit), 0.8 * limit
+            else:
+                x, y = safe[0].copy(), safe[1].copy()
+                limit, ease = min(2 * ease, 1.0), min(4 * ease, 1.0)
+            q = ease * safe_weight()
+        weights.append(q)
+    return x, y, weights
