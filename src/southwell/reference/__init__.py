@@ -17,7 +17,7 @@ from .dspdc import dspdc, dspdc_steps
 from .elastic_net import ElasticNet
 from .incremental_gradient import sag, saga, svrg
 from .proximal_newton import gap_safe_features, gap_safe_samples, proximal_newton
-from .rules import greedy, greedy_in_turn, hybrid_probabilities, probabilities
+from .rules import automatic_mix, greedy, greedy_in_turn, hybrid_probabilities, probabilities
 from .scores import dual_scores, primal_scores
 from .spdc import spdc, spdc_probabilities, spdc_steps
 
@@ -27,6 +27,7 @@ __all__ = [
     "accelerated_dual",
     "accelerated_primal",
     "active_sets",
+    "automatic_mix",
     "best_shift",
     "block_certificate",
     "block_coordinate_descent",
