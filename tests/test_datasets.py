@@ -41,7 +41,7 @@ def test_data_are_standardised_when_asked(stored):
 
 
 def test_sparse_data_are_not_made_dense(stored):
-    with pytest.raises(ValueError, match="'thin' is sparse, and standardising would make it dense.*Centred"):
+    with pytest.raises(ValueError, match=r"'thin' is sparse, and standardising would make it dense.*Centred"):
         datasets.load("thin", standardise=True)
     with pytest.raises(FileNotFoundError, match="SOUTHWELL_DATA"):
         datasets.load("no such set")
