@@ -13,17 +13,17 @@
 // must for x to stay in the domain of h; with the paper's theta_0 = 1 the first d steps on z would be d times
 // too short.
 //
-// With `constant` momentum, one candidate and every h_j l_j-strongly convex it is APCG (Lin, Lu, Xiao 2015):
-// with c the least l_j / L_j, f + (c/2) ||.||_L^2 is m^2-strongly convex in the norm of its own constants (1
-// + c) L_j, where m^2 = c / (1 + c), and h_j - (c L_j / 2) u^2 is convex. alpha = m/d, and
+// With `constant` momentum, one candidate and every h_j l_j-strongly convex, it is APCG (Lin, Lu, Xiao 2015).
+// Let c be the least l_j / L_j and m^2 = c / (1 + c). Then f + (c/2) ||.||_L^2 is m^2-strongly convex in the
+// norm of its own constants, (1 + c) L_j, and h_j - (c L_j / 2) u^2 is convex. With alpha = m/d,
 //
 //   v = (x + alpha z) / (1 + alpha),   w = (1 - alpha) z + alpha v
 //   z_j = argmin_u  r_j u + (m/(1+m)) (L_j/2) (u - (w_j - m v_j)/(1 - m))^2 + h_j(u),   otherwise z = w
 //   x   = v + m (z_j - w_j) e_j
 //
-// which is the paper's step with the convexity moved back into h_j. It loses a factor 1 - m/d each step; u
-// and z are those of its algorithm 3: x = rho^k u + z, the carrier -rho^k u + z, rho = (1 - alpha)/(1 +
-// alpha).
+// which is the step of the paper with the convexity moved back into h_j. The error loses a factor 1 - m/d in
+// each. u_ and z_ are those of its algorithm 3: with rho = (1 - alpha)/(1 + alpha), x = rho^k u + z, and the
+// sequence that carries the momentum is z - rho^k u.
 //
 // A step does no work of order d or n. With x = theta_{t-1}^2 u + z, and hence v = theta_t^2 u + z,
 // a step on x by dx and on z by dz is  z += dz,  u += (dx - dz) / theta_t^2,  one coordinate each (Lee and

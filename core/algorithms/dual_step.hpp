@@ -1,8 +1,8 @@
 // The scalar problem of one sample: maximise  y m_i - phi_i*(y) - (q_i/2)(y - y_i)^2,
 // q_i = s_i sum_j a_ij^2 / l2_j  (SDCA).
 //
-// With `towards` in (0, 1] it is the step of MISO (Lin, Mairal, Harchaoui 2015), y_i + towards (phi_i'(m_i) -
-// y_i).
+// With `towards` in (0, 1] it is the step of MISO instead (Lin, Mairal, Harchaoui 2015):
+// y_i + towards (phi_i'(m_i) - y_i).
 //
 // The interface is that of PrimalStep.
 #pragma once
