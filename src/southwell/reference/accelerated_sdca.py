@@ -29,7 +29,7 @@ from .elastic_net import ElasticNet
 
 def accelerated_sdca(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, epochs: Iterable[Numbers],
                      kappa: float) -> Numbers:  # fmt: skip
-    """An epoch on each list of rows, from zero; returns y, x of the inner problem and the stages that were ended."""
+    """An epoch on each list of rows, from zero; returns y, the x of the inner problem that is next, and how many ended."""
     mu = net.l2.min() / 2
     eta = np.sqrt(mu / (mu + kappa))
     firm = net.l2 + kappa
@@ -46,4 +46,4 @@ def accelerated_sdca(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: Ela
         if s @ (loss.value(m, b) + loss.conjugate(y, b) - y * m) <= goal:
             centre, last = x + (1 - eta) / (1 + eta) * (x - last), x
             goal, stages = goal * (1 - eta / 2), stages + 1
-    return y, x, stages
+    return y, strong.conjugate_gradient(kappa * centre - A.T @ (s * y)), stages
