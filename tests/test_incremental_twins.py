@@ -106,7 +106,7 @@ def test_steps_of_sgd_become_shorter_after_every_epoch(penalty, intercept):
     for form in FORMS:
         problem = problem_of("logistic", penalty, form, intercept=intercept)
         led = begin(SGD(), problem).draw(7 * N)
-        start = well_shifted(problem, {"x": np.zeros(D + intercept)})
+        start = {"x": np.zeros(D + intercept)}
         got = driven(SGD(), problem, 7).point()[0]
         close(got[:D], incremental_twin(SGD(), problem, start, stage=N)(led)[0][:D])
 

@@ -29,7 +29,7 @@ from .elastic_net import ElasticNet
 
 def accelerated_sdca(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, epochs: Iterable[Numbers],
                      kappa: float) -> Numbers:  # fmt: skip
-    """An epoch on each list of rows, from zero; returns y, the x of the inner problem that is next, and how many ended."""
+    """An epoch on each list of rows, from zero; returns y, the x of the next inner problem, and how many ended."""
     mu = net.l2.min() / 2
     eta = np.sqrt(mu / (mu + kappa))
     firm = net.l2 + kappa
