@@ -78,6 +78,7 @@ def test_the_latest_primal_of_an_accelerated_method_rises_while_the_best_does_no
     assert (np.diff(latest) > 1e-4 * r.gap).any() and (np.diff(best) <= 0).all()
     np.testing.assert_array_equal(best, np.minimum.accumulate(latest))
     assert r.primal == latest.min() and (latest > best).any()
+    assert (r.history["latest_dual"] < r.history["dual"] - 1e-3 * r.gap).any()
 
 
 def test_the_latest_values_are_those_of_the_point_itself():
