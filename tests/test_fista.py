@@ -33,7 +33,8 @@ def fista(problem, iterations, x=None, method=None):
                 break
             L *= 2
         t = 1.0 if (v - after) @ (after - x) > 0 and getattr(method, "restart", False) else ahead
-        last, x, L = x, after, 0.95 * L
+        last, x = x, after
+        L *= 0.95 if plain or (growing and method.restart) else 1.0
     return x
 
 
@@ -79,6 +80,20 @@ def test_momentum_helps_where_it_should():
         for method in (FISTA(), FISTA(restart=False), FISTA(momentum="constant"), ProximalGradient())
     }
     assert 3 * max(epochs[FISTA()], epochs[FISTA(momentum="constant")]) < epochs[ProximalGradient()]
+
+
+def test_without_restarts_the_error_falls_with_the_square_of_the_iterations():
+    """P(x_k) - P* <= 2 L ||x_0 - x*||^2 / (k + 1)^2 with L at most twice that of the loss (Beck and Teboulle 2009,
+    theorem 4.4). If L could fall, the momentum would make this problem diverge."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(100, 30)) * np.logspace(0, -2, 30)
+    problem = sw.Problem(A, A @ rng.normal(size=30) + rng.normal(size=100), penalty=sw.penalties.ElasticNet(l2=1e-5))
+    best = sw.solve(problem, tol=1e-14)
+    with pytest.warns(sw.ConvergenceWarning):
+        r = sw.solve(problem, method=FISTA(restart=False), tol=0.0, check_every=50, max_epochs=3000)
+    L, k = 2 * np.linalg.norm(A, 2) ** 2 / 100, r.history["epoch"]
+    error = r.history["latest_primal"] - best.primal
+    assert (error[1:] <= 2 * L * best.x @ best.x / (k[1:] + 1) ** 2 + 1e-12).all() and error[-1] < 1e-3 * error[0]
 
 
 def test_constant_momentum_loses_its_factor_each_iteration():

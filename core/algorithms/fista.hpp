@@ -27,6 +27,7 @@ class Fista final : public Algorithm {
 public:
   Fista(const Problem& problem, CVec x, const FistaSpec& spec)
       : problem_(problem), spec_(spec),
+        may_lengthen_(!spec.momentum || (spec.restarts && spec.constant == 0)),
         lipschitz_(spec.lipschitz > 0 ? std::min(spec.lipschitz, largest) : 1), x_(within_bounds(problem, x)),
         v_(x_.size()), next_(x_.size()), slopes_(x_.size()), y_(problem.design.rows()), margins_(y_.size()),
         v_margins_(y_.size()), next_margins_(y_.size()) {
@@ -95,11 +96,12 @@ private:
     std::swap(x_, next_);
     std::swap(before_margins_, margins_);
     std::swap(margins_, next_margins_);
-    lipschitz_ = std::max(0.95 * lipschitz_, 1 / largest); // try longer steps where the loss is flat
+    if (may_lengthen_) lipschitz_ = std::max(0.95 * lipschitz_, 1 / largest); // where the loss is flat
   }
 
   const Problem& problem_;
   FistaSpec spec_;
+  bool may_lengthen_; // without restarts, momentum needs an L that never falls (Beck and Teboulle, lemma 4.1)
   Real lipschitz_, t_ = 1;
   bool begun_ = false;
   std::vector<Real> x_, before_, v_, next_, slopes_;

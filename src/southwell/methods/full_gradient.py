@@ -59,7 +59,8 @@ class FISTA(Method):
         strongly convex ones, ``(1 - r) / (1 + r)`` with ``r^2 = l2 / (L + l2)``, L the curvature that the line search
         accepts; it needs l2 > 0 on every coefficient and no intercept.
     restart : bool
-        Restart a growing momentum where it is not a descent direction. Without, this is the method of the papers.
+        Restart a growing momentum where it is not a descent direction. Without, this is the method of Beck and
+        Teboulle, whose steps never become longer; nor do they with a constant momentum.
 
     References
     ----------
