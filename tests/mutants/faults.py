@@ -197,7 +197,7 @@ FAULTS = [
           "spec_.constant / (lipschitz_ + spec_.constant)", "spec_.constant / (2 * lipschitz_ + spec_.constant)",
           "test_fista.py"),
     Fault("fista: steps grow under momentum that is not restarted", "core/algorithms/fista.hpp",
-          "if (may_lengthen_) lipschitz_", "lipschitz_", "test_fista.py"),
+          "!spec.momentum || (spec.restarts && spec.constant == 0)", "true", "test_fista.py"),
     Fault("fista: a wrong threshold", "core/algorithms/fista.hpp",
           "next_[j] = problem_.penalty[Index(j)].prox(v_[j] - slopes_[j] / lipschitz_, 1 / lipschitz_);",
           "next_[j] = problem_.penalty[Index(j)].prox(v_[j] - slopes_[j] / lipschitz_, 2 / lipschitz_);",
