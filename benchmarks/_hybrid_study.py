@@ -30,7 +30,7 @@ def blobs() -> tuple[np.ndarray, np.ndarray]:
 
 
 def leukemia() -> tuple[np.ndarray, np.ndarray]:
-    A, b = load_binary("leukemia")
+    A, b = load_binary("leukemia", standardise=True)
     return np.asfortranarray(A), b
 
 

@@ -139,12 +139,12 @@ def signs(name: str):
 
 def columns(name: str):
     """Standardised, in Fortran order."""
-    A, b = datasets.load_binary(name)
+    A, b = datasets.load_binary(name, standardise=True)
     return np.asfortranarray(A), b
 
 
 def riboflavin():
-    A, b = datasets.load("riboflavin")
+    A, b = datasets.load("riboflavin", standardise=True)
     return np.asfortranarray(A), b
 
 

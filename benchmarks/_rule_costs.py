@@ -15,8 +15,8 @@ from southwell.testing.datasets import load_binary
 
 def costs(out: Path | None) -> None:  # nothing to plot
     news, labels = load_binary("20news")
-    leukemia, types = load_binary("leukemia")
-    ionosphere, signs = load_binary("ionosphere")
+    leukemia, types = load_binary("leukemia", standardise=True)
+    ionosphere, signs = load_binary("ionosphere", standardise=True)
     net = sw.penalties.ElasticNet
     mushrooms, _ = lasso_on_mushrooms()
     cases = {

@@ -28,7 +28,7 @@ def lasso_on_mushrooms() -> tuple[sw.Problem, str]:
 
 
 def svm_on_ionosphere() -> tuple[sw.Problem, str]:
-    A, b = load_binary("ionosphere")
+    A, b = load_binary("ionosphere", standardise=True)
     return sw.Problem(A, b, "hinge", sw.penalties.ElasticNet(l2=0.1)), "dual"
 
 

@@ -79,7 +79,7 @@ def classes_data():
     A, b = load_digits(return_X_y=True)
     yield "digits", A / 16, b, None
     for name, rows in (("usps", None), ("mnist", 20_000), ("20news", None), ("sector", None)):
-        A, b = load(name)
+        A, b = load(name, standardise=name in ("usps", "mnist"))
         A, b = A[:rows], np.unique(b[:rows], return_inverse=True)[1]
         yield name, A / np.abs(A).max() if isinstance(A, np.ndarray) else A, b, None
 

@@ -13,7 +13,7 @@ from southwell.testing import datasets
 def main() -> None:
     rows = []
     for name in ("a9a", "w8a", "ijcnn1", "mushrooms", "abalone"):
-        A, b = datasets.load(name) if name == "abalone" else datasets.load_binary(name)
+        A, b = datasets.load(name, standardise=True) if name == "abalone" else datasets.load_binary(name)
         top = sw.lambda_max(A, b, intercept=True)
         for fraction in (0.1, 0.001):
             seconds, results = {}, {}

@@ -51,7 +51,7 @@ def row(name: str, task: str, problem: sw.Problem, side: str, theirs) -> dict[st
 def main() -> None:
     rows = []
     for name in ("20news", "w8a", "leukemia"):
-        A, b = load_binary(name)
+        A, b = load_binary(name, standardise=name == "leukemia")
         sparse = sp.issparse(A)
         columns, rows_ = (sp.csc_array(A), sp.csr_array(A)) if sparse else (A.copy(order="F"), A.copy(order="C"))
         top = sw.lambda_max(columns, b)

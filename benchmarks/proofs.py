@@ -25,7 +25,7 @@ CASES = (
 
 
 def row(name: str, loss: str, share: float, l2: float, intercept: bool) -> dict[str, object]:
-    A, b = datasets.load_binary(name)
+    A, b = datasets.load_binary(name, standardise=name in ("leukemia", "mnist"))
     problem = sw.Problem(A, b, loss, sw.penalties.ElasticNet(), intercept=intercept)
     l1 = share * sw.lambda_max(problem) if share else 0.0
     problem = problem.with_penalty(sw.penalties.ElasticNet(l1, l2))

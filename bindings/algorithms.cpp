@@ -54,6 +54,8 @@ struct DescentOptions {
   Index room = 0;
   Real momentum = 0;
   Index recentre_every = 1;
+  Real eta = 0, towards = 0;
+  bool constant = false;
 };
 
 BoundAlgorithm coordinate_descent(nb::object problem, const BoundRule& rule, const DescentOptions& options,
@@ -84,7 +86,10 @@ BoundAlgorithm coordinate_descent(nb::object problem, const BoundRule& rule, con
                          .accelerated = options.accelerated,
                          .restarts = options.restarts,
                          .momentum = options.momentum,
-                         .recentre_every = options.recentre_every};
+                         .recentre_every = options.recentre_every,
+                         .eta = options.eta,
+                         .towards = options.towards,
+                         .constant = options.constant};
   BoundAlgorithm result{.problem_object = problem,
                         .parts = nb::make_tuple(gram ? nb::cast(*gram) : nb::none(), across, formed),
                         .failure = rule.failure};
@@ -223,6 +228,7 @@ nb::dict run(BoundAlgorithm& algorithm, Real tol, Index max_epochs, Real max_sec
 } // namespace
 
 void def_algorithms(nb::module_& m) {
+  m.attr("AUTOMATIC_MIX") = automatic_mix;
   nb::class_<BoundRule>(m, "Rule", "A rule that selects the next coordinate, by name and numbers.")
       .def(
           "__init__",
@@ -255,7 +261,7 @@ void def_algorithms(nb::module_& m) {
           "__init__",
           [](DescentOptions* self, const char* side, std::uint64_t seed, bool shrinking, bool accelerated,
              bool restarts, Real firmness, Real intercept_firmness, Index room, Real momentum,
-             Index recentre_every) {
+             Index recentre_every, Real eta, Real towards, bool constant) {
             new (self) DescentOptions{.side = side,
                                       .seed = seed,
                                       .shrinking = shrinking,
@@ -265,11 +271,14 @@ void def_algorithms(nb::module_& m) {
                                       .intercept_firmness = intercept_firmness,
                                       .room = room,
                                       .momentum = momentum,
-                                      .recentre_every = recentre_every};
+                                      .recentre_every = recentre_every,
+                                      .eta = eta,
+                                      .towards = towards,
+                                      .constant = constant};
           },
           nb::kw_only(), "side"_a, "seed"_a, "shrinking"_a = false, "accelerated"_a = false,
           "restarts"_a = true, "firmness"_a = 0.0, "intercept_firmness"_a = 0.0, "room"_a = 0,
-          "momentum"_a = 0.0, "recentre_every"_a = 1);
+          "momentum"_a = 0.0, "recentre_every"_a = 1, "eta"_a = 0.0, "towards"_a = 0.0, "constant"_a = false);
   nb::class_<BoundAlgorithm>(m, "Algorithm", "An algorithm with its state on one problem.")
       .def("settle", &settle, "Recompute products and scores at the current point.")
       .def(

@@ -23,6 +23,9 @@ struct DescentSpec {
   bool accelerated = false, restarts = true;
   Real momentum = 0;        // of the anchors (the centres of proximal terms)
   Index recentre_every = 1; // epochs
+  Real eta = 0;             // see CoordinateDescent
+  Real towards = 0;         // see DualStep
+  bool constant = false;    // see Accelerated
   bool focused = false;     // see CoordinateDescent::focus
 };
 
@@ -41,10 +44,10 @@ std::unique_ptr<Algorithm> with_rule(auto&& plain, auto&& pair, Step step,
   auto rule = make_rule(spec.rule, step.coordinates(), spec.seed);
   if (spec.accelerated)
     return std::make_unique<Accelerated<decltype(pair()), Step>>(pair(), std::move(step), std::move(rule),
-                                                                 spec.restarts);
+                                                                 spec.restarts, spec.constant);
   return std::make_unique<CoordinateDescent<decltype(plain()), Step>>(
       plain(), std::move(step), std::move(rule), spec.shrinking, spec.focused, std::move(crossing), spec.room,
-      spec.recentre_every);
+      spec.recentre_every, spec.eta);
 }
 
 template <class Map, class Stored, Axis axis, class Step>

@@ -92,10 +92,12 @@ BoundAlgorithm both_ways(nb::object problem, const Spec& spec, nb::object rows, 
   return result;
 }
 
-BoundAlgorithm fista(nb::object problem, Array<Real> x, Real lipschitz) {
+BoundAlgorithm fista(nb::object problem, Array<Real> x, Real lipschitz, bool momentum, bool restarts,
+                     Real constant) {
   const auto& bound = nb::cast<const BoundProblem&>(problem);
-  return {problem, nb::none(),
-          std::make_unique<Fista>(bound.core, sized(x, bound.core.design.cols()), lipschitz)};
+  const FistaSpec spec{
+      .lipschitz = lipschitz, .momentum = momentum, .restarts = restarts, .constant = constant};
+  return {problem, nb::none(), std::make_unique<Fista>(bound.core, sized(x, bound.core.design.cols()), spec)};
 }
 
 BoundAlgorithm soft_fista(nb::object problem, Array<Real> x, Array<Real> y, Real lipschitz, Real softness) {
@@ -174,12 +176,12 @@ nb::tuple loss_and_slopes(nb::object problem, Array<Real> x) {
 } // namespace
 
 void def_saddle(nb::module_& m) {
-  nb::class_<IncrementalSpec>(m, "Incremental", "The parameters of SPDC, SAGA, SAG or SVRG.")
+  nb::class_<IncrementalSpec>(m, "Incremental", "The parameters of SPDC, SAGA, SAG, SVRG or SGD.")
       .def(
           "__init__",
           [](IncrementalSpec* self, const char* kind, Real tau, Real sigma, Real theta,
              std::optional<Array<Real>> probabilities, Index batch, Index threads, Index snapshot_every,
-             Real dx, Real dy, Index recentre_every) {
+             Real decay, Real power, Real dx, Real dy, Index recentre_every) {
             new (self)
                 IncrementalSpec{.kind = named<IncrementalKind>(kind),
                                 .tau = tau,
@@ -189,13 +191,15 @@ void def_saddle(nb::module_& m) {
                                 .batch = batch,
                                 .threads = threads,
                                 .snapshot_every = snapshot_every,
+                                .decay = decay,
+                                .power = power,
                                 .dx = dx,
                                 .dy = dy,
                                 .recentre_every = recentre_every};
           },
           "kind"_a, nb::kw_only(), "tau"_a, "sigma"_a = 1.0, "theta"_a = 0.0, "probabilities"_a = nb::none(),
-          "batch"_a = 1, "threads"_a = 1, "snapshot_every"_a = 1, "dx"_a = 0.0, "dy"_a = 0.0,
-          "recentre_every"_a = 0);
+          "batch"_a = 1, "threads"_a = 1, "snapshot_every"_a = 1, "decay"_a = 0.0, "power"_a = 0.0,
+          "dx"_a = 0.0, "dy"_a = 0.0, "recentre_every"_a = 0);
   nb::class_<DspdcSpec>(m, "Dspdc", "The step sizes and block sizes of DSPDC.")
       .def(
           "__init__",
@@ -251,7 +255,8 @@ void def_saddle(nb::module_& m) {
         "x"_a, "y"_a);
   m.def("active_sets", &both_ways<ActiveSets, ActiveSpec, std::uint64_t>, "problem"_a, "spec"_a, "rows"_a,
         "columns"_a, "x"_a, "y"_a, "seed"_a);
-  m.def("fista", &fista, "problem"_a, "x"_a, "lipschitz"_a);
+  m.def("fista", &fista, "problem"_a, "x"_a, "lipschitz"_a, "momentum"_a = true, "restarts"_a = true,
+        "constant"_a = 0.0);
   m.def("soft_fista", &soft_fista, "problem"_a, "x"_a, "y"_a, "lipschitz"_a, "softness"_a);
   m.def("in_python", &in_python, "problem"_a, "algorithm"_a, "x"_a);
   m.def("loss_and_slopes", &loss_and_slopes, "problem"_a, "x"_a);

@@ -51,10 +51,11 @@ private:
   Real gap_ = infinity;
 };
 
-// A row of the history. Python has its columns under these names.
+// A row of the history. Python has its columns under these names. `primal`, `dual` and `gap` are those of the
+// best points so far, `latest_primal` and `latest_dual` those of the point of this certificate itself.
 #define SOUTHWELL_HISTORY(one)                                                                               \
   one(Index, epoch) one(Real, seconds) one(Real, primal) one(Real, dual) one(Real, gap) one(Index, nonzeros) \
-      one(Index, moves) one(Index, entries)
+      one(Index, moves) one(Index, entries) one(Real, latest_primal) one(Real, latest_dual)
 struct Record {
 #define SOUTHWELL_FIELD(Type, name) Type name = 0;
   SOUTHWELL_HISTORY(SOUTHWELL_FIELD)
@@ -218,7 +219,9 @@ inline Outcome drive(const Question& question, Algorithm& algorithm, const Stop&
                             .gap = proof.gap(),
                             .nonzeros = question.nonzeros(certifier.x()),
                             .moves = pulse.moves(),
-                            .entries = pulse.entries()};
+                            .entries = pulse.entries(),
+                            .latest_primal = certifier.latest(),
+                            .latest_dual = certifier.latest_dual()};
         if (record_history || outcome.history.empty())
           outcome.history.push_back(record);
         else

@@ -15,7 +15,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
 import southwell as sw
 from southwell.testing import datasets
 
-X, y = datasets.load_binary("leukemia")
+X, y = datasets.load_binary("leukemia", standardise=True)
 X = np.asfortranarray(X)  # by columns: read without a copy
 print(X.shape)
 

@@ -4,7 +4,20 @@ from functools import cache
 
 import southwell as sw
 from saddles import BOUNDED, LOSSES, problem_of, quietly
-from southwell.methods import DGPD, DSPDC, FISTA, LBFGS, SAG, SAGA, SPDC, SVRG, AcceleratedSDCA
+from southwell.methods import (
+    DGPD,
+    DSPDC,
+    FISTA,
+    LBFGS,
+    MISO,
+    SAG,
+    SAGA,
+    SPDC,
+    SVRG,
+    AcceleratedCD,
+    AcceleratedSDCA,
+    ProximalGradient,
+)
 
 SMOOTH = [name for name in LOSSES if sw.losses.get(name).smooth]
 METHODS = {
@@ -23,23 +36,31 @@ METHODS = {
     "sag": SAG(),
     "svrg": SVRG(),
     "fista": FISTA(),
+    "fista, no restarts": FISTA(restart=False),
+    "fista, constant": FISTA(momentum="constant"),
+    "proximal gradient": ProximalGradient(),
     "lbfgs": LBFGS(),
     "accelerated sdca": AcceleratedSDCA(),
     "accelerated sdca, uniform": AcceleratedSDCA(rule="uniform", inner_epochs=2),
+    "accelerated sdca, accuracy": AcceleratedSDCA(inner="accuracy"),
+    "apcg": AcceleratedCD("primal", momentum="constant"),
+    "apcg, dual": AcceleratedCD("dual", momentum="constant"),
+    "miso": MISO(),
 }
+FIRM = ("accelerated sdca", "apcg", "miso")  # and constant momentum: l2 > 0 on every coefficient, no intercept
 
 
 def takes(name, loss, penalty, intercept=False):
     """Does the method claim such problems?"""
     kind = name.split(",")[0]
     strong = penalty.l2 > 0 and penalty.weights is None and not intercept
-    if kind in ("saga", "sag", "svrg", "accelerated sdca") and loss not in BOUNDED:
+    if kind in ("saga", "sag", "svrg", *FIRM) and loss not in BOUNDED:
         return False
-    if kind in ("fista", "lbfgs") and loss not in SMOOTH:
+    if kind in ("fista", "lbfgs", "proximal gradient") and loss not in SMOOTH:
         return False
     if kind == "sag":
         return penalty.l1 == 0 and penalty.lower is None
-    return kind != "accelerated sdca" or strong
+    return strong or not (kind in FIRM or name == "fista, constant")
 
 
 def solved(problem, method, tol=1e-8, **options):

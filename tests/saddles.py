@@ -194,10 +194,19 @@ def spdc_twin(method, problem, start=None):
 
 def incremental_twin(method, problem, start=None, stage=None):
     A, b, s, loss, net = parts(problem)
-    part = {"saga": 1 / 3, "sag": 1.0, "svrg": 1 / 4}[method.name]
+    part = {"saga": 1 / 3, "sag": 1.0, "svrg": 1 / 4, "sgd": 1.0}[method.name]
     step = part / (norms_of(problem).max() ** 2 * loss.smoothness) if method.step is None else method.step
     more = [stage or 10**9] if method.name == "svrg" else []
     x = None if start is None else start["x"]
+    if method.name == "sgd":  # each epoch is n steps, of one length; led without an end of epochs if stage is None
+        firm = 0.0 if problem.intercept else net.l2.min()
+        decay, power = (step * firm * s.size, 1.0) if firm > 0 else (1.0, 0.5)
+
+        def twin(led):
+            epochs = np.arange(len(led)) // (stage or 10**9)
+            return reference.sgd(A, b, s, loss, net, led, step / (1 + decay * epochs) ** power, x=x)
+
+        return twin
     return lambda led: getattr(reference, method.name)(A, b, s, loss, net, led, step, *more, x=x)
 
 

@@ -12,12 +12,15 @@ from southwell.testing import datasets
 pytestmark = pytest.mark.filterwarnings("ignore")  # theirs may not converge; that is the point
 
 
+DENSE = ("colon", "leukemia", "ionosphere")
+
+
 def regression(name):
     if name == "diabetes":
         A, b = shipped.load_diabetes(return_X_y=True)
         return (A - A.mean(0)) / A.std(0), b
     _need(name)
-    return datasets.load(name)
+    return datasets.load(name, standardise=True)
 
 
 def classification(name):
@@ -25,7 +28,7 @@ def classification(name):
         A, y = shipped.load_breast_cancer(return_X_y=True)
         return (A - A.mean(0)) / A.std(0), np.where(y == 1, 1.0, -1.0)
     _need("20news_counts" if name == "20news" else name)
-    return datasets.load_binary(name)
+    return datasets.load_binary(name, standardise=name in DENSE)
 
 
 def _need(name):

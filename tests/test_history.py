@@ -18,7 +18,9 @@ def test_history_is_consistent(loss, side, intercept):
         warnings.simplefilter("ignore", ConvergenceWarning)
         r = sw.solve(A, b, loss=loss, l1=0.01, l2=0.02, intercept=intercept, method=CD(side=side), max_epochs=5000)
     h = r.history
-    assert list(h) == ["epoch", "seconds", "primal", "dual", "gap", "nonzeros", "moves", "entries"]
+    assert list(h) == [
+        "epoch", "seconds", "primal", "dual", "gap", "nonzeros", "moves", "entries", "latest_primal", "latest_dual",
+    ]  # fmt: skip
     assert len({len(column) for column in h.values()}) == 1
     for name in ("epoch", "seconds", "moves", "entries"):
         assert (np.diff(h[name]) >= 0).all(), name
@@ -26,6 +28,9 @@ def test_history_is_consistent(loss, side, intercept):
     assert (np.diff(h["primal"]) <= 0).all() and (np.diff(h["dual"]) >= 0).all()
     assert (h["gap"] >= 0).all()
     np.testing.assert_allclose(h["gap"], h["primal"] - h["dual"], rtol=0, atol=1e-12 * 2 * np.abs(h["primal"]).max())
+    best = {"primal": np.minimum.accumulate(h["latest_primal"]), "dual": np.maximum.accumulate(h["latest_dual"])}
+    for name, column in best.items():
+        np.testing.assert_array_equal(h[name][:-1], column[:-1])
     last = {name: column[-1] for name, column in h.items()}
     assert (last["primal"], last["dual"], last["gap"]) == (r.primal, r.dual, r.gap)
     assert last["epoch"] == r.epochs and last["nonzeros"] == r.nonzeros == np.count_nonzero(r.x)
@@ -60,6 +65,33 @@ def test_the_last_epoch_is_certified(every):
     A, b = made()
     r = sw.solve(A, b, l1=0.01, max_epochs=100, check_every=every, method="coordinate_descent")
     assert r.epochs == 100 and r.status is sw.Status.CONVERGED
+
+
+def test_the_latest_primal_of_an_accelerated_method_rises_while_the_best_does_not():
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((100, 40)) @ np.diag(np.logspace(0, -1.5, 40))
+    b = A @ rng.standard_normal(40)
+    method = sw.methods.AcceleratedCD("primal", restart=False)
+    with pytest.warns(ConvergenceWarning):
+        r = sw.solve(A, b, l2=1e-6, method=method, tol=0.0, max_epochs=300, check_every=1)
+    latest, best = r.history["latest_primal"], r.history["primal"]
+    assert (np.diff(latest) > 1e-4 * r.gap).any() and (np.diff(best) <= 0).all()
+    np.testing.assert_array_equal(best, np.minimum.accumulate(latest))
+    assert r.primal == latest.min() and (latest > best).any()
+    assert (r.history["latest_dual"] < r.history["dual"] - 1e-3 * r.gap).any()
+
+
+def test_the_latest_values_are_those_of_the_point_itself():
+    """After every epoch of a method that decreases P, the best point is the one where the method stands."""
+    A, b = made()
+    problem = sw.Problem(A, b, penalty=sw.penalties.ElasticNet(0.01, 0.02))
+    told = []
+    sw.solve(problem, method=CD("primal"), check_every=1, callback=told.append)
+    assert len(told) > 5
+    for p in told:
+        y = A @ p.x - b
+        proof = problem.certify(p.x, y)
+        np.testing.assert_allclose((p.latest_primal, p.latest_dual), proof[:2], rtol=1e-9)
 
 
 def test_history_can_be_left_out():

@@ -1,4 +1,4 @@
-"""SAGA, SAG and SVRG move as their slow twins in NumPy do."""
+"""SAGA, SAG, SVRG, SGD and MISO move as their slow twins in NumPy do."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ from saddles import (
     somewhere,
 )
 from southwell import reference
-from southwell.methods import SAG, SAGA, SVRG
+from southwell.methods import MISO, SAG, SAGA, SGD, SVRG
 from southwell.penalties import ElasticNet
 
 
@@ -37,7 +37,7 @@ def incremental_as_the_twin(method, problem, start=None, times=TIMES):
 FREE = {"none": ElasticNet(), "box alone": ElasticNet(lower=-0.1, upper=0.2), "tiny": ElasticNet(l1=0.01, l2=1e-8)}
 
 
-@pytest.mark.parametrize("method", [SAGA(), SVRG()])
+@pytest.mark.parametrize("method", [SAGA(), SVRG(), SGD()])
 @pytest.mark.parametrize("loss", BOUNDED)
 def test_incremental_steps_are_those_of_the_twin(loss, method):
     for penalty in [*ALL, *FREE.values()]:
@@ -60,7 +60,7 @@ def well_shifted(problem, start):
     return start
 
 
-@pytest.mark.parametrize("method", [SAGA(), SVRG(), SAG(), SAGA(step=0.05)])
+@pytest.mark.parametrize("method", [SAGA(), SVRG(), SAG(), SGD(), SAGA(step=0.05)])
 def test_incremental_gradients_with_an_intercept_and_from_elsewhere(method):
     for form in FORMS:
         for penalty in ("l2", *(("box", "partly free", "l1") if method.name != "sag" else ())):
@@ -70,7 +70,7 @@ def test_incremental_gradients_with_an_intercept_and_from_elsewhere(method):
                     incremental_as_the_twin(method, problem, well_shifted(problem, start), times=(1, 50))
 
 
-@pytest.mark.parametrize("method", [SAGA(), SAG(), SVRG()])
+@pytest.mark.parametrize("method", [SAGA(), SAG(), SVRG(), SGD()])
 def test_incremental_gradients_after_each_of_fifty_steps(method):
     problem = problem_of("squared", "l2" if method.name == "sag" else "box", "sparse")
     incremental_as_the_twin(method, problem, times=range(1, 51))
@@ -96,6 +96,42 @@ def test_epochs_are_steps_on_as_many_rows(method):
     problem = problem_of("logistic", "l2", "sparse")
     led = begin(method, problem).draw(7 * N)
     close(driven(method, problem, 7).point()[0], incremental_twin(method, problem)(led)[0])
+
+
+@pytest.mark.parametrize(
+    ("penalty", "intercept"),
+    [("elastic net", False), ("l1", False), ("box", False), ("l2", True), ("partly free", True)],
+)
+def test_steps_of_sgd_become_shorter_after_every_epoch(penalty, intercept):
+    for form in FORMS:
+        problem = problem_of("logistic", penalty, form, intercept=intercept)
+        led = begin(SGD(), problem).draw(7 * N)
+        start = {"x": np.zeros(D + intercept)}
+        got = driven(SGD(), problem, 7).point()[0]
+        close(got[:D], incremental_twin(SGD(), problem, start, stage=N)(led)[0][:D])
+
+
+def test_sgd_comes_near():
+    for penalty, tol in (("elastic net", 1e-2), ("l1", 3e-2)):
+        r = sw.solve(problem_of("logistic", penalty, "sparse"), method=SGD(), tol=tol, max_epochs=5000)
+        assert r.status is sw.Status.CONVERGED
+
+
+@pytest.mark.parametrize("share", [None, 1.0, 0.3])
+@pytest.mark.parametrize("loss", BOUNDED)
+def test_miso_steps_are_those_of_the_twin(loss, share):
+    for penalty in ("l2", "elastic net", "box", "weights"):
+        for form in forms(loss):
+            problem = problem_of(loss, penalty, form)
+            A, _, s, phi, net = parts(problem)
+            L = phi.smoothness * np.max(s.size * s * np.sum(A**2, axis=1))
+            used = min(1.0, s.size * net.l2.min() / (2 * L)) if share is None else share
+            as_the_twin(MISO(share), problem, lambda led, used=used, p=problem: reference.miso(*parts(p), led, used))
+
+
+def test_the_share_of_miso_is_at_most_one():
+    problem = problem_of("squared", ElasticNet(l2=1e3))
+    assert MISO().prepare(problem, sw.methods.Start(np.zeros(D)), 0).description == "MISO, share 1"
 
 
 @given(

@@ -15,14 +15,17 @@ from southwell.methods import (
     DSPDC,
     FISTA,
     LBFGS,
+    MISO,
     SAG,
     SAGA,
+    SGD,
     SPDC,
     SVRG,
     AcceleratedCD,
     AcceleratedSDCA,
     Auto,
     CoordinateDescent,
+    ProximalGradient,
 )  # fmt: skip
 from southwell.penalties import ElasticNet
 
@@ -83,7 +86,7 @@ def test_counts_that_are_not_integers_are_refused(kind, name, given):
 
 STEPS = [
     (SPDC, "tau"), (SPDC, "sigma"), (DSPDC, "tau"), (DSPDC, "sigma"), (DSPDC, "scale"), (DGPD, "step"), (SAGA, "step"),
-    (SAG, "step"), (SVRG, "step"),
+    (SAG, "step"), (SVRG, "step"), (SGD, "step"),
 ]  # fmt: skip
 
 
@@ -203,7 +206,10 @@ def test_policies_are_kept_as_floats():
 
 
 def test_methods_are_found_by_name():
-    for name in ("spdc", "dspdc", "dgpd", "saga", "sag", "svrg", "fista", "lbfgs", "accelerated_sdca"):
+    for name in (
+        "spdc", "dspdc", "dgpd", "saga", "sag", "svrg", "fista", "lbfgs", "accelerated_sdca", "miso",
+        "proximal_gradient",
+    ):  # fmt: skip
         assert sw.solve(problem_of("squared", "l2"), method=name).status is sw.Status.CONVERGED
     refuses(ValueError, "Unknown method 'sdpc'.*Did you mean 'spdc'", problem_of(), method="sdpc")
 
@@ -225,13 +231,15 @@ def test_strong_convexity_or_a_perturbation_is_required(kind):
             refuses(ValueError, advice, problem_of(loss), method=kind(perturb=perturb))
 
 
-@pytest.mark.parametrize("method", [SAGA(), SAG(), SVRG(), FISTA(), LBFGS(), AcceleratedSDCA()])
+@pytest.mark.parametrize(
+    "method", [SAGA(), SAG(), SVRG(), SGD(), MISO(), FISTA(), ProximalGradient(), LBFGS(), AcceleratedSDCA()]
+)
 @pytest.mark.parametrize("loss", ["hinge", "quantile", "epsilon_insensitive"])
 def test_losses_with_kinks_are_refused(method, loss):
     refuses(ValueError, "needs a smooth loss.*SPDC", problem_of(loss, "l2"), method=method)
 
 
-@pytest.mark.parametrize("method", [SAGA(), SAG(), SVRG(), AcceleratedSDCA()])
+@pytest.mark.parametrize("method", [SAGA(), SAG(), SVRG(), SGD(), MISO(), AcceleratedSDCA()])
 def test_poisson_is_refused_where_curvature_must_be_bounded(method):
     refuses(ValueError, "needs a smooth loss.*SPDC", problem_of("poisson", "l2"), method=method)
 
@@ -243,18 +251,28 @@ def test_sag_refuses_penalties_that_are_not_smooth(penalty):
     )
 
 
+def test_miso_needs_strong_convexity_and_a_share():
+    for problem in (problem_of("squared", "l1"), problem_of(intercept=True), problem_of("squared", "partly free")):
+        refuses(ValueError, "l2 > 0 on every coefficient and no intercept.*SPDC", problem, method="miso")
+    with pytest.raises(ValueError, match=r"share must be > 0 and at most 1; got 1\.5"):
+        MISO(1.5)
+    with pytest.raises(ValueError, match="share must be > 0"):
+        MISO(0.0)
+
+
 def test_accelerated_sdca_needs_strong_convexity():
     for problem in (problem_of("squared", "l1"), problem_of(intercept=True), problem_of("squared", "partly free")):
         refuses(ValueError, "l2 > 0 on every coefficient and no intercept.*SPDC", problem, method="accelerated_sdca")
 
 
-@pytest.mark.parametrize("method", [SPDC(), SPDC(batch=4), SAGA(), SAG(), SVRG()])
+@pytest.mark.parametrize("method", [SPDC(), SPDC(batch=4), SAGA(), SAG(), SVRG(), SGD()])
 def test_centred_sparse_data_are_refused_and_dense_are_solved(method):
     A = problem_of().data.rows
     centred = problem_of("squared", "l2", lambda _: sw.Centred(sp.csr_array(A)))
     refuses(ValueError, "every feature in every step.*intercept=True.*CoordinateDescent", centred, method=method)
     dense = problem_of("squared", "l2", lambda _: sw.Centred(A))
-    assert quietly(dense, method=method, max_epochs=5000).status is sw.Status.CONVERGED
+    tol = 1e-2 if method == SGD() else 1e-6
+    assert quietly(dense, method=method, max_epochs=5000, tol=tol).status is sw.Status.CONVERGED
 
 
 def test_active_sets_need_0_within_the_bounds():
@@ -303,12 +321,12 @@ def test_centred_factors_are_refused():
 @pytest.mark.parametrize(
     "method",
     [
-        AcceleratedCD(), AcceleratedSDCA(), DGPD(), DGPD(active_sets=False),
+        AcceleratedCD(), AcceleratedSDCA(), MISO(), DGPD(), DGPD(active_sets=False),
     ],
     ids=repr,
 )  # fmt: skip
 def test_methods_that_walk_rows_or_columns_refuse_factors(method):
-    match = f"{type(method).__name__} needs stored rows or columns of A.*dspdc, fista, lbfgs.*U @ V"
+    match = f"{type(method).__name__} needs stored rows or columns of A.*dspdc, .*fista, lbfgs.*U @ V"
     refuses(ValueError, match, sw.Factorised(*factors()), np.arange(N), l2=0.1, method=method)
 
 

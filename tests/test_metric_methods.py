@@ -80,6 +80,8 @@ def test_the_gap_bounds_the_error_at_every_certificate(seed, loss, scale):
     slack = 1e-12 * (r.scale + abs(best.primal))
     assert (r.history["gap"] >= r.history["primal"] - best.primal - slack).all()
     assert (r.history["dual"] <= best.primal + slack).all()
+    np.testing.assert_array_equal(r.history["primal"], np.minimum.accumulate(r.history["latest_primal"]))
+    np.testing.assert_array_equal(r.history["dual"], np.maximum.accumulate(r.history["latest_dual"]))
 
 
 def test_weights_are_repetitions():

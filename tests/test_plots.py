@@ -29,6 +29,28 @@ def test_convergence_of_several_results(pyplot):
         sw.plots.convergence([])
 
 
+def test_the_latest_gaps_are_drawn_when_asked_for(pyplot):
+    A, b = made()
+    r = sw.solve(A, b, l1=0.01, method="accelerated_cd", check_every=1)
+    assert len(r.plot().lines) == 2
+    best, latest, _ = r.plot("epoch", latest=True).lines
+    gaps = (r.history["latest_primal"] - r.history["latest_dual"]) / r.scale
+    np.testing.assert_allclose(latest.get_ydata(), gaps)
+    assert (latest.get_ydata() >= best.get_ydata() * (1 - 1e-9)).all() and latest.get_color() == best.get_color()
+    assert latest.get_linestyle() == "--" and len(labels(latest.axes)) == 3
+    with pytest.raises(TypeError, match="latest must be True or False; got 1"):
+        r.plot(latest=1)
+
+
+def test_gaps_that_are_not_finite_are_not_drawn(pyplot):
+    A, b = made()
+    with pytest.warns(sw.ConvergenceWarning):
+        r = sw.solve(A, b, l1=0.01, method=sw.methods.SAGA(step=10.0), max_epochs=1000, tol=1e-12)
+    assert not np.isfinite(r.history["latest_primal"]).all()
+    drawn = r.plot("epoch", latest=True).lines[1].get_ydata()
+    assert np.isfinite(drawn[0]) and not np.isinf(drawn).any()
+
+
 @pytest.mark.parametrize(
     ("model", "curves", "label"),
     [

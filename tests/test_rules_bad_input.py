@@ -53,6 +53,15 @@ def test_shares_out_of_range_are_refused(given):
             make(given)
 
 
+def test_an_automatic_mixture_needs_bounded_curvature():
+    assert rules.AdaUniform("auto") == rules.AdaUniform(mix="auto")
+    A, b = np.eye(4), np.arange(4.0)
+    method = sw.methods.CoordinateDescent("primal", rules.AdaUniform("auto"))
+    with pytest.raises(ValueError, match=r"mix='auto' needs a bound on the loss's curvature.*0\.5 is safe"):
+        sw.solve(A, b, loss="poisson", l1=0.1, method=method)
+    assert sw.solve(A, b, l1=0.1, method=method).status is sw.Status.CONVERGED
+
+
 def test_shares_may_be_at_their_ends():
     for share in (0, 1, 0.0, 1.0, np.float32(0.5)):
         rules.AdaUniform(share), rules.MaxInnerProduct(explore=share)

@@ -28,18 +28,19 @@ CASES = [
 ]
 
 
-def probabilities(rule, scores, drawn):
+def probabilities(rule, scores, drawn, mix=None):
     """Whether a score that is nothing but rounding error is zero only the draws can tell; support sets depend on it."""
     unclear = scores < 1e-10 * scores.max()
     seen = np.bincount(drawn, minlength=scores.size) > 0
-    if getattr(rule, "mix", 0) > 0:
+    mix = getattr(rule, "mix", 0) if mix is None else mix
+    if mix > 0:
         scores = np.where(unclear, np.where(seen, 1e-300, 0.0), scores)
-    return reference.probabilities(rule.name, scores, rule.mix)
+    return reference.probabilities(rule.name, scores, mix)
 
 
-def draws_are_right(twins, rule, scores):
+def draws_are_right(twins, rule, scores, mix=None):
     drawn = twins.core.draw(DRAWS)
-    assert chance(drawn, probabilities(rule, scores, drawn)) > 1e-4
+    assert chance(drawn, probabilities(rule, scores, drawn, mix)) > 1e-4
 
 
 def follows_every_move(twins, rule):
@@ -62,6 +63,26 @@ def follows_every_move(twins, rule):
 def test_frequencies_after_every_move(side, loss, penalty, name):
     for form in forms(loss):
         follows_every_move(Twins(problem_of(loss, penalty, form), side, FOLLOWING[name]), FOLLOWING[name])
+
+
+@pytest.mark.parametrize("refresh_every", [None, 10**6])
+@pytest.mark.parametrize(
+    ("side", "loss", "penalty"),
+    [("primal", "squared", "l1"), ("primal", "logistic", "elastic net"), ("primal", "smooth_hinge", "box"),
+     ("dual", "hinge", "elastic net"), ("dual", "squared", "l2"), ("dual", "logistic", "l2")],
+)  # fmt: skip
+def test_the_automatic_mixture_minimises_the_bound_at_the_start(side, loss, penalty, refresh_every):
+    """And it stays: the bound is about the whole run."""
+    rule = rules.AdaUniform("auto", refresh_every)
+    for form in forms(loss):
+        twins = Twins(problem_of(loss, penalty, form), side, rule)
+        smoothness = twins.loss.smoothness if side == "primal" else 1.0
+        mix = reference.automatic_mix(twins.scores("reach"), twins.scores("bracket"), smoothness)
+        assert 1e-4 < mix < 0.9
+        draws_are_right(twins, rule, twins.scores("residual"), mix)
+        if refresh_every is None:
+            twins.lead(40)
+            draws_are_right(twins, rule, twins.scores("residual"), mix)
 
 
 @pytest.mark.parametrize("name", FOLLOWING)

@@ -13,6 +13,18 @@
 // must for x to stay in the domain of h; with the paper's theta_0 = 1 the first d steps on z would be d times
 // too short.
 //
+// With `constant` momentum, one candidate and every h_j l_j-strongly convex, it is APCG (Lin, Lu, Xiao 2015).
+// Let c be the least l_j / L_j and m^2 = c / (1 + c). Then f + (c/2) ||.||_L^2 is m^2-strongly convex in the
+// norm of its own constants, (1 + c) L_j, and h_j - (c L_j / 2) u^2 is convex. With alpha = m/d,
+//
+//   v = (x + alpha z) / (1 + alpha),   w = (1 - alpha) z + alpha v
+//   z_j = argmin_u  r_j u + (m/(1+m)) (L_j/2) (u - (w_j - m v_j)/(1 - m))^2 + h_j(u),   otherwise z = w
+//   x   = v + m (z_j - w_j) e_j
+//
+// which is the step of the paper with the convexity moved back into h_j. The error loses a factor 1 - m/d in
+// each. u_ and z_ are those of its algorithm 3: with rho = (1 - alpha)/(1 + alpha), x = rho^k u + z, and the
+// sequence that carries the momentum is z - rho^k u.
+//
 // A step does no work of order d or n. With x = theta_{t-1}^2 u + z, and hence v = theta_t^2 u + z,
 // a step on x by dx and on z by dz is  z += dz,  u += (dx - dz) / theta_t^2,  one coordinate each (Lee and
 // Sidford 2013). theta is about 2/t, so theta^2 is far from underflow in any run that ends.
@@ -36,14 +48,17 @@ namespace southwell {
 
 template <class Pair, class Step> class Accelerated final : public Algorithm {
 public:
-  Accelerated(Pair pair, Step step, std::unique_ptr<Rule> rule, bool restarts)
+  Accelerated(Pair pair, Step step, std::unique_ptr<Rule> rule, bool restarts, bool constant)
       : pair_(std::move(pair)), step_(std::move(step)), rule_(std::move(rule)), restarts_(restarts),
-        d_(Real(step_.coordinates())), theta_(1 / d_), u_(step_.coordinates()), z_(u_.size()),
-        group_(rule_->candidates()) {
+        constant_(constant), d_(Real(step_.coordinates())), theta_(1 / d_), u_(step_.coordinates()),
+        z_(u_.size()), group_(rule_->candidates()) {
     for (Index k = 0; k < step_.coordinates(); ++k) {
       mu_ = std::min(mu_, step_.convexity(k));
       z_[k] = step_.at(k);
     }
+    const Real c =
+        std::min(mu_, Real(100)); // less may be moved; where no coordinate is coupled c is infinite
+    m_ = std::sqrt(c / (1 + c));
   }
 
   void epoch(Pulse& pulse) override {
@@ -113,7 +128,25 @@ private:
     epochs_ = 0;
   }
 
+  Index glide() { // a step of APCG
+    rule_->next(group_);
+    const Index k = steepest_ = uniform_ = group_[0];
+    const Real alpha = m_ / d_, w = power_ * ((1 - alpha) / (1 + alpha));
+    const Real v = w * u_[k] + z_[k], centre = z_[k] - w * u_[k];
+    const Real to = step_.prox(k, pair_.read(k, w), (centre - m_ * v) / (1 - m_), m_ / (1 + m_));
+    Index cost = pair_.cost(k);
+    if (const Real h = to - centre; h != 0) cost += shift(k, m_ * h, (1 + m_) / 2 * h, w);
+    power_ = weight_ = w;
+    if (w < 1e-100) { // before u overflows: its products are scaled, at most once in 200 d / m steps
+      pair_.scale(w);
+      for (Real& u : u_) u *= w;
+      power_ = weight_ = 1;
+      cost += pair_.positions() + step_.coordinates();
+    }
+    return cost;
+  }
   Index advance() {
+    if (constant_) return glide();
     rule_->next(group_);
     const Real square = theta_ * theta_;
     Index cost = 0;
@@ -178,9 +211,10 @@ private:
   Pair pair_;
   Step step_;
   std::unique_ptr<Rule> rule_;
-  bool restarts_, begun_ = false;
+  bool restarts_, constant_, begun_ = false;
   Real d_, theta_, weight_ = 0; // weight = theta_{t-1}^2; at first u = 0
   Real mu_ = infinity, last_ = infinity;
+  Real m_, power_ = 1;              // of APCG: sqrt(c/(1+c)), rho^k
   Index steps_ = 0, work_ = 0;      // since restarts were last considered
   Index epochs_ = 0, patience_ = 2; // epochs since the last restart, and before one at z is allowed
   std::vector<Real> u_, z_, x_;     // x as of the last call of `here`

@@ -27,12 +27,14 @@ namespace southwell {
 template <Coupling C, class Step> class CoordinateDescent final : public Algorithm {
 public:
   // `crossing` and `room` are for rules that need all scores at every move; see AllReadings. The anchors of
-  // proximal terms, if there are any, move every `recentre_every` epochs.
+  // proximal terms, if there are any, move every `recentre_every` epochs; or, if `eta` is not 0, when the gap
+  // of the problem with these terms is at most eta/2 times the gap at the start and, after t moves of the
+  // anchors, (1 - eta/2)^t (Shalev-Shwartz and Zhang 2014, figure 1).
   CoordinateDescent(C coupling, Step step, std::unique_ptr<Rule> rule, bool shrinking, bool focused,
-                    std::unique_ptr<AnyFibers> crossing, Index room, Index recentre_every)
+                    std::unique_ptr<AnyFibers> crossing, Index room, Index recentre_every, Real eta = 0)
       : coupling_(std::move(coupling)), step_(std::move(step)), rule_(std::move(rule)),
         rest_(step_.coordinates(), shrinking), board_(rule_->keeps_scores() ? step_.coordinates() : 0),
-        recentre_every_(recentre_every), focused_(focused) {
+        recentre_every_(recentre_every), eta_(eta), focused_(focused) {
     if (rule_->score() != Score::none) step_.prepare_scores();
     if (rule_->keeps_scores() && rule_->refresh_every() == 0)
       readings_.emplace(coupling_, std::move(crossing), room);
@@ -52,12 +54,16 @@ public:
       return;
     }
     if constexpr (requires { coupling_.recentre(); })
-      if (++epochs_ % recentre_every_ == 0 && coupling_.recentre() && readings_) {
+      if (anchors_are_due(pulse) && coupling_.recentre() && readings_) {
         readings_->refresh();
         rescore();
       }
   }
 
+  void judge(const Certifier& certifier, const Unit& unit) override {
+    if (inner_goal_ == 0) inner_goal_ = eta_ / 2 * certifier.best().gap();
+    least_goal_ = std::max(unit.rounding, certifier.best().rounding());
+  }
   void locate(Point& point) override { step_.locate(point, coupling_); }
   void resync(const Point& point) override {
     step_.resync(point, coupling_);
@@ -87,6 +93,19 @@ public:
   }
 
 private:
+  bool anchors_are_due(Pulse& pulse) {
+    if (eta_ == 0) return ++epochs_ % recentre_every_ == 0;
+    Real gap = 0; // a pass over the data
+    Index cost = 0;
+    for (Index k = 0; k < step_.coordinates(); ++k) {
+      gap += step_.score(Score::bracket, k, coupling_.read(k));
+      cost += coupling_.read_cost(k);
+    }
+    pulse.spend(cost);
+    if (gap > std::max(inner_goal_, least_goal_)) return false;
+    inner_goal_ *= 1 - eta_ / 2;
+    return true;
+  }
   // An epoch with a rule that selects without readings: batches are known in advance and can be prefetched.
   bool sweep(Pulse& pulse) {
     std::array<Index, 64> batch;
@@ -150,7 +169,19 @@ private:
   }
   // Out of line, like `best`: a call is nothing beside the work, and the class is compiled many times.
   template <class Reading> SOUTHWELL_NOINLINE void refresh_scores(Reading&& reading) {
-    for (Index k = 0; k < step_.coordinates(); ++k) score(k, reading(k));
+    Index movable = 0;
+    Real error = 0, farthest = 0;
+    const bool balances = rule_->balances();
+    for (Index k = 0; k < step_.coordinates(); ++k) {
+      const Real at = reading(k);
+      score(k, at);
+      if (!balances) continue;
+      const Real most = step_.score(Score::reach, k, at);
+      movable += most > 0;
+      farthest += most;
+      error += step_.score(Score::bracket, k, at);
+    }
+    if (balances) rule_->balance(movable, error, farthest * std::sqrt(step_.smoothness()));
     rule_->refresh(board_.scores());
     until_refresh_ = rule_->refresh_every();
   }
@@ -256,6 +287,7 @@ private:
   std::optional<AllReadings<C>> readings_;
   Index until_refresh_ = 0; // moves
   Index recentre_every_, epochs_ = 0;
+  Real eta_, inner_goal_ = 0, least_goal_ = 0; // of the problem with proximal terms
   bool focused_;
   std::vector<Index> moved_coordinates_, focus_; // moved since the last pass; visited by `focus`
   Real moved_ = 0;                               // the sum of |delta| over them

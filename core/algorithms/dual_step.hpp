@@ -1,6 +1,9 @@
 // The scalar problem of one sample: maximise  y m_i - phi_i*(y) - (q_i/2)(y - y_i)^2,
 // q_i = s_i sum_j a_ij^2 / l2_j  (SDCA).
 //
+// With `towards` in (0, 1] it is the step of MISO instead (Lin, Mairal, Harchaoui 2015):
+// y_i + towards (phi_i'(m_i) - y_i).
+//
 // The interface is that of PrimalStep.
 #pragma once
 #include "core/problem.hpp"
@@ -15,7 +18,8 @@ public:
   static constexpr Real direction = -1;
 
   // `norms` holds sum_j a_ij^2 / l2_j for each sample.
-  DualStep(const Problem& problem, L loss, CVec norms, CVec start) : problem_(problem), loss_(loss) {
+  DualStep(const Problem& problem, L loss, CVec norms, CVec start, Real towards = 0)
+      : problem_(problem), loss_(loss), towards_(towards) {
     const CVec s = problem.loss.weights(), b = problem.loss.targets();
     samples_.reserve(start.size());
     for (std::size_t i = 0; i < start.size(); ++i)
@@ -23,13 +27,15 @@ public:
   }
 
   Index coordinates() const { return Index(samples_.size()); }
+  Real smoothness() const { return 1; } // lengths of rows include that of g*
   void prefetch(Index i) const { SOUTHWELL_PREFETCH(&samples_[i]); }
 
   template <class C> SOUTHWELL_INLINE Real operator()(Index i, Real margin, C&) {
     Sample& sample = samples_[i];
     if (sample.s == 0) return 0;
     const Real before = sample.y;
-    sample.y = loss_.maximise(margin, before, sample.q, sample.b);
+    sample.y = towards_ > 0 ? before + towards_ * (loss_.derivative(margin, sample.b) - before)
+                            : loss_.maximise(margin, before, sample.q, sample.b);
     return sample.s * (sample.y - before);
   }
 
@@ -142,6 +148,7 @@ private:
   };
   const Problem& problem_;
   L loss_;
+  Real towards_; // the share of MISO's step; 0: exact steps
   std::vector<Sample> samples_;
   Real largest_ = 0, level_ = 0;
 };

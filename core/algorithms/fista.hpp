@@ -5,6 +5,10 @@
 //     x  = prox_{1/L} g (v - grad f(v) / L)
 //     L  such that  f(x) <= f(v) + <grad f(v), x - v> + (L/2) ||x - v||^2
 //
+//     beta  (t_k - 1)/t_{k+1} with t growing like k/2; or, for a g that is mu-strongly convex, the constant
+//           (1 - r)/(1 + r), r^2 = mu/(L + mu) (Chambolle and Pock 2016, theorem B.1 with t = 1/r); or zero,
+//           which is plain proximal gradient descent
+//
 // A x is kept for both points, so A v costs nothing: an iteration is one product with A' and one with A for
 // each step tried. It needs products alone, so it takes any design.
 #pragma once
@@ -12,12 +16,21 @@
 
 namespace southwell {
 
+struct FistaSpec {
+  Real lipschitz = 0; // the first L
+  bool momentum = true;
+  bool restarts = true; // of momentum that grows
+  Real constant = 0;    // mu of constant momentum; 0: it grows
+};
+
 class Fista final : public Algorithm {
 public:
-  Fista(const Problem& problem, CVec x, Real lipschitz)
-      : problem_(problem), lipschitz_(lipschitz > 0 ? std::min(lipschitz, largest) : 1),
-        x_(within_bounds(problem, x)), v_(x_.size()), next_(x_.size()), slopes_(x_.size()),
-        y_(problem.design.rows()), margins_(y_.size()), v_margins_(y_.size()), next_margins_(y_.size()) {
+  Fista(const Problem& problem, CVec x, const FistaSpec& spec)
+      : problem_(problem), spec_(spec),
+        may_lengthen_(!spec.momentum || (spec.restarts && spec.constant == 0)),
+        lipschitz_(spec.lipschitz > 0 ? std::min(spec.lipschitz, largest) : 1), x_(within_bounds(problem, x)),
+        v_(x_.size()), next_(x_.size()), slopes_(x_.size()), y_(problem.design.rows()), margins_(y_.size()),
+        v_margins_(y_.size()), next_margins_(y_.size()) {
     before_ = x_;
     before_margins_ = margins_;
   }
@@ -44,9 +57,15 @@ public:
 private:
   static constexpr Real largest = 1e300; // of L; with a larger one no step would move x
 
+  Real momentum(Real t) const {
+    if (!spec_.momentum) return 0;
+    if (spec_.constant == 0) return (t_ - 1) / t;
+    const Real r = std::sqrt(spec_.constant / (lipschitz_ + spec_.constant));
+    return (1 - r) / (1 + r);
+  }
   // `interrupted()` is asked after each product; true ends the line search.
   template <class Interrupted> void iterate(Interrupted&& interrupted) {
-    const Real t = (1 + std::sqrt(1 + 4 * t_ * t_)) / 2, beta = (t_ - 1) / t;
+    const Real t = (1 + std::sqrt(1 + 4 * t_ * t_)) / 2, beta = momentum(t);
     for (std::size_t j = 0; j < x_.size(); ++j) v_[j] = x_[j] + beta * (x_[j] - before_[j]);
     for (std::size_t i = 0; i < y_.size(); ++i)
       v_margins_[i] = margins_[i] + beta * (margins_[i] - before_margins_[i]);
@@ -72,15 +91,17 @@ private:
     }
     Real uphill = 0;
     for (std::size_t j = 0; j < x_.size(); ++j) uphill += (v_[j] - next_[j]) * (next_[j] - x_[j]);
-    t_ = uphill > 0 ? 1 : t;
+    t_ = spec_.restarts && uphill > 0 ? 1 : t;
     std::swap(before_, x_);
     std::swap(x_, next_);
     std::swap(before_margins_, margins_);
     std::swap(margins_, next_margins_);
-    lipschitz_ = std::max(0.95 * lipschitz_, 1 / largest); // try longer steps where the loss is flat
+    if (may_lengthen_) lipschitz_ = std::max(0.95 * lipschitz_, 1 / largest); // where the loss is flat
   }
 
   const Problem& problem_;
+  FistaSpec spec_;
+  bool may_lengthen_; // without restarts, momentum needs an L that never falls (Beck and Teboulle, lemma 4.1)
   Real lipschitz_, t_ = 1;
   bool begun_ = false;
   std::vector<Real> x_, before_, v_, next_, slopes_;

@@ -12,6 +12,7 @@
 //     SAGA   0                       w_i                   Defazio, Bach, Lacoste-Julien 2014
 //     SAG    0                       s_i                   Le Roux, Schmidt, Bach 2012
 //     SVRG   0                       w_i                   Xiao and Zhang 2014: y, z change only at snapshots
+//     SGD    0                       w_i                   y and z stay 0; tau falls from epoch to epoch
 //
 // An iteration costs the entries of its rows, independently of d: a coordinate without an entry in the rows K
 // takes the same step with a constant slope (it drifts), and these steps are applied at once when it is next
@@ -35,7 +36,7 @@
 
 namespace southwell {
 
-#define SOUTHWELL_INCREMENTAL(one) one(spdc) one(saga) one(sag) one(svrg)
+#define SOUTHWELL_INCREMENTAL(one) one(spdc) one(saga) one(sag) one(svrg) one(sgd)
 SOUTHWELL_ENUMERATION(IncrementalKind, SOUTHWELL_INCREMENTAL)
 
 struct IncrementalSpec {
@@ -43,8 +44,9 @@ struct IncrementalSpec {
   Real tau = 0, sigma = 0, theta = 0;
   std::vector<Real> probabilities = {}; // of the rows; none: uniform
   Index batch = 1, threads = 1;
-  Index snapshot_every = 1; // epochs, SVRG
-  Real dx = 0, dy = 0;      // see Perturbation
+  Index snapshot_every = 1;  // epochs, SVRG
+  Real decay = 0, power = 0; // SGD: after e epochs tau is divided by (1 + decay e)^power
+  Real dx = 0, dy = 0;       // see Perturbation
   Index recentre_every = 0;
 };
 
@@ -62,8 +64,9 @@ public:
   Incremental(const Problem& problem, const D& design, const IncrementalSpec& spec, CVec x, CVec y,
               std::uint64_t seed)
       : problem_(problem), design_(design), kind_(spec.kind), batch_(spec.batch),
-        snapshot_every_(spec.snapshot_every), perturbation_(problem, spec.dx, spec.dy, spec.recentre_every),
-        random_(seed), subset_(spec.batch > 1 ? design.rows() : 1, spec.batch), crew_(int(spec.threads)),
+        snapshot_every_(spec.snapshot_every), tau_(spec.tau), decay_(spec.decay), power_(spec.power),
+        perturbation_(problem, spec.dx, spec.dy, spec.recentre_every), random_(seed),
+        subset_(spec.batch > 1 ? design.rows() : 1, spec.batch), crew_(int(spec.threads)),
         coordinates_(problem.penalty, spec.tau, spec.dx, spec.theta, within_bounds(problem, x)),
         leap_(spec.batch > 1 ? design.cols() : 0), ahead_(spec.batch), crowded_(design.cols() > 20'000) {
     const CVec s = problem.loss.weights();
@@ -72,7 +75,8 @@ public:
     for (Index i = 0; i < design.rows(); ++i) {
       const Real share = spec.probabilities.empty() ? 1 : n * spec.probabilities[i];
       const Real leap = kind_ == Kind::sag ? s[i] : n * s[i] / (Real(batch_) * share);
-      samples_.push_back({clip(y[i], problem.loss.domain(i)), share / spec.sigma, leap, s[i]});
+      const Real begin = kind_ == Kind::sgd ? 0 : clip(y[i], problem.loss.domain(i));
+      samples_.push_back({begin, share / spec.sigma, leap, s[i]});
     }
     perturbation_.begin(within_bounds(problem, x), within_domain(problem, y));
     if (!spec.probabilities.empty()) alias_.emplace().assign(spec.probabilities);
@@ -106,6 +110,7 @@ public:
       }
     }
     if (perturbation_.due()) recentre();
+    if (kind_ == Kind::sgd) slow_down(pulse);
   }
 
   void locate(Point& point) override {
@@ -118,6 +123,7 @@ public:
   // The tables of SAGA and SAG start with the gradients that the first certificate has computed. Every
   // certificate serves as a snapshot for SVRG.
   void resync(const Point& point) override {
+    if (kind_ == Kind::sgd) return;
     if (kind_ == Kind::svrg || (kind_ != Kind::spdc && !begun_)) {
       for (Index i = 0; i < design_.rows(); ++i) samples_[i].y = point.y[i];
       since_snapshot_ = 0;
@@ -162,6 +168,12 @@ private:
     if (crowded_ && !without_gaps<Row>)
       design_.fiber(i).visit([&](Index j, Real) { coordinates_.prefetch(j); });
   }
+  bool keeps_table() const { return kind_ != Kind::svrg && kind_ != Kind::sgd; }
+  void slow_down(Pulse& pulse) {
+    coordinates_.arrive();
+    coordinates_.pace(tau_ / std::pow(1 + decay_ * Real(++epochs_), power_));
+    pulse.spend(design_.cols());
+  }
   bool framed() const { return !plain && design_.shifted(); } // an intercept, which is the last coordinate
   Index draw_row() { return alias_ ? alias_->draw(random_) : random_.below(design_.rows()); }
 
@@ -172,7 +184,7 @@ private:
       return next - std::exchange(sample.y, next);
     }
     const Real next = problem_.loss.derivative(i, m), change = next - sample.y;
-    if (kind_ != Kind::svrg) sample.y = next;
+    if (keeps_table()) sample.y = next;
     return change;
   }
 
@@ -182,7 +194,7 @@ private:
     if (framed()) m += intercept();
     Sample& sample = samples_[i];
     const Real dy = renew(sample, i, m);
-    const Real by = sample.leap * dy, slope_by = kind_ == Kind::svrg ? 0 : sample.s * dy;
+    const Real by = sample.leap * dy, slope_by = keeps_table() ? sample.s * dy : 0;
     coordinates_.leap(row, by, slope_by);
     if (framed() && by != 0) coordinates_.leap(design_.cols() - 1, by, slope_by);
     coordinates_.next();
@@ -269,7 +281,8 @@ private:
   const Problem& problem_;
   const D& design_;
   Kind kind_;
-  Index batch_, snapshot_every_, since_snapshot_ = 0;
+  Index batch_, snapshot_every_, since_snapshot_ = 0, epochs_ = 0;
+  Real tau_, decay_, power_; // SGD
   Perturbation perturbation_;
   Random random_;
   std::optional<AliasTable> alias_;

@@ -62,6 +62,9 @@ public:
   void arrive() { // brings all coordinates up to date
     for (Index j = 0; j < size(); ++j) meet(j);
   }
+  void pace(Real tau) { // the length of the steps from now on; after `arrive`
+    drift_.pace(tau);
+  }
 
 private:
   struct Coordinate { // x as of `time`, the x one step before, and the slope
@@ -93,8 +96,8 @@ SOUTHWELL_CLONES inline void leap(Real* x, Real* ahead, const Real* pull, Real t
 class EagerCoordinates {
 public:
   EagerCoordinates(const ElasticNet& penalty, Real tau, Real extra, Real theta, CVec x)
-      : tau_(tau), step_(penalty[0].with_ridge(extra).shrinkage(tau)), theta_(theta), x_(x.begin(), x.end()),
-        ahead_(x_), slope_(x.size()), pull_(x.size()), moved_(x.size(), -1) {}
+      : net_(penalty[0].with_ridge(extra)), tau_(tau), step_(net_.shrinkage(tau)), theta_(theta),
+        x_(x.begin(), x.end()), ahead_(x_), slope_(x.size()), pull_(x.size()), moved_(x.size(), -1) {}
 
   Index size() const { return Index(x_.size()); }
   Real x(Index j) const { return x_[j]; }
@@ -124,8 +127,13 @@ public:
   }
   void next() { ++now_; }
   void arrive() {}
+  void pace(Real tau) {
+    tau_ = tau;
+    step_ = net_.shrinkage(tau);
+  }
 
 private:
+  ScalarElasticNet net_;
   Real tau_;
   Shrinkage step_; // the proximal step, with `extra`
   Real theta_;

@@ -25,7 +25,7 @@ public:
 
   template <class D>
   PrimalStep(const Problem& problem, L loss, const D& design, CVec start)
-      : problem_(problem), norms_(design.cols()) {
+      : problem_(problem), smoothness_(loss.smoothness()), norms_(design.cols()) {
     problem.design.column_squared_norms(problem.loss.weights(), norms_);
     features_.reserve(norms_.size());
     for (Index j = 0; j < design.cols(); ++j)
@@ -37,6 +37,7 @@ public:
   }
 
   Index coordinates() const { return Index(features_.size()); }
+  Real smoothness() const { return smoothness_; } // of the coupled function, in the norm of the scores
   void prefetch(Index j) const { SOUTHWELL_PREFETCH(&features_[j]); }
 
   template <class C> SOUTHWELL_INLINE Real operator()(Index j, Real slope, C& coupling) {
@@ -182,7 +183,7 @@ private:
     Real size, reach, kink;
   };
   const Problem& problem_;
-
+  Real smoothness_;
   std::vector<Real> norms_; // sum_i s_i a_ij^2
   std::vector<Feature> features_;
   std::vector<Real> bends_; // M max_i |a_ij|

@@ -38,7 +38,7 @@ public:
     if (!fista_) { // now the unit is known
       unit_ = std::max(unit.scale, std::numeric_limits<Real>::min());
       loss_.soften(softness_ * unit_);
-      fista_.emplace(soft_, own_.x, lipschitz_ / loss_.softness());
+      fista_.emplace(soft_, own_.x, FistaSpec{.lipschitz = lipschitz_ / loss_.softness()});
       return;
     }
     if (!inner_) inner_.emplace(soft_);

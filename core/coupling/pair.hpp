@@ -20,6 +20,9 @@ public:
   void fold(Real w) { // z becomes w u + z, u becomes 0
     for (auto& [u, z] : products_) z += w * std::exchange(u, 0.0);
   }
+  void scale(Real w) { // u becomes w u
+    for (auto& product : products_) product.u *= w;
+  }
   void correct(CVec product, Real w) { // `product` is that of w u + z, newly computed
     for (std::size_t i = 0; i < products_.size(); ++i)
       if (w > 0)
@@ -84,6 +87,9 @@ public:
   }
   void fold(Real w) {
     for (Index k = 0; k < size(); ++k) z_[k] += w * std::exchange(u_[k], 0.0);
+  }
+  void scale(Real w) {
+    for (Real& u : u_) u *= w;
   }
   void correct(CVec readings, Real w) {
     if (w == 0) z_.assign(readings.begin(), readings.end());

@@ -19,16 +19,23 @@ template <bool plain> class Drift {
 public:
   // `extra` is added to every l2.
   Drift(const ElasticNet& penalty, Index coordinates, Real tau, Real extra)
-      : penalty_(penalty), tau_(tau), extra_(extra), common_(firm(0)) {
+      : penalty_(penalty), coordinates_(coordinates), extra_(extra) {
+    pace(tau);
+  }
+  // Sets the length of the steps.
+  void pace(Real tau) {
+    tau_ = tau;
+    common_ = firm(0);
+    each_.clear();
     if constexpr (plain) {
       for (std::size_t level = 0; level < tables_.size(); ++level) {
         const Steps one =
             level == 0 ? common_.one : tables_[level - 1].back() * tables_[level - 1][1]; // fan^level steps
-        tables_[level].push_back({1, 0});
+        tables_[level].assign(1, {1, 0});
         while (tables_[level].size() < fan) tables_[level].push_back(tables_[level].back() * one);
       }
     } else {
-      for (Index j = 0; j < coordinates; ++j) each_.push_back(firm(j));
+      for (Index j = 0; j < coordinates_; ++j) each_.push_back(firm(j));
     }
   }
 
@@ -99,8 +106,9 @@ private:
   }
 
   const ElasticNet& penalty_;
-  Real tau_, extra_;
-  Firm common_;
+  Index coordinates_;
+  Real tau_ = 0, extra_;
+  Firm common_ = {};
   std::vector<Firm> each_;
   std::array<std::vector<Steps>, 2> tables_; // of k and of fan k steps
 };

@@ -18,12 +18,14 @@ namespace southwell {
 // Thrown by a rule that cannot continue, before any coordinate has moved; ends the solve.
 struct Abandoned {};
 
+inline constexpr Real automatic_mix = -1;
+
 // The parameters of all rules; each rule uses some of them.
 struct RuleSpec {
   std::string name;
   Score score = Score::none;
   Index refresh_every = 0;          // moves between refreshes of all scores; 0: updated at every move
-  Real mix = 0;                     // the share of uniform draws
+  Real mix = 0;                     // the share of uniform draws; automatic_mix: see Rule::balance
   std::vector<Index> block_of = {}; // the block of each coordinate
   Index candidates = 1;
   Real explore = 0; // the share of moves whose candidates are drawn uniformly
@@ -52,6 +54,12 @@ public:
   virtual void refresh(CVec) {}                        // takes all scores
   virtual void update(std::span<const Index>, CVec) {} // takes the changed coordinates, and all scores
   virtual void stuck(Index) {}                         // the selected coordinate did not move
+
+  // Whether it must be told, before it takes its first scores: how many coordinates can move, a bound of the
+  // error of the start, and the largest norm that a change of the product can have, in units in which the
+  // coupled function is 1-smooth.
+  virtual bool balances() const { return false; }
+  virtual void balance(Index, Real, Real) {}
 
   // Whether it needs the image (the vector that fibers are multiplied with), as rules that search an index
   // do; and a function that takes it.

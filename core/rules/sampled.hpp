@@ -11,6 +11,9 @@
 //     ada-gap           bracket   0     at every move
 //     gap-per-epoch     bracket   0     once an epoch
 //
+// The best mix minimises the bound (19) of the paper. With m coordinates that can move, a gap G at the start
+// and |kappa_k| <= 2 L_k it is  sqrt(m G) / (sqrt(m G) + 2 sum_k L_k ||a_k|| / sqrt(beta)).
+//
 // If all scores are zero, draws are uniform. A distribution that is replaced as a whole is an alias table;
 // one in which single entries change is a tree.
 #pragma once
@@ -21,6 +24,10 @@
 namespace southwell {
 
 inline Real summable(Real score) { return std::min(score, 1e290); }
+inline Real best_mix(Index movable, Real error, Real farthest) {
+  const Real root = std::sqrt(Real(movable) * summable(error)), spread = 2 * summable(farthest);
+  return root + spread > 0 ? root / (root + spread) : 1;
+}
 
 // A distribution that is fixed until all scores are recomputed.
 class SampledForAWhile final : public Rule {
@@ -34,6 +41,10 @@ public:
   }
   Score score() const override { return score_; }
   bool keeps_scores() const override { return true; }
+  bool balances() const override { return mix_ == automatic_mix; }
+  void balance(Index movable, Real error, Real farthest) override {
+    mix_ = best_mix(movable, error, farthest);
+  }
   Index refresh_every() const override { return every_; }
 
   void refresh(CVec scores) override {
@@ -69,9 +80,13 @@ public:
 
   Sampled(const RuleSpec& spec, Index n, Random random)
       : n_(n), random_(random), score_(spec.score), mix_(spec.mix), scores_(mix_ < 1 ? n : 1),
-        support_(mix_ > 0 ? n : 1) {}
+        support_(mix_ != 0 ? n : 1) {}
   Score score() const override { return score_; }
   bool keeps_scores() const override { return true; }
+  bool balances() const override { return mix_ == automatic_mix; }
+  void balance(Index movable, Real error, Real farthest) override {
+    mix_ = best_mix(movable, error, farthest);
+  }
   Index refresh_every() const override { return 0; }
   Index lookahead() const override { return 1; }
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._names import count, shown
+from ._names import count, flag, shown
 from ._typing import AnyMatrix, Given
 
 if TYPE_CHECKING:
@@ -40,7 +40,13 @@ def _named(names: Given, number: int) -> list[str]:
     return [str(name) for name in names]
 
 
-def convergence(results: Result | Mapping[str, Result] | list[Result], against: str = "seconds", ax: Any = None) -> Any:
+def convergence(
+    results: Result | Mapping[str, Result] | list[Result],
+    against: str = "seconds",
+    ax: Any = None,
+    *,
+    latest: bool = False,
+) -> Any:
     """The relative gaps of some results over time, on a log scale.
 
     Parameters
@@ -49,6 +55,9 @@ def convergence(results: Result | Mapping[str, Result] | list[Result], against: 
         The keys of a dict are the labels; else the methods are.
     against : {"seconds", "epoch", "moves", "entries"}
     ax : matplotlib Axes, optional
+    latest : bool
+        Also draw, as dashed lines, the gaps of the points at which the methods stood, which may rise. The solid lines
+        are gaps between the best values so far, which cannot.
 
     Returns
     -------
@@ -71,10 +80,15 @@ def convergence(results: Result | Mapping[str, Result] | list[Result], against: 
         results = {f"{k}: {one.method}" if len(several) > 1 else one.method: one for k, one in enumerate(several)}
     if not results:
         raise ValueError("There are no results to plot.")
+    latest = flag("latest", latest)
     ax = _axes(ax)
     for name, result in results.items():
-        unit = result.scale if result.scale > 0 else 1.0
-        ax.semilogy(result.history[against], np.maximum(result.history["gap"] / unit, LEAST), marker=".", label=name)
+        unit, history = result.scale if result.scale > 0 else 1.0, result.history
+        (line,) = ax.semilogy(history[against], np.maximum(history["gap"] / unit, LEAST), marker=".", label=name)
+        if latest:
+            gaps = history["latest_primal"] - history["latest_dual"]
+            gaps = np.where(np.isfinite(gaps), np.maximum(gaps / unit, LEAST), np.nan)
+            ax.semilogy(history[against], gaps, "--", color=line.get_color(), label=f"{name}, latest point")
     for tol in sorted({max(result.tol, LEAST) for result in results.values()}):
         ax.axhline(tol, linestyle=":", color="grey", label="tolerance")
     ax.set(xlabel=against, ylabel="gap / objective of the zero model")

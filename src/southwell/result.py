@@ -29,6 +29,8 @@ class Progress(NamedTuple):
     nonzeros: int
     moves: int
     entries: int
+    latest_primal: float
+    latest_dual: float
     x: np.ndarray
     intercept: Any
     scale: float
@@ -39,7 +41,6 @@ class Progress(NamedTuple):
         return self.gap / self.scale if self.scale > 0 else self.gap
 
 
-HISTORY_FIELDS = Progress._fields[:-3]
 _WHOLE = _core.history_fields()  # which of them are integers
 HISTORY_FIELDS = tuple(_WHOLE)
 
@@ -109,9 +110,13 @@ class Result:
     seconds : float
         Wall-clock time, including the construction of layouts.
     history : dict of arrays
-        ``epoch, seconds, primal, dual, gap, nonzeros, moves, entries`` at each certificate, ready for a DataFrame.
+        ``epoch, seconds, primal, dual, gap, nonzeros, moves, entries, latest_primal, latest_dual`` at each certificate,
+        ready for a DataFrame.
         ``moves`` counts visits to coordinates, skipped ones included; ``entries`` the stored numbers read or written
         (a logistic or Poisson step on the primal side reads its column twice, but counts it once).
+        ``primal``, ``dual`` and ``gap`` are those of the best points so far; ``latest_primal`` and ``latest_dual`` are
+        the values at the point of the certificate itself, which oscillate if the method does. A point that is not
+        feasible has an infinite value, one that has overflowed NaN.
     method : str
         A description of the method.
     setup : dict
@@ -197,19 +202,21 @@ class Result:
         """
         self.prove().save(path)
 
-    def plot(self, against: str = "seconds", ax: Any = None) -> Any:
+    def plot(self, against: str = "seconds", ax: Any = None, *, latest: bool = False) -> Any:
         """The relative gap over time, on a log scale. Needs ``pip install southwell[plot]``.
 
         Parameters
         ----------
         against : {"seconds", "epoch", "moves", "entries"}
         ax : matplotlib Axes, optional
+        latest : bool
+            Also draw the gap of the point at which the method stood at each certificate, which may rise.
 
         Returns
         -------
         matplotlib Axes
         """
-        return plots.convergence(self, against, ax)
+        return plots.convergence(self, against, ax, latest=latest)
 
 
 def history_arrays(records: list[tuple[Any, ...]], seconds_before: float) -> dict[str, np.ndarray]:

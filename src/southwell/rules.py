@@ -139,22 +139,38 @@ class AdaUniform(_Sampled):
 
     Parameters
     ----------
-    mix : float
-        The share of ``SupportSet``, between 0 and 1.
+    mix : float or "auto"
+        The share of ``SupportSet``, between 0 and 1. The default, 1/2, is what the paper calls safe and uses. "auto" is
+        the share that minimises its bound of the number of moves (eq. 19), with what is not known there replaced by
+        upper bounds that are found at the start. These are loose, so it is usually far below 1/2.
     refresh_every : int, optional
         As for ``SupportSet``.
     """
 
-    mix: float = 0.5
+    mix: float | str = 0.5  # type: ignore[assignment]
     refresh_every: int | None = None
     name: ClassVar[str] = "ada_uniform"
     score: ClassVar[str] = "residual"
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if isinstance(self.mix, str) and self.mix == "auto":
+            return
+        if isinstance(self.mix, str):
+            raise TypeError(f"mix must be a number between 0 and 1, or 'auto'; got {shown(self.mix)}.")
         settle(self, positive, "mix", zero=True)
         if self.mix > 1:
             raise ValueError(f"mix is a share, between 0 and 1; got {shown(self.mix)}.")
+
+    def core(self, problem: Problem, side: str, seed: int) -> tuple[_core.Rule, dict[str, float]]:
+        if not isinstance(self.mix, str):
+            return super().core(problem, side, seed)
+        if side == "primal" and not np.isfinite(problem.loss.smoothness):
+            raise ValueError(
+                f"mix='auto' needs a bound on the loss's curvature on the primal side; {problem.loss.name} has none. "
+                "Give a share between 0 and 1; 0.5 is safe."
+            )
+        return _core.Rule("sampled", self.score, self.refresh_every or 0, _core.AUTOMATIC_MIX), {}
 
 
 @dataclass(frozen=True)

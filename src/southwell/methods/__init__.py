@@ -15,9 +15,12 @@ from .dgpd import DGPD as DGPD
 from .dspdc import DSPDC as DSPDC
 from .full_gradient import FISTA as FISTA
 from .full_gradient import LBFGS as LBFGS
+from .full_gradient import ProximalGradient as ProximalGradient
 from .incremental_gradient import SAG as SAG
 from .incremental_gradient import SAGA as SAGA
+from .incremental_gradient import SGD as SGD
 from .incremental_gradient import SVRG as SVRG
+from .miso import MISO as MISO
 from .spdc import SPDC as SPDC
 
 ALL: dict[str, type[Method]] = listed(Method)  # type: ignore[type-abstract]

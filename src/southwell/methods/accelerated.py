@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import rules
-from .._names import flag, settle
+from .._names import flag, one_name, settle
 from ..problem import Problem
 from ..rules import Greedy, Hybrid, Rule, Uniform
 from .base import Prepared, Start
+from .conditioning import strong_convexity
 from .coordinate_descent import Descent, begin
 from .side import firmness
 
@@ -36,16 +37,26 @@ class AcceleratedCD(Descent):
         Consider after each epoch whether to restart the momentum: if the objective has risen; if it is lower at the
         sequence z that carries the momentum than at x, an average of past z that is slow to reach bounds; and, with
         l2 > 0 (or a strongly convex phi* on the dual side), at intervals that depend on the strong convexity.
+    momentum : {"growing", "constant"}
+        "growing" is APPROX, for convex objectives. "constant" is APCG for strongly convex ones (Lin, Lu and Xiao 2015):
+        it needs the rule "uniform" and, on the primal side, l2 > 0 on every coefficient and no intercept; on the dual,
+        a smooth loss. It knows the strong convexity and never restarts. APCG for other convex objectives is APPROX.
     """
 
     rule: str | Rule = "uniform"
     restart: bool = True
+    momentum: str = "growing"
     name: ClassVar[str] = "accelerated_cd"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         settle(self, flag, "restart")
-        self._rule()
+        one_name("momentum", self.momentum, ("growing", "constant"))
+        if not isinstance(self._rule(), Uniform) and self.momentum == "constant":
+            raise ValueError(
+                f"AcceleratedCD(momentum='constant') takes the rule uniform; got {self._rule().name}. "
+                "Use momentum='growing'."
+            )
 
     def _rule(self) -> Rule:
         rule = Uniform() if isinstance(self.rule, str) and self.rule == "auto" else rules.get(self.rule)
@@ -60,8 +71,11 @@ class AcceleratedCD(Descent):
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
         side, rule = self._side(problem), self._rule()
         _refuse(problem, side, rule)
+        constant = self.momentum == "constant"
+        if constant:
+            _refuse_weak(problem, side)
         gram = self._use_gram(problem, side)
-        options: dict[str, Any] = {"seed": seed, "accelerated": True, "restarts": self.restart}
+        options: dict[str, Any] = {"seed": seed, "accelerated": True, "restarts": self.restart, "constant": constant}
         if side == "dual":
             options["firmness"], options["intercept_firmness"] = firmness(problem, False)
         chosen = rule
@@ -70,8 +84,18 @@ class AcceleratedCD(Descent):
         core_rule, setup = chosen.core(problem, side, seed)
         setup = {} if isinstance(rule, Greedy) else setup
         algorithm = begin(problem, start, side, core_rule, gram, **options)
-        description = f"accelerated coordinate descent, {side} side, {rule.name}" + (", Gram matrix" if gram else "")
+        description = f"accelerated coordinate descent, {side} side, {rule.name}"
+        description += (", constant momentum" if constant else "") + (", Gram matrix" if gram else "")
         return Prepared(algorithm, description, setup)
+
+
+def _refuse_weak(problem: Problem, side: str) -> None:
+    firm = strong_convexity(problem) > 0 if side == "primal" else np.isfinite(problem.loss.smoothness)
+    if not firm:
+        needs = "l2 > 0 on every coefficient and no intercept" if side == "primal" else "a loss of bounded curvature"
+        raise ValueError(
+            f"AcceleratedCD(momentum='constant') needs {needs} on the {side} side. Use momentum='growing'."
+        )
 
 
 def _refuse(problem: Problem, side: str, rule: Rule) -> None:

@@ -27,6 +27,10 @@ class AcceleratedSDCA(Method):
         Epochs between two centres. With the authors' kappa = R^2 / (gamma n) - l2 the condition number of the inner
         problem is n, so an epoch reduces its error by a constant factor; the theory requires a number of epochs that
         grows like the logarithm of the condition number.
+    inner : {"epochs", "accuracy"}
+        What ends an inner problem: ``inner_epochs``, or an accuracy as in the paper. With "accuracy" its duality gap is
+        computed after each epoch, which takes another pass over the data, and the centre moves when the gap is at most
+        ``(eta/2) (1 - eta/2)^t`` times the gap at the start, eta = sqrt(mu / rho), t the moves so far.
     rule : {"shuffled", "uniform"}
         The order of the samples.
 
@@ -43,11 +47,13 @@ class AcceleratedSDCA(Method):
 
     inner_epochs: int = 3
     rule: str = "shuffled"
+    inner: str = "epochs"
     name: ClassVar[str] = "accelerated_sdca"
 
     def __post_init__(self) -> None:
         settle(self, count, "inner_epochs", least=1)
         one_name("rule", self.rule, RULES)
+        one_name("inner", self.inner, ("epochs", "accuracy"))
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
         l2 = strong_convexity(problem)
@@ -64,5 +70,7 @@ class AcceleratedSDCA(Method):
         algorithm = begin(
             problem, start, "dual", rule, seed=seed, firmness=firm if firm > l2 else 0.0,
             momentum=float((1 - eta) / (1 + eta)), recentre_every=self.inner_epochs,
+            eta=float(eta) if self.inner == "accuracy" and firm > l2 else 0.0,
         )  # fmt: skip
-        return Prepared(algorithm, f"accelerated SDCA, {self.rule}, {self.inner_epochs} inner epochs")
+        ends = f"{self.inner_epochs} inner epochs" if self.inner == "epochs" else "inner problems to an accuracy"
+        return Prepared(algorithm, f"accelerated SDCA, {self.rule}, {ends}")

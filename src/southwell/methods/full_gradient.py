@@ -1,18 +1,19 @@
-"""Full gradient methods, the classical baselines: accelerated proximal gradient and L-BFGS."""
+"""Full gradient methods, the classical baselines: proximal gradient, plain and accelerated, and L-BFGS."""
 
 from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import _core
-from .._names import at_most, count, settle
+from .._names import at_most, count, flag, one_name, settle
 from ..problem import Problem
 from .base import Method, Prepared, Start
+from .conditioning import strong_convexity
 from .hosted import Beat, CertifiedByCore
 from .side import dual_start, with_null_intercept
 
@@ -51,21 +52,66 @@ class FISTA(Method):
 
     An epoch is one iteration: a product with A', and one with A for each step tried.
 
+    Parameters
+    ----------
+    momentum : {"growing", "constant"}
+        "growing" begins at zero and approaches one, as for objectives that are convex. "constant" is the momentum for
+        strongly convex ones, ``(1 - r) / (1 + r)`` with ``r^2 = l2 / (L + l2)``, L the curvature that the line search
+        accepts; it needs l2 > 0 on every coefficient and no intercept.
+    restart : bool
+        Restart a growing momentum where it is not a descent direction. Without, this is the method of Beck and
+        Teboulle, whose steps never become longer; nor do they with a constant momentum.
+
     References
     ----------
+    A. Chambolle, T. Pock, "An introduction to continuous optimization for imaging", Acta Numerica 25, 2016, appendix B.
     Y. Nesterov, "Gradient methods for minimizing composite functions", Math. Program. 140, 2013.
     A. Beck, M. Teboulle, "A Fast Iterative Shrinkage-Thresholding Algorithm", SIAM J. Imaging Sci. 2, 2009.
     """
 
+    momentum: str = "growing"
+    restart: bool = True
     name: ClassVar[str] = "fista"
     takes_factors: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        one_name("momentum", self.momentum, ("growing", "constant"))
+        settle(self, flag, "restart")
+
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
-        _refuse_kinks(problem, self)
-        start = with_null_intercept(problem, start)
-        smoothness = problem.loss.smoothness if np.isfinite(problem.loss.smoothness) else 1.0
-        guess = max(_curvature(problem) * smoothness, _LEAST)
-        return Prepared(_core.fista(problem.core(), start.x, guess), "accelerated proximal gradient, line search")
+        constant = strong_convexity(problem) if self.momentum == "constant" else 0.0
+        if self.momentum == "constant" and constant == 0:
+            raise ValueError(
+                "FISTA(momentum='constant') needs l2 > 0 on every coefficient and no intercept. Use momentum='growing'."
+            )
+        algorithm = _fista(problem, self, start, restarts=self.restart, constant=constant)
+        words = ", constant momentum" if constant > 0 else "" if self.restart else ", no restarts"
+        return Prepared(algorithm, f"accelerated proximal gradient, line search{words}")
+
+
+@dataclass(frozen=True)
+class ProximalGradient(Method):
+    """Proximal gradient descent with a line search: ``FISTA`` without momentum, to compare with.
+
+    An epoch is one iteration: a product with A', and one with A for each step tried.
+
+    References
+    ----------
+    Y. Nesterov, "Gradient methods for minimizing composite functions", Math. Program. 140, 2013.
+    """
+
+    name: ClassVar[str] = "proximal_gradient"
+    takes_factors: ClassVar[bool] = True
+
+    def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
+        return Prepared(_fista(problem, self, start, momentum=False), "proximal gradient, line search")
+
+
+def _fista(problem: Problem, method: Method, start: Start, **options: Any) -> _core.Algorithm:
+    _refuse_kinks(problem, method)
+    start = with_null_intercept(problem, start)
+    smoothness = problem.loss.smoothness if np.isfinite(problem.loss.smoothness) else 1.0
+    return _core.fista(problem.core(), start.x, max(_curvature(problem) * smoothness, _LEAST), **options)
 
 
 MOST_PAIRS = 10_000  # the largest number that SciPy supports

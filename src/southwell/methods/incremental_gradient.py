@@ -1,4 +1,4 @@
-"""Variance-reduced incremental gradient methods: SAG, SAGA and SVRG, baselines of the primal-dual methods."""
+"""Incremental gradient methods, baselines of the primal-dual ones: SGD and, with less variance, SAG, SAGA and SVRG."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .. import _core
 from .._names import count, positive, settle
 from ..problem import Problem
 from .base import Method, Prepared, Start
-from .conditioning import row_norms
+from .conditioning import row_norms, strong_convexity
 from .side import refuse_shifted_rows, with_null_intercept
 
 
@@ -48,13 +48,40 @@ class IncrementalGradient(Method):
         start = with_null_intercept(problem, start)
         refuse_shifted_rows(problem, self)
         step = self._step(problem)
-        spec = _core.Incremental(self.name, tau=step, **self._options())
+        spec = _core.Incremental(self.name, tau=step, **self._options(problem, step))
         rows = problem.formed_rows() if problem.factorised else None
         algorithm = _core.incremental(problem.core(False), spec, start.x, np.zeros(problem.n_samples), seed, rows)
         return Prepared(algorithm, f"{type(self).__name__}, step {step:.3g}")
 
-    def _options(self) -> dict[str, Any]:
+    def _options(self, problem: Problem, step: float) -> dict[str, Any]:
         return {}
+
+
+@dataclass(frozen=True)
+class SGD(IncrementalGradient):
+    """Proximal stochastic gradient descent: no table and no full gradient, so steps must become shorter.
+
+    After e epochs the step is ``step / (1 + step l2 n e)`` where l2 > 0 on every coefficient and there is no intercept
+    (Bottou's schedule, for strongly convex objectives), else ``step / sqrt(1 + e)``; it stays the same within an epoch.
+    The error falls like 1/e or 1/sqrt(e): ask for a gap of a few per cent.
+
+    Parameters
+    ----------
+    step : float, optional
+        The first step. Default: 1/L, with L the largest of n s_i ||a_i||^2 times the loss's smoothness.
+
+    References
+    ----------
+    L. Bottou, "Stochastic Gradient Descent Tricks", in Neural Networks: Tricks of the Trade, 2012.
+    J. Duchi, Y. Singer, "Efficient Online and Batch Learning Using Forward Backward Splitting", JMLR 10, 2009.
+    """
+
+    name: ClassVar[str] = "sgd"
+    part_of_smoothness: ClassVar[float] = 1.0
+
+    def _options(self, problem: Problem, step: float) -> dict[str, Any]:
+        firm = strong_convexity(problem)
+        return {"decay": step * firm * problem.n_samples if firm > 0 else 1.0, "power": 1.0 if firm > 0 else 0.5}
 
 
 @dataclass(frozen=True)
@@ -124,5 +151,5 @@ class SVRG(IncrementalGradient):
         super().__post_init__()
         settle(self, count, "snapshot_every", least=1)
 
-    def _options(self) -> dict[str, Any]:
+    def _options(self, problem: Problem, step: float) -> dict[str, Any]:
         return {"snapshot_every": self.snapshot_every}

@@ -6,7 +6,8 @@ with ``value, derivative, second_derivative, conjugate`` and ``maximise`` over a
 same moves.
 """
 
-from .accelerated import accelerated_dual, accelerated_primal
+from .accelerated import accelerated_dual, accelerated_primal, apcg_dual, apcg_primal
+from .accelerated_sdca import accelerated_sdca
 from .active_sets import ActiveSets, active_sets
 from .blocks import block_certificate, block_coordinate_descent, block_objective, blocks_of
 from .bounded import level
@@ -15,9 +16,9 @@ from .coordinate_descent import dual_coordinate_ascent, primal_coordinate_descen
 from .dgpd import dgpd, dgpd_adapted, dgpd_weight
 from .dspdc import dspdc, dspdc_steps
 from .elastic_net import ElasticNet
-from .incremental_gradient import sag, saga, svrg
+from .incremental_gradient import miso, sag, saga, sgd, svrg
 from .proximal_newton import gap_safe_features, gap_safe_samples, proximal_newton
-from .rules import greedy, greedy_in_turn, hybrid_probabilities, probabilities
+from .rules import automatic_mix, greedy, greedy_in_turn, hybrid_probabilities, probabilities
 from .scores import dual_scores, primal_scores
 from .spdc import spdc, spdc_probabilities, spdc_steps
 
@@ -26,7 +27,11 @@ __all__ = [
     "ElasticNet",
     "accelerated_dual",
     "accelerated_primal",
+    "accelerated_sdca",
     "active_sets",
+    "apcg_dual",
+    "apcg_primal",
+    "automatic_mix",
     "best_shift",
     "block_certificate",
     "block_coordinate_descent",
@@ -47,12 +52,14 @@ __all__ = [
     "greedy_in_turn",
     "hybrid_probabilities",
     "level",
+    "miso",
     "primal_coordinate_descent",
     "primal_scores",
     "probabilities",
     "proximal_newton",
     "sag",
     "saga",
+    "sgd",
     "spdc",
     "spdc_probabilities",
     "spdc_steps",

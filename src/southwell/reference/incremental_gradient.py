@@ -1,4 +1,4 @@
-"""Variance-reduced gradients of one sample at a time: SAG, SAGA and SVRG.
+"""Gradients of one sample at a time: SGD, and with reduced variance SAG, SAGA, SVRG and MISO.
 
 Problem    min_x  sum_i s_i phi_i(a_i'x) + sum_j g_j(x_j),  phi_i smooth.
 
@@ -18,12 +18,23 @@ Papers     Le Roux, Schmidt, Bach, "A Stochastic Gradient Method with an Exponen
            Component i of the papers is w_i phi_i(a_i'x), its smoothness w_i ||a_i||^2 / gamma. A stage of SVRG starts
            where the last one ended; Xiao and Zhang start it at the mean of the last one's points.
 
-Kept       x and y; u is recomputed.
+           Bottou, "Stochastic Gradient Descent Tricks", 2012; Duchi, Singer, "Efficient Online and Batch Learning Using
+           Forward Backward Splitting", JMLR 2009: SGD, which has no table: v = w_i g a_i.
+
+           Lin, Mairal, Harchaoui, "A Universal Catalyst for First-Order Optimization", NIPS 2015, appendix: MISO-Prox,
+           f_i = w_i phi_i(a_i'x) + (mu/2) ||x||^2 and the penalty psi = g - (mu/2) ||x||^2:
+
+               z_i^+ = (1 - share) z_i + share (x - f_i'(x) / mu),     x = prox_{psi/mu}(mean of z)
+
+           Here x - f_i'(x)/mu = -w_i g a_i / mu, so z_i is a multiple of a_i, and y_i^+ = y_i + share (g - y_i).
+
+Kept       x and y; u is recomputed. MISO: all z.
 """  # fmt: skip
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -66,4 +77,28 @@ def svrg(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, row
             y = loss.derivative(A @ x, b)
         u, g = A.T @ (s * y), loss.derivative(A[i] @ x, b[i])
         x = net.prox(x - tau * (u + s.size * s[i] * (g - y[i]) * A[i]), tau)
+    return x, y
+
+
+def sgd(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, rows: Iterable[int], taus: Numbers,
+        x: Numbers = None) -> Numbers:  # fmt: skip
+    """A step on each of ``rows``, of the lengths ``taus``; returns x and phi'(A x)."""
+    x = begin(A, net, x)[0]
+    for i, tau in zip(rows, taus, strict=True):
+        x = net.prox(x - tau * s.size * s[i] * loss.derivative(A[i] @ x, b[i]) * A[i], tau)
+    return x, loss.derivative(A @ x, b)
+
+
+def miso(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, rows: Iterable[int],
+         share: float) -> Numbers:  # fmt: skip
+    """A step on each of ``rows``, from z = 0; returns x and, for samples of positive weight, the y of z."""
+    mu = net.l2.min()
+    psi = replace(net, l2=net.l2 - mu)
+    z, y, w = np.zeros(A.shape), np.zeros(s.size), s.size * s
+    x = psi.prox(z.mean(axis=0), 1 / mu)
+    for i in rows:
+        g = loss.derivative(A[i] @ x, b[i])
+        z[i] = (1 - share) * z[i] + share * (x - (w[i] * g * A[i] + mu * x) / mu)
+        y[i] = (1 - share) * y[i] + share * g
+        x = psi.prox(z.mean(axis=0), 1 / mu)
     return x, y

@@ -12,6 +12,12 @@ Papers     Perekrestenko, Cevher, Jaggi, AISTATS 2017, eq. (16)-(18) and theorem
            ada_gap          bracket    0        theorem 3.7              at every step
            gap_per_epoch    bracket    0        algorithms 3 and 5       at the start of every epoch
 
+           The best sigma minimises (19). Its F_ada is not known; by lemma 2.7, |kappa_k| <= 2 L_k, it is at most
+           (2 sum_k L_k ||a_k||)^2 / (n^2 beta). The initial error is at most the gap, the sum of the brackets; m, the
+           size of the support set, is at most the number of coordinates that can move:
+
+           sigma = sqrt(m gap) / (sqrt(m gap) + 2 sum_k L_k ||a_k|| / sqrt(beta))
+
            Fang, Fang, Yu, Li, "Efficient Greedy Coordinate Descent via Variable Partitioning", UAI 2021, algorithm 2:
            one uniform candidate from each block; the best moves. One block is uniform sampling, d blocks are greedy.
 
@@ -44,6 +50,13 @@ def probabilities(rule: str, scores: Numbers, mix: float = 0.5) -> np.ndarray:
     if sigma is None:
         raise ValueError(f"no sampled rule {rule!r}")
     return np.asarray(sigma * support + (1 - sigma) * share)
+
+
+def automatic_mix(reach: Numbers, bracket: Numbers, smoothness: float) -> float:
+    """The sigma that minimises the bound (19); f is ``smoothness``-smooth, and the scores are those at the start."""
+    error = np.sqrt(np.count_nonzero(reach) * np.sum(bracket))
+    spread = 2 * np.sum(reach) * np.sqrt(smoothness)
+    return float(error / (error + spread)) if error + spread > 0 else 1.0
 
 
 def greedy(scores: Numbers) -> int:

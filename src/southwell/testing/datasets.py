@@ -29,10 +29,20 @@ def missing(script: Path) -> list[str]:
     return [name for name in re.findall(r'datasets\.\w+\("(\w+)"', script.read_text("utf-8")) if find(name) is None]
 
 
-def load(name: str, train: bool = True) -> Any:
-    """``A`` (CSR or dense, float64) and labels ``y``; only the training part if there is a split.
+def load(name: str, train: bool = True, standardise: bool = False) -> Any:
+    """``A`` (CSR or dense, float64) and labels ``y``, as they are stored.
 
-    "20news" is ``20news_counts`` with sublinear tf-idf weights and rows of length one. Dense sets come standardised.
+    "20news" is ``20news_counts`` with sublinear tf-idf weights and rows of length one.
+
+    Parameters
+    ----------
+    name : str
+        The file's name without ``.npz``.
+    train : bool
+        Only the training part, if the set has one.
+    standardise : bool
+        Subtract from each column of a dense set its mean, and divide it by its standard deviation, over the rows that
+        are returned; constant columns become zero. Sparse sets are refused, because they would become dense.
     """
     path = find(name)
     if path is None:
@@ -51,15 +61,20 @@ def load(name: str, train: bool = True) -> Any:
         from sklearn.feature_extraction.text import TfidfTransformer
 
         A = sp.csr_array(TfidfTransformer(sublinear_tf=True).fit_transform(A))
-    if not sp.issparse(A):
+    if standardise:
+        if sp.issparse(A):
+            raise ValueError(
+                f"{name!r} is sparse, and standardising would make it dense. Load it with standardise=False; "
+                "southwell.Centred subtracts column means without forming the result."
+            )
         spread = A.std(axis=0)
         A = (A - A.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     return A, y
 
 
-def load_binary(name: str) -> Any:
-    """``load`` with targets -1 and +1: comp.* against the rest for 20news, else the sign of the label."""
-    A, y = load(name)
+def load_binary(name: str, train: bool = True, standardise: bool = False) -> Any:
+    """``load`` with targets -1 and +1: comp.* against the rest for 20news, else the largest label against the rest."""
+    A, y = load(name, train, standardise)
     if name == "20news":
         return A, np.where(np.isin(y, (1, 2, 3, 4, 5)), 1.0, -1.0)
     classes = np.unique(y)
