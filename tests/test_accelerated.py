@@ -214,7 +214,7 @@ def test_a_step_touches_no_more_than_its_fibers(side):
     """Uniform: one read, one write; hybrid: a read a block, two writes; greedy: a number a coordinate, and two columns
     of the Gram matrix, where gradients are linear, else a read a coordinate."""
     rng = np.random.default_rng(0)
-    n, each, epochs = 20, 4, 12
+    n, each, epochs = 40, 4, 12
     A = sp.csr_array(sum(np.diag(rng.normal(size=n)) @ np.roll(np.eye(n), k, axis=1) for k in range(each)))
     hybrid = rules.Hybrid(partition=np.arange(n) % 5)
     cases = [("squared", "uniform", 2 * each), ("squared", hybrid, (5 + 2) * each)]

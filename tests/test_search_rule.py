@@ -10,6 +10,9 @@ from southwell.penalties import ElasticNet
 from twins import FORMS, PENALTIES, D, Formulas, N, Twins, chance, exact_index, problem_of
 
 ALL_PENALTIES = {**PENALTIES, "none": ElasticNet(), "positive": ElasticNet(l1=0.01, l2=0.002, lower=0.0)}
+SEARCHED = [(name, score) for name in ALL_PENALTIES for score in ("gs-s", "gs-r", "gs-q")]
+SEARCHED = [(name, score) for name, score in SEARCHED if (name, score) not in (("box", "gs-r"), ("box", "gs-q"))]
+"""Steps that a bound cuts short are shorter than the index believes; the others are exact."""
 
 
 def picks_the_greedy_coordinate(problem, side, score, candidates, moves):
@@ -25,8 +28,7 @@ def picks_the_greedy_coordinate(problem, side, score, candidates, moves):
     twins.agree()
 
 
-@pytest.mark.parametrize("score", ["gs-s", "gs-r", "gs-q"])
-@pytest.mark.parametrize("penalty", ALL_PENALTIES)
+@pytest.mark.parametrize(("penalty", "score"), SEARCHED)
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
 def test_with_an_exact_index_primal_picks_are_greedy(loss, penalty, score, monkeypatch):
     monkeypatch.setattr(_search, "index", exact_index)
@@ -129,8 +131,7 @@ def test_a_search_that_finds_nothing_leaves_the_choice_to_chance(monkeypatch):
 # The vectors, and hnswlib
 
 
-@pytest.mark.parametrize("score", ["gs-s", "gs-r", "gs-q"])
-@pytest.mark.parametrize("penalty", ALL_PENALTIES)
+@pytest.mark.parametrize(("penalty", "score"), SEARCHED)
 def test_products_are_the_scores_at_zero_on_the_primal(penalty, score):
     for form in FORMS:
         problem = problem_of("squared", ALL_PENALTIES[penalty], form)
@@ -184,7 +185,8 @@ def test_vectors_are_stored_once_where_two_queries_do():
         ("squared", "positive", "primal", D, False),
         ("squared", "l2", "dual", N, True),
         ("hinge", "l2", "dual", N, True),
-        ("quantile", "l2", "dual", 2 * N, True),
+        ("quantile", "l2", "dual", N, True),
+        ("epsilon_insensitive", "l2", "dual", 2 * N, True),
     ):
         stored = _search.vectors(_search.at_zero(problem_of(loss, ALL_PENALTIES[penalty]), side, "gs-s"))
         assert stored.labels.size == count and (stored.offsets is not None) == last, (loss, penalty, side)
@@ -199,11 +201,15 @@ def test_hnswlib_finds_the_largest(side, penalty):
             problem = problem_of(loss, penalty, form)
             at = _search.at_zero(problem, side, "gs-s")
             find, exact = (index(problem, side, at, 0, 100, 16) for index in (_search.index, exact_index))
+            common = []
             for _ in range(20):
                 image = rng.normal(size=N if side == "primal" else D)
                 apart = rng.choice(at.weights.size, 20, replace=False)
-                for none in (apart, apart[:0]):
-                    assert set(find(image, 5, none)) == set(exact(image, 5, none))
+                for masked in (apart, apart[:0]):
+                    found = set(find(image, 5, masked))
+                    assert len(found) == 5 and not found & set(masked)
+                    common.append(len(found & set(exact(image, 5, masked))))
+            assert np.mean(common) > 4.7
 
 
 def test_hnswlib_returns_what_is_left():

@@ -71,10 +71,11 @@ def _primal(problem: Problem, score: str) -> AtZero:
 
 def _dual(problem: Problem) -> AtZero:
     size, weights, targets = problem.n_samples, problem.weights, problem.targets
-    if not problem.loss.piecewise:  # phi* bends, or is steep at zero
+    pieces = problem.loss.core.pieces
+    if pieces is None:  # phi* bends, or is steep at zero
         none = np.zeros(size)
         return AtZero(none, none, none, np.flatnonzero(weights > 0), False)
-    _, eps = problem.loss.core.pieces
+    eps = pieces[1]
     kinds, kind = np.unique(targets, return_inverse=True)
     domain = np.array([problem.loss.core.domain(float(b)) for b in kinds])[kind.ravel()]
     low = np.where(domain[:, 0] < 0, targets - eps, -np.inf)  # the subdifferential of phi* at zero
@@ -172,7 +173,7 @@ def index(problem: Problem, side: str, at: AtZero, seed: int, breadth: int, link
         few that are masked are better asked for and dropped."""
         more, options = number + masked, dict[str, Any]()
         if more > 2 * breadth:
-            more, options = number, {"filter": memoryview(allowed).__getitem__}
+            more, options = number, {"filter": allowed.data.__getitem__}
         for ef in (max(breadth, more), count):
             searcher.set_ef(ef)
             try:

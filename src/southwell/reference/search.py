@@ -55,10 +55,10 @@ def search(fibers: np.ndarray, w: Numbers, low: Numbers, high: Numbers, image: N
     """The ``number`` coordinates, none of them ``apart``, whose vectors have the largest products with (image, 1)."""
     query = np.append(image, 1.0)
     products = np.full(len(fibers), -np.inf)
-    for k, (a, weight) in enumerate(zip(fibers, w, strict=True)):
-        for sign, end in ((1.0, high[k]), (-1.0, low[k])):
-            if weight > 0 and np.isfinite(end):
-                products[k] = max(products[k], weight * np.append(sign * a, -sign * end) @ query)
+    for sign, end in ((1.0, high), (-1.0, low)):
+        used = (w > 0) & np.isfinite(end)
+        vectors = (sign * w)[used, None] * np.column_stack([fibers[used], -end[used]])
+        products[used] = np.maximum(products[used], vectors @ query)
     products[np.asarray(apart, dtype=int)] = -np.inf
     order = np.argsort(-products, kind="stable")[:number]
     return order[products[order] > -np.inf]
