@@ -139,6 +139,7 @@ def test_options_that_cannot_work_are_refused():
     refused("is for the primal side", AcceleratedCD("dual", curvature="largest"))
     refused("above one over the number of coordinates, 60", AcceleratedCD("primal", theta0=1.0), penalty="l1")
     refused("needs the squared loss on the dual side", AcceleratedCD("dual", theta0=1.0), loss="hinge")
+    refused("at least one over the number of coordinates, 60", AcceleratedCD("primal", theta0=1e-3))
     AcceleratedCD("primal", theta0=1 / D).prepare(problem_of("squared", "l1"), Start(np.zeros(D)), 0)
 
 

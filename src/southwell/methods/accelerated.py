@@ -45,9 +45,9 @@ class AcceleratedCD(Descent):
         How candidates are compared: by ``|gradient| / sqrt(curvature)``, or by ``|gradient|`` as in algorithm 3. With
         ``curvature="largest"`` both are the same. No theory covers "gradient" with a curvature for each coordinate.
     theta0 : float, optional
-        Where theta starts, and starts again after a restart: above 0, at most 1. Default: one over the number of
-        coordinates. Algorithm 3 has 1. Larger values than the default are refused for one candidate with l1 or bounds
-        (or a loss other than squared on the dual side): x would leave its bounds.
+        Where theta starts, and starts again after a restart: from one over the number of coordinates, the default, to
+        1, which algorithm 3 has. Larger values than the default are refused for one candidate with l1 or bounds (or a
+        loss other than squared on the dual side): x would leave its bounds.
 
     Notes
     -----
@@ -117,9 +117,14 @@ class AcceleratedCD(Descent):
                 "dual side are exact. Use side='primal' or curvature='coordinate'."
             )
         size = problem.n_features + problem.intercept if side == "primal" else problem.n_samples
+        if self.theta0 is not None and self.theta0 * size < 1 - 1e-9:  # x would lose digits: it is theta^2 u + z
+            raise ValueError(
+                f"theta0 must be at least one over the number of coordinates, {size}, and at most 1; got "
+                f"{self.theta0:g}. Leave it out for the least."
+            )
         if (
             self.theta0 is not None
-            and self.theta0 * size > 1
+            and self.theta0 * size > 1 + 1e-9
             and isinstance(rule, Uniform)
             and not rules.smooth(problem, side)
         ):
