@@ -45,13 +45,19 @@ def problems(A, b) -> dict[str, sw.Problem]:
 
 
 def contestants(problem: sw.Problem, side: str) -> dict[str, object]:
-    """Every rule of the paper, accelerated where theory allows."""
+    """Every rule of the paper, accelerated where theory allows, and its own steps where ours are longer."""
     methods = {name: descent(side, name) for name in ("uniform", "cyclic", "shuffled", "greedy")}
     methods |= {f"hybrid {k}": descent(side, sw.rules.Hybrid(k)) for k in BLOCKS}
     fast = {"uniform": "uniform"}
     if sw.rules.smooth(problem, side):
         fast |= {"greedy": sw.rules.Greedy()} | {f"hybrid {k}": sw.rules.Hybrid(k) for k in BLOCKS[1:]}
     methods |= {f"acc. {k}": sw.methods.AcceleratedCD(side=side, rule=r, coupling="mirror") for k, r in fast.items()}
+    if side == "primal" and problem.loss.self_concordance > 0:  # the steps of the paper; those above use the curvature
+        bounded = {"uniform": "uniform", "greedy": "greedy", "hybrid 8": sw.rules.Hybrid(8)}
+        methods |= {f"{k}, 1/L": descent(side, r, curvature="coordinate") for k, r in bounded.items()}
+    if side == "primal" and sw.rules.smooth(problem, side):
+        printed = {"curvature": "largest", "compare": "gradient", "theta0": 1.0, "restart": False}
+        methods["algorithm 3"] = sw.methods.AcceleratedCD(side, sw.rules.Hybrid(8), "mirror", **printed)
     for explore in (0.0, 0.1):
         methods[f"search {explore:g}"] = descent(side, sw.rules.MaxInnerProduct(candidates=1, explore=explore))
     return methods

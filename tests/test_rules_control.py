@@ -35,8 +35,9 @@ def alike():
 @pytest.fixture
 def long(alike, monkeypatch):
     """``long(case, **limits)`` solves what takes long."""
-    monkeypatch.setattr(_search, "index", lambda *_: lambda image, number: np.arange(number))
+    monkeypatch.setattr(_search, "index", lambda *_: lambda image, number, apart: np.arange(number))
     monkeypatch.setattr("southwell.methods.coordinate_descent.COLUMN_ROOM", 0)
+    monkeypatch.setattr("southwell.methods.accelerated.COLUMN_ROOM", 1)  # the newest column is always kept
 
     def run(case, **limits):
         loss = "logistic" if case == "follow, curved" else "squared"
@@ -90,7 +91,7 @@ def test_a_callback_may_stop_any_rule(method, rule, monkeypatch):
 def test_a_slow_search_keeps_to_max_seconds(monkeypatch):
     """Python takes its time, however few entries are touched."""
 
-    def slow(image, number):
+    def slow(image, number, apart):
         time.sleep(0.001)
         return np.arange(number)
 

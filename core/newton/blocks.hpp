@@ -197,8 +197,8 @@ private:
       steep_[b] = total * (careful_ ? 1 : shares_[b]);
     }
   }
-  // By powers of A_g' diag(s) A_g; with something to spare, as h is not s. It reads the entries of the columns
-  // alone: their frame enters through their means, because weights sum to 1.
+  // By powers of A_g' diag(s) A_g; with something to spare, as h is not s. It reads the entries of the
+  // columns alone: their frame enters through their means, because weights sum to 1.
   Real share_of_trace(const BlockAt& block) {
     const Index first = block.first / k_, count = block.size / k_;
     if (count == 1) return 1;
