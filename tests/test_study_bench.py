@@ -98,10 +98,10 @@ def test_every_claim_of_a_paper_is_there(paper):
     assert [claim.name for claim in registry().claims if claim.paper == paper] == wanted
 
 
-def test_claims_name_studies_that_exist_and_studies_serve_claims():
+def test_claims_name_studies_that_exist():
     known = registry()
     served = {name for claim in known.claims for name in claim.studies}
-    assert served == set(known.studies)
+    assert served <= set(known.studies)
     for claim in known.claims:
         assert claim.studies, claim.name
         assert {known.studies[name].paper for name in claim.studies} == {claim.paper}

@@ -118,8 +118,8 @@ class Runner:
         return record if same and not any(self.newer(source.name, source.kind) for source in record.sources) else None
 
     def newer(self, name: str, kind: str) -> bool:
-        """Whether the paper's data are at hand now, and were not then, or the other way round."""
-        return name in DATA and (datasets.kind(name, self.folder) == "paper") != (kind == "paper")
+        """Whether the paper's data are at hand now, and were not then."""
+        return name in DATA and kind != "paper" and datasets.kind(name, self.folder) == "paper"
 
     def make_room(self) -> None:
         """Make the folder, and see that it can be written to before hours are spent."""
