@@ -103,8 +103,9 @@ def test_without_a_file_other_data_stand_in_and_then_generated_ones(alone):
     for name in ("rcv1", "rcv1*"):
         assert datasets.kind(name) == "stand-in"
         told = datasets.instead_of(datasets.load(name)[2])
-        assert "looked for rcv1 or rcv1_train.binary" in told and str(alone) in told and "20news instead" in told
-    with pytest.raises(datasets.Missing, match=r"No file of rcv1 was found: rcv1 or rcv1_train\.binary"):
+        assert "(rcv1 or rcv1_train.binary)" in told and "20news instead" in told
+    assert str(alone) in datasets.searched() and ".bz2" in datasets.searched()
+    with pytest.raises(datasets.Missing, match=r"No file of rcv1 was found \(rcv1 or rcv1_train\.binary\)"):
         datasets.load("rcv1", instead="nothing")
 
 
