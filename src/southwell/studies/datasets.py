@@ -97,7 +97,8 @@ def load(
     if binary:
         y = _signs(y, loaded.classes)
     A = _prepared(A, standardise, unit_rows, name)
-    return A, y, Source(name, loaded.kind, tuple(map(int, A.shape)), loaded.note, digest(A, y))
+    note = loaded.note + ("; its test part" if part == "test" else "")
+    return A, y, Source(name, loaded.kind, tuple(map(int, A.shape)), note, digest(A, y))
 
 
 def _loaded(name: str, folder: Path | None, seed: int, instead: str, sizes: tuple[int | None, int | None]) -> Loaded:
