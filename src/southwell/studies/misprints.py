@@ -21,8 +21,8 @@ MISPRINTS = (
              "it fails for A = 0 already, where one sample of n can remove at most 1/n of the error: the dual is "
              "gamma/n-strongly concave, and the step shortens the longest residual by rho = q/(q + gamma); for the "
              "squared loss the proof then gives 1 / (1 + rho^2 gamma/(2 n q))"),
-    Misprint("dgpd", "smooth hinge", "middle piece without the factor 1/2", "(1 - b z)^2 / 2, so gamma = 1"),
-    Misprint("dgpd", "smoothness inequality", "the constant gamma", "1/(2 gamma)"),
+    Misprint("dgpd", "smooth hinge", "middle piece (1/2 - b z)^2 and gamma = 1/2", "(1 - b z)^2 / 2 and gamma = 1"),
+    Misprint("dgpd", "smoothness inequality", "gamma/2 (y - x)^2", "1/(2 gamma) (y - x)^2"),
     Misprint("dgpd", "(7)", "an outdated w and a factor 1/n", "w_k - (phi_k*)'(y_k) with the fresh w"),
     Misprint("dgpd", "(8)", "phi* without 1/n", "phi*/n"),
     Misprint("dgpd", "(13)", "the norm without a square", "the squared norm"),
@@ -44,5 +44,6 @@ MISPRINTS = (
              "max(n/m, p/q) + (n p/(m q)) sqrt(Lambda/(n lambda gamma)); q = p and m = 1 give SPDC's theta"),
     Misprint("hybrid", "lemma 9.2", "n and d mixed", "d throughout"),
     Misprint("hybrid", "algorithm 3", "theta_0 = 1",
-             "it is correct for smooth f, for which it is stated; with one candidate and a non-smooth h it leaves dom h"),
+             "it is correct for smooth f, for which it is stated; with one candidate and a non-smooth h it leaves the "
+             "domain"),
 )  # fmt: skip

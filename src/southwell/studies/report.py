@@ -139,7 +139,8 @@ def misprints() -> str:
     parts = ['<section id="misprints">', "<h2>Misprints, and theorems that fail as printed</h2>"]
     for key, paper in PAPERS.items():
         items = "".join(
-            f"<li><b>{escape(m.where.capitalize())}.</b> Printed: {escape(m.printed)}. What holds: {escape(m.correct)}.</li>"
+            f"<li><b>{escape(m.where.capitalize())}.</b> Printed: {escape(m.printed)}. "
+            f"What holds: {escape(m.correct)}.</li>"
             for m in MISPRINTS if m.paper == key
         )  # fmt: skip
         parts.append(f"<h3>{escape(paper.short)}</h3><ul>{items}</ul>")
