@@ -1,0 +1,206 @@
+"""Fang, Fang, Yu and Li 2021: greedy coordinate descent among candidates of blocks. The experiments of section 7."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..penalties import ElasticNet
+from ..problem import Problem
+from ..rules import Greedy, Hybrid, MaxInnerProduct
+from .bench import Bench
+from .findings import Findings
+from .hybrid_claims import CLAIMS
+from .hybrid_problems import (
+    BLOCKS,
+    NAIVE,
+    SEARCH,
+    Entry,
+    Error,
+    augmented,
+    blobs,
+    dual_error,
+    fast,
+    hybrids,
+    leukemia,
+    overdetermined,
+    plain,
+    primal_error,
+    propagation,
+    race,
+    task,
+)
+from .study import Study
+
+__all__ = ["CLAIMS", "STUDIES"]
+
+REGULARISATION = "The paper does not give its strengths of regularisation; here l2 = 1/n, and l1 is a tenth of its maximum."
+COMPILED = (
+    "The paper's methods are in Python, ours are compiled, but its k-means is scikit-learn's, as here: a clustering weighs"
+    " more beside a shorter run."
+)
+FOLLOWED = 'The paper\'s greedy rule computes all gradients at every move ("greedy"); ours updates them ("followed").'
+
+
+def blocks(bench: Bench) -> Findings:
+    """Figure 6.1: ridge, logistic and L1 logistic regression on blobs and leukemia."""
+    races = []
+    for data, (A, b) in {"blobs": blobs(bench), "leukemia": leukemia(bench)}.items():
+        for name in ("ridge", "logistic", "L1 logistic"):
+            problem = task(name, A, b)
+            entries: dict[str, Entry] = {
+                "random": ("baseline", plain("uniform")),
+                **hybrids(BLOCKS, plain),
+                "greedy": ("baseline", plain(NAIVE)),
+                "greedy, followed": ("ours", plain(Greedy())),
+            }
+            races.append(race(bench, f"{name}, {data}", problem, primal_error(bench, problem), entries,
+                              seconds=4.0, quick=0.5))  # fmt: skip
+    return Findings(races, notes=(REGULARISATION, COMPILED, FOLLOWED))
+
+
+def accelerated(bench: Bench) -> Findings:
+    """Figure 7.1: random, hybrid and greedy rules with and without acceleration."""
+    races = []
+    for data, (A, b) in {"blobs": blobs(bench), "leukemia": leukemia(bench)}.items():
+        for name in ("ridge", "logistic"):
+            problem = task(name, A, b)
+            entries: dict[str, Entry] = {
+                "random": ("baseline", plain("uniform")),
+                "acc. random": ("baseline", fast("uniform", restart=False)),
+                **hybrids((8, 16), plain),
+                **hybrids((8, 16), lambda rule: fast(rule, restart=False), "acc. hybrid"),
+                "acc. hybrid 8, ours": ("ours", fast(Hybrid(8))),
+                "greedy": ("baseline", plain(Greedy())),
+                "acc. greedy": ("baseline", fast(Greedy(), restart=False)),
+            }
+            races.append(race(bench, f"{name}, {data}", problem, primal_error(bench, problem), entries,
+                              seconds=4.0, quick=0.5))  # fmt: skip
+    return Findings(races, notes=(REGULARISATION, COMPILED))
+
+
+def clusterings(bench: Bench) -> Findings:
+    """Figure 7.2, left: hybrid and accelerated hybrid with different partitions."""
+    races = []
+    for data, (A, b) in {"blobs": blobs(bench), "leukemia": leukemia(bench)}.items():
+        problem = task("ridge", A, b)
+        drawn = np.random.default_rng(bench.seed).integers(8, size=A.shape[1])
+        entries: dict[str, Entry] = {}
+        for how in ("kmeans", "minibatch-kmeans", "spectral"):
+            entries |= {how: ("paper", plain(Hybrid(8, how))), f"acc. {how}": ("paper", fast(Hybrid(8, how), restart=False))}
+        entries["random blocks"] = ("ours", plain(Hybrid(partition=drawn)))
+        entries["acc. random blocks"] = ("ours", fast(Hybrid(partition=drawn), restart=False))
+        races.append(race(bench, f"ridge, {data}", problem, primal_error(bench, problem), entries, seconds=4.0, quick=1.0))
+    return Findings(races, notes=(REGULARISATION, "Random blocks are not of the paper: they tell what clustering adds."))
+
+
+def orders(bench: Bench) -> Findings:
+    """Figure 7.2, right: random, cyclic and permuted orders against hybrid; also on the overdetermined system of 7.3."""
+    problems = {f"ridge, {data}": task("ridge", *made(bench)) for data, made in (("blobs", blobs), ("leukemia", leukemia))}
+    problems["overdetermined system"] = overdetermined(bench)
+    entries: dict[str, Entry] = {
+        "random": ("baseline", plain("uniform")),
+        "cyclic": ("baseline", plain("cyclic")),
+        "permuted": ("baseline", plain("shuffled")),
+        **hybrids(BLOCKS, plain),
+    }
+    races = [
+        race(bench, title, problem, primal_error(bench, problem), entries, seconds=4.0, quick=1.0)
+        for title, problem in problems.items()
+    ]
+    return Findings(races, notes=(REGULARISATION, COMPILED))
+
+
+def svm(bench: Bench) -> Findings:
+    """Figure 6.1, linear SVM: the dual objective and the accuracy on test data."""
+    races = []
+    for name in bench.pick(("rcv1", "20news"), ("rcv1",)):
+        options = {"binary": True, "instead": "synthetic", "rows": bench.pick(None, 4000)}
+        A, b = bench.data(name, part="train", **options)
+        problem = Problem(A, b, "hinge", ElasticNet(l2=1e-4))
+        entries: dict[str, Entry] = {
+            "random": ("baseline", plain("uniform", "dual")),
+            **hybrids(BLOCKS, lambda rule: plain(rule, "dual")),
+            "greedy, followed": ("ours", plain(Greedy(), "dual")),
+        }
+        races.append(race(bench, f"SVM, {name}", problem, dual_error(bench, problem), entries, seconds=10.0, quick=2.0,
+                          mistakes=mistakes(*bench.data(name, part="test", **options))))  # fmt: skip
+    notes = (
+        "l2 = 1e-4; the paper does not say its own.",
+        "The test part of generated data has as many rows as the training part, at most 20,000; the paper's has 677,399.",
+        COMPILED,
+    )
+    return Findings(races, notes=notes)
+
+
+def mistakes(X: Any, y: np.ndarray) -> Error:
+    """The share of samples of which x predicts the wrong sign."""
+    return lambda x, dual: float(np.mean(np.where(X @ x > 0, 1.0, -1.0) != y))
+
+
+def graph(bench: Bench) -> Findings:
+    """Figure 6.1, label propagation on a graph of ijcnn1."""
+    made = propagation(bench, bench.pick(49_990, 10_000))
+    entries: dict[str, Entry] = {
+        "random": ("baseline", plain("uniform")),
+        **hybrids(BLOCKS, plain),
+        "greedy": ("baseline", plain(NAIVE)),
+        "greedy, followed": ("ours", plain(Greedy())),
+    }
+    found = race(bench, "label propagation, ijcnn1", made.problem, made.error, entries, seconds=6.0, quick=1.5)
+    note = "k-means clusters the columns of the incidence matrix of the graph; the paper does not say what it clusters."
+    return Findings([found], notes=(note, FOLLOWED, COMPILED))
+
+
+def search(bench: Bench) -> Findings:
+    """Figure 7.3: greedy by maximum inner product search, as printed and with what is known of the penalty."""
+    A, b = blobs(bench, bench.pick(2000, 800))
+    ridge = task("ridge", A, b)
+    made = propagation(bench, bench.pick(8000, 4000))
+    tall = overdetermined(bench)
+    low = Problem(A, b)
+    error = primal_error(bench, ridge)
+    common: dict[str, Entry] = {
+        "random": ("baseline", plain("uniform")),
+        "hybrid 8": ("paper", plain(Hybrid(8))),
+        "greedy": ("baseline", plain(Greedy())),
+    }
+    printed: dict[str, Entry] = {"search": ("baseline", plain(SEARCH))}
+    several: dict[str, Entry] = {"search, 8 candidates": ("ours", plain(MaxInnerProduct()))}
+    limits = {"seconds": 8.0, "quick": 2.0}
+    races = [
+        race(bench, "overdetermined system", tall, primal_error(bench, tall), common | printed | several, **limits),
+        race(bench, "least squares, blobs", low, primal_error(bench, low), common | printed | several, **limits),
+        race(bench, "label propagation, ijcnn1", made.problem, made.error, common | printed | several, **limits),
+    ]
+    on_ridge = race(bench, "ridge, blobs", ridge, error, common | several, **limits)
+    high = race(bench, "ridge, blobs, n + d dimensions", augmented(ridge), error, printed, **limits)
+    races.append(replace(on_ridge, traces=[*on_ridge.traces, *high.traces]))
+    return Findings(races, notes=SEARCH_NOTES)
+
+
+SEARCH_NOTES = (
+    "hnswlib instead of nmslib, whose graphs it shares.",
+    "The sizes are smaller than the paper's, because an index holds dense vectors of one number for each sample or edge.",
+    "Ridge is searched as in the paper: as least squares on [A; sqrt(n l2) I], vectors of n + d numbers.",
+    '"least squares, blobs" has fewer equations than unknowns: vectors of 50 numbers, the search of low dimension with '
+    "which the paper contrasts ridge. It is not one of its panels.",
+)
+
+
+def _study(name: str, title: str, where: str, run: Callable[[Bench], Findings]) -> Study:
+    return Study(f"hybrid-{name}", "hybrid", title, where, run)
+
+
+STUDIES: tuple[Study, ...] = (
+    _study("blocks", "Hybrid rules against random and greedy", "section 7.1, figure 6.1", blocks),
+    _study("svm", "Hybrid rules on the dual of the SVM", "section 7.1, figure 6.1", svm),
+    _study("graph", "Hybrid rules for label propagation", "section 7.1, figure 6.1", graph),
+    _study("accelerated", "Accelerated rules", "section 7.2, figure 7.1", accelerated),
+    _study("clusterings", "Clusterings", "section 7.3, figure 7.2, left", clusterings),
+    _study("orders", "Random, cyclic and permuted orders", "section 7.3, figure 7.2, right", orders),
+    _study("search", "Search by inner products", "section 7.4, figure 7.3", search),
+)
