@@ -22,23 +22,23 @@ struct BoundRule {
   Failure failure;
 };
 
-// The search of a MaxInnerProduct rule, written in Python: `search(image, count)` returns the indices of
-// `count` coordinates.
+// The search of a MaxInnerProduct rule, written in Python: `search(image, count, apart)` returns the indices
+// of at most `count` coordinates.
 decltype(RuleSpec::find) asking(nb::object search, Index coordinates, Failure failure) {
   return [search = std::make_shared<nb::object>(std::move(search)), coordinates,
-          failure](CVec image, std::span<Index> found) {
-    locked([&] {
+          failure](CVec image, Index count, std::span<const Index> apart) {
+    return locked([&] {
       try {
-        const auto answer = nb::cast<Array<Index>>((*search)(to_numpy(image), found.size()));
-        bool sound = answer.shape(0) == found.size();
-        for (std::size_t t = 0; sound && t < found.size(); ++t)
+        const auto answer = nb::cast<Array<Index>>((*search)(to_numpy(image), count, to_numpy(apart)));
+        bool sound = Index(answer.shape(0)) <= count;
+        for (std::size_t t = 0; sound && t < answer.shape(0); ++t)
           sound = answer.data()[t] >= 0 && answer.data()[t] < coordinates;
         if (!sound) throw nb::cast_error();
-        std::copy_n(answer.data(), found.size(), found.begin());
-        return;
+        return copied(answer);
       } catch (nb::python_error& raised) { *failure = nb::borrow(raised.value()); } catch (nb::cast_error&) {
-        *failure = nb::module_::import_("builtins")
-                       .attr("TypeError")("A search must return as many coordinates as it was asked for.");
+        *failure =
+            nb::module_::import_("builtins")
+                .attr("TypeError")("A search must return coordinates, and no more than it was asked for.");
       }
       throw Abandoned();
     });
@@ -54,6 +54,9 @@ struct DescentOptions {
   Index room = 0;
   Real momentum = 0;
   Index recentre_every = 1;
+  Curvature curvature = Curvature::local;
+  Real theta = 0;
+  bool scaled = true;
 };
 
 BoundAlgorithm coordinate_descent(nb::object problem, const BoundRule& rule, const DescentOptions& options,
@@ -84,7 +87,10 @@ BoundAlgorithm coordinate_descent(nb::object problem, const BoundRule& rule, con
                          .accelerated = options.accelerated,
                          .restarts = options.restarts,
                          .momentum = options.momentum,
-                         .recentre_every = options.recentre_every};
+                         .recentre_every = options.recentre_every,
+                         .curvature = options.curvature,
+                         .theta = options.theta,
+                         .scaled = options.scaled};
   BoundAlgorithm result{.problem_object = problem,
                         .parts = nb::make_tuple(gram ? nb::cast(*gram) : nb::none(), across),
                         .failure = rule.failure};
@@ -227,20 +233,29 @@ void def_algorithms(nb::module_& m) {
           "__init__",
           [](BoundRule* self, const char* name, const char* score, Index refresh_every, Real mix,
              std::optional<Array<Index>> block_of, Index candidates, Real explore, nb::object search,
-             Index coordinates) {
+             Index coordinates, std::optional<Array<Index>> apart, bool by_reading) {
             const Failure failure = std::make_shared<nb::object>(nb::none());
             RuleSpec spec{.name = name,
                           .score = named<Score>(score),
                           .refresh_every = refresh_every,
                           .mix = mix,
                           .candidates = candidates,
-                          .explore = explore};
+                          .explore = explore,
+                          .by_reading = by_reading};
+            if (apart) {
+              spec.always_apart.resize(coordinates);
+              for (const Index k : copied(*apart)) {
+                if (k < 0 || k >= coordinates) throw std::invalid_argument("no such coordinate");
+                spec.always_apart[k] = 1;
+              }
+            }
             if (block_of) spec.block_of = copied(*block_of);
             if (!search.is_none()) spec.find = asking(search, coordinates, failure);
             new (self) BoundRule{.spec = std::move(spec), .failure = failure};
           },
           "name"_a, "score"_a = "none", "refresh_every"_a = 0, "mix"_a = 0.0, "block_of"_a = nb::none(),
-          "candidates"_a = 1, "explore"_a = 0.0, "search"_a.none() = nb::none(), "coordinates"_a = 0)
+          "candidates"_a = 1, "explore"_a = 0.0, "search"_a.none() = nb::none(), "coordinates"_a = 0,
+          "apart"_a.none() = nb::none(), "by_reading"_a = false)
       .def(
           "draw",
           [](const BoundRule& self, Index n, std::uint64_t seed, Index count) {
@@ -254,7 +269,7 @@ void def_algorithms(nb::module_& m) {
           "__init__",
           [](DescentOptions* self, const char* side, std::uint64_t seed, bool shrinking, bool accelerated,
              bool restarts, Real firmness, Real intercept_firmness, Index room, Real momentum,
-             Index recentre_every) {
+             Index recentre_every, const char* curvature, Real theta, bool scaled) {
             new (self) DescentOptions{.side = side,
                                       .seed = seed,
                                       .shrinking = shrinking,
@@ -264,11 +279,15 @@ void def_algorithms(nb::module_& m) {
                                       .intercept_firmness = intercept_firmness,
                                       .room = room,
                                       .momentum = momentum,
-                                      .recentre_every = recentre_every};
+                                      .recentre_every = recentre_every,
+                                      .curvature = named<Curvature>(curvature),
+                                      .theta = theta,
+                                      .scaled = scaled};
           },
           nb::kw_only(), "side"_a, "seed"_a, "shrinking"_a = false, "accelerated"_a = false,
           "restarts"_a = true, "firmness"_a = 0.0, "intercept_firmness"_a = 0.0, "room"_a = 0,
-          "momentum"_a = 0.0, "recentre_every"_a = 1);
+          "momentum"_a = 0.0, "recentre_every"_a = 1, "curvature"_a = "local", "theta"_a = 0.0,
+          "scaled"_a = true);
   nb::class_<BoundAlgorithm>(m, "Algorithm", "An algorithm with its state on one problem.")
       .def("settle", &settle, "Recompute products and scores at the current point.")
       .def(

@@ -34,6 +34,13 @@ template <class Fill> Output filled(Index size, Fill&& fill) {
   fill(Vec(values));
   return Output(values.data(), {std::size_t(size)}, owner);
 }
+inline auto to_numpy(std::span<const Index> v) {
+  auto made = std::make_unique<std::vector<Index>>(v.begin(), v.end());
+  Index* const values = made->data();
+  nanobind::capsule owner(made.get(), [](void* p) noexcept { delete static_cast<std::vector<Index>*>(p); });
+  static_cast<void>(made.release()); // the capsule owns it now
+  return nanobind::ndarray<nanobind::numpy, Index, nanobind::ndim<1>>(values, {v.size()}, owner);
+}
 inline Output to_numpy(CVec v) {
   return filled(Index(v.size()), [&](Vec out) { std::copy(v.begin(), v.end(), out.begin()); });
 }

@@ -21,9 +21,12 @@ struct DescentSpec {
   const AnyLayout* across = nullptr; // sparse data along the other axis, for rules that update all scores
   Index room = 0;                    // memory for columns of inner products, in numbers; see AllReadings
   bool accelerated = false, restarts = true;
-  Real momentum = 0;        // of the anchors (the centres of proximal terms)
-  Index recentre_every = 1; // epochs
-  bool focused = false;     // see CoordinateDescent::focus
+  Real momentum = 0;                      // of the anchors (the centres of proximal terms)
+  Index recentre_every = 1;               // epochs
+  bool focused = false;                   // see CoordinateDescent::focus
+  Curvature curvature = Curvature::local; // primal side
+  Real theta = 0;                         // the first theta, and how candidates are compared; see Accelerated
+  bool scaled = true;
 };
 
 template <class Stored>
@@ -34,14 +37,19 @@ std::unique_ptr<Algorithm> dual_descent(const Framed<Stored, Axis::rows>& design
 std::unique_ptr<Algorithm> primal_gram_descent(const DescentSpec& spec);
 std::unique_ptr<Algorithm> dual_gram_descent(const DescentSpec& spec);
 
+template <class Pair, class Step>
+std::unique_ptr<Algorithm> accelerated(Pair pair, Step step, std::unique_ptr<Rule> rule,
+                                       const DescentSpec& spec) {
+  return std::make_unique<Accelerated<Pair, Step>>(std::move(pair), std::move(step), std::move(rule),
+                                                   spec.restarts, spec.theta, spec.scaled);
+}
+
 // Plain or accelerated, along fibers or through a Gram matrix.
 template <class Step>
 std::unique_ptr<Algorithm> with_rule(auto&& plain, auto&& pair, Step step,
                                      std::unique_ptr<AnyFibers> crossing, const DescentSpec& spec) {
   auto rule = make_rule(spec.rule, step.coordinates(), spec.seed);
-  if (spec.accelerated)
-    return std::make_unique<Accelerated<decltype(pair()), Step>>(pair(), std::move(step), std::move(rule),
-                                                                 spec.restarts);
+  if (spec.accelerated) return accelerated(pair(), std::move(step), std::move(rule), spec);
   return std::make_unique<CoordinateDescent<decltype(plain()), Step>>(
       plain(), std::move(step), std::move(rule), spec.shrinking, spec.focused, std::move(crossing), spec.room,
       spec.recentre_every);
@@ -56,6 +64,13 @@ std::unique_ptr<Algorithm> along_fibers(const Framed<Stored, axis>& design, Map 
   if (spec.across)
     crossing = std::make_unique<FibersOf<Framed<Stored, other>>>(
         std::get<Framed<Stored, other>>(std::get<Stores<other>>(*spec.across)));
+  // An accelerated step that reads all coordinates keeps their readings.
+  if constexpr (Map::linear && Step::parabola)
+    if (spec.accelerated && spec.room > 0) {
+      auto rule = make_rule(spec.rule, step.coordinates(), spec.seed);
+      return accelerated(ReadingsPair<D, Map>(design, map, std::move(crossing), spec.room), std::move(step),
+                         std::move(rule), spec);
+    }
   return with_rule([&] { return Mirror<D, Map>(design, map); },
                    [&] { return MirrorPair<D, Map>(design, map); }, std::move(step), std::move(crossing),
                    spec);

@@ -14,8 +14,9 @@ std::unique_ptr<Algorithm> through_gram(Map map, Step step, const DescentSpec& s
 } // namespace
 
 std::unique_ptr<Algorithm> primal_gram_descent(const DescentSpec& spec) {
-  return through_gram(ResidualMap(spec.problem.loss),
-                      PrimalStep<Squared>(spec.problem, Squared{}, spec.problem.design, spec.start), spec);
+  return through_gram(
+      ResidualMap(spec.problem.loss),
+      PrimalStep<Squared>(spec.problem, Squared{}, spec.problem.design, spec.start, spec.curvature), spec);
 }
 
 std::unique_ptr<Algorithm> dual_gram_descent(const DescentSpec& spec) {

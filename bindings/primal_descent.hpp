@@ -14,10 +14,10 @@ std::unique_ptr<Algorithm> primal_descent(const Framed<Stored, Axis::columns>& d
           return nullptr;
         else if constexpr (L::quadratic)
           return along_fibers(design, ResidualMap(spec.problem.loss),
-                              PrimalStep<L>(spec.problem, loss, design, spec.start), spec);
+                              PrimalStep<L>(spec.problem, loss, design, spec.start, spec.curvature), spec);
         else
           return along_fibers(design, DerivativeMap<L>(loss, spec.problem.loss),
-                              PrimalStep<L>(spec.problem, loss, design, spec.start), spec);
+                              PrimalStep<L>(spec.problem, loss, design, spec.start, spec.curvature), spec);
       },
       spec.loss);
 }

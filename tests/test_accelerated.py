@@ -6,10 +6,10 @@ import scipy.sparse as sp
 
 import southwell as sw
 from southwell import reference, rules
-from southwell.methods import AcceleratedCD, CoordinateDescent, Start
+from southwell.methods import AcceleratedCD, CoordinateDescent
 from southwell.penalties import ElasticNet
 from southwell.testing.planted import plant
-from twins import LOSSES, PENALTIES, SMOOTH, D, Formulas, N, chance, data, forms, problem_of
+from twins import LOSSES, PENALTIES, SMOOTH, D, N, Pair, chance, data, forms, problem_of
 
 BOUNDED = [loss for loss in SMOOTH if loss != "poisson"]
 STEPS = 400
@@ -17,39 +17,6 @@ STEPS = 400
 
 def blocks(side):
     return np.arange(D if side == "primal" else N) % 7
-
-
-class Pair(Formulas):
-    """The reference, and the compiled algorithm without restarts, at the same point; then both led on together."""
-
-    def __init__(self, problem, side, rule, coupling="mirror", seed=0, start=None):
-        super().__init__(problem, side, start)
-        method = AcceleratedCD(side, rule, coupling, restart=False)
-        self.core = method.prepare(problem, Start(self.centre), seed).algorithm
-        self.core.settle()
-        self.start = self.stands()
-        self.rule, self.moves = rules.get(rule), []
-
-    def stands(self):
-        return np.array(self.core.point()[0 if self.primal else 1])
-
-    def lead(self, steps):
-        for j1, j2 in np.reshape(self.core.lead(steps), (-1, 2)):
-            if isinstance(self.rule, rules.Uniform):
-                assert j1 == j2
-                self.moves.append((j1, None))
-            else:  # greedy: the twin looks at all; hybrid: j1 must be as steep as j2, one of the candidates
-                self.moves.append((range(self.start.size) if isinstance(self.rule, rules.Greedy) else (j1, j2), j2))
-
-    def twin(self):
-        """x, z and theta after all moves so far."""
-        run = reference.accelerated_primal if self.primal else reference.accelerated_dual
-        return run(*self.parts, self.moves, 1 / self.start.size, self.start)
-
-    def agree(self):
-        """An intercept is shown where its own problem would put it."""
-        apart = np.abs(self.stands() - self.twin()[0])
-        assert apart[: self.problem.n_features if self.primal else None].max() <= 1e-9
 
 
 def moves_as_the_reference(side, loss, penalty, form, rule, coupling="mirror", **options):
@@ -242,18 +209,25 @@ def test_same_seed_same_bits(rule):
     assert runs[0].x.tobytes() == runs[1].x.tobytes() != runs[2].x.tobytes()
 
 
-def test_a_step_touches_no_more_than_its_fibers():
-    """Uniform: one read, one write; hybrid: a read a block, two writes."""
+@pytest.mark.parametrize("side", ["primal", "dual"])
+def test_a_step_touches_no_more_than_its_fibers(side):
+    """Uniform: one read, one write; hybrid: a read a block, two writes; greedy: a number a coordinate, and two columns
+    of the Gram matrix, where gradients are linear, else a read a coordinate."""
     rng = np.random.default_rng(0)
-    n, each = 20, 4
+    n, each, epochs = 40, 4, 12
     A = sp.csr_array(sum(np.diag(rng.normal(size=n)) @ np.roll(np.eye(n), k, axis=1) for k in range(each)))
-    for rule, fibers in (("uniform", 2), (rules.Hybrid(partition=np.arange(n) % 5), 5 + 2), ("greedy", n + 2)):
-        for side in ("primal", "dual"):
-            method = AcceleratedCD(side, rule, "mirror", restart=False)
-            with pytest.warns(sw.ConvergenceWarning):
-                r = sw.solve(A, rng.normal(size=n), l2=0.01, method=method, tol=0, max_epochs=3, check_every=1)
-            assert np.diff(r.history["moves"]).tolist() == [n] * 3
-            assert np.diff(r.history["entries"]).tolist() == [n * fibers * each] * 3
+    hybrid = rules.Hybrid(partition=np.arange(n) % 5)
+    cases = [("squared", "uniform", 2 * each), ("squared", hybrid, (5 + 2) * each)]
+    cases += [("squared", "greedy", n + 2 * (2 * each - 1))]
+    cases += [("logistic", "greedy", (n + 2) * each)] if side == "primal" else []
+    for loss, rule, entries in cases:
+        method = AcceleratedCD(side, rule, "mirror", restart=False)
+        limits = {"tol": 0, "max_epochs": epochs, "check_every": 1}
+        with pytest.warns(sw.ConvergenceWarning):
+            r = sw.solve(A, np.sign(rng.normal(size=n)), loss=loss, l2=0.01, method=method, **limits)
+        assert np.diff(r.history["moves"]).tolist() == [n] * epochs
+        later = slice(-3, None) if rule == "greedy" else slice(None)  # at first columns are computed
+        assert set(np.diff(r.history["entries"])[later]) == {n * entries}
 
 
 def test_restarts_do_not_cut_momentum_short():

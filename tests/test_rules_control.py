@@ -90,7 +90,7 @@ def test_a_callback_may_stop_any_rule(method, rule, monkeypatch):
 def test_a_slow_search_keeps_to_max_seconds(monkeypatch):
     """Python takes its time, however few entries are touched."""
 
-    def slow(image, number):
+    def slow(image, number, apart):
         time.sleep(0.001)
         return np.arange(number)
 

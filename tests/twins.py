@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from scipy.stats import chi2
 
 import southwell as sw
-from southwell import reference
-from southwell.methods import CoordinateDescent, Start
+from southwell import reference, rules
+from southwell.methods import AcceleratedCD, CoordinateDescent, Start
 from southwell.methods.side import firmness
 from southwell.penalties import ElasticNet
 
@@ -131,6 +131,44 @@ class Twins(Formulas):
         assert apart[: self.problem.n_features if self.primal else None].max() <= 1e-9
 
 
+class Pair(Formulas):
+    """The reference, and the compiled algorithm without restarts, at the same point; then both led on together."""
+
+    def __init__(self, problem, side, rule, coupling="mirror", seed=0, start=None, **options):
+        super().__init__(problem, side, start)
+        method = AcceleratedCD(side, rule, coupling, restart=False, **options)
+        self.options = options
+        self.core = method.prepare(problem, Start(self.centre), seed).algorithm
+        self.core.settle()
+        self.start = self.stands()
+        self.rule, self.moves = rules.get(rule), []
+
+    def stands(self):
+        return np.array(self.core.point()[0 if self.primal else 1])
+
+    def lead(self, steps):
+        for j1, j2 in np.reshape(self.core.lead(steps), (-1, 2)):
+            if isinstance(self.rule, rules.Uniform):
+                assert j1 == j2
+                self.moves.append((j1, None))
+            else:  # greedy: the twin looks at all; hybrid: j1 must be as steep as j2, one of the candidates
+                self.moves.append((range(self.start.size) if isinstance(self.rule, rules.Greedy) else (j1, j2), j2))
+
+    def twin(self):
+        """x, z and theta after all moves so far."""
+        run = reference.accelerated_primal if self.primal else reference.accelerated_dual
+        theta0 = self.options.get("theta0") or 1 / self.start.size
+        options = {"scaled": self.options.get("compare") != "gradient"}
+        if self.primal:
+            options["largest"] = self.options.get("curvature") == "largest"
+        return run(*self.parts, self.moves, theta0, self.start, **options)
+
+    def agree(self):
+        """An intercept is shown where its own problem would put it."""
+        apart = np.abs(self.stands() - self.twin()[0])
+        assert apart[: self.problem.n_features if self.primal else None].max() <= 1e-9
+
+
 def chance(drawn, p):
     """Pearson's chi-square: how likely draws from p look at least so unlike p. Cells that expect fewer than 5 are
     pooled; what has no chance must not be drawn."""
@@ -145,13 +183,16 @@ def chance(drawn, p):
     return chi2.sf(((got - want) ** 2 / want).sum(), want.size - 1) if want.size > 1 else 1.0
 
 
-def exact_index(problem, side, seed, breadth, links):
-    """In the place of hnswlib's: the very coordinates whose product with the image is largest in size."""
-    A = Formulas(problem, side).A[:, : problem.n_features]
-    vectors = A.T if side == "primal" else A
+def exact_index(problem, side, at, seed, breadth, links):
+    """In the place of hnswlib's: the very coordinates at zero with the largest scores, by the reference."""
+    formulas = Formulas(problem, side)
+    net = reference.ElasticNet.of(problem.penalty, problem.n_features)
+    if side == "primal":
+        fibers, ends = formulas.A[:, : problem.n_features].T, reference.zero_interval_primal(net)
+    else:
+        fibers, ends = formulas.A, reference.zero_interval_dual(problem.loss, problem.targets)
 
-    def find(image, number):
-        order = np.argsort(-np.abs(vectors @ image[: vectors.shape[1]]), kind="stable")
-        return np.resize(order, number)
+    def find(image, number, apart):
+        return reference.search(fibers, at.weights, *ends, image, number, apart[apart < len(fibers)])
 
     return find

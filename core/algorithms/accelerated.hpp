@@ -9,9 +9,10 @@
 //   (1 - theta_new) / theta_new^2 = 1 / theta^2
 //
 // The second form is APPROX (Fercoq and Richtarik 2015); where h_j is zero both are the same. For several
-// candidates and an h that is not smooth no theory holds, so that is refused. theta begins at 1/d, as APPROX
-// must for x to stay in the domain of h; with the paper's theta_0 = 1 the first d steps on z would be d times
-// too short.
+// candidates and an h that is not smooth no theory holds, so that is refused. theta begins at 1/d by default,
+// as APPROX must for x to stay in the domain of h; with the paper's theta_0 = 1 the first d steps on z would
+// be d times too short. The paper's own form has theta_0 = 1, the largest C for every C_k
+// (Curvature::largest), and j1 the largest |grad|, which is then the same.
 //
 // A step does no work of order d or n. With x = theta_{t-1}^2 u + z, and hence v = theta_t^2 u + z,
 // a step on x by dx and on z by dz is  z += dz,  u += (dx - dz) / theta_t^2,  one coordinate each (Lee and
@@ -19,7 +20,7 @@
 //
 // Restarts, considered after each epoch:
 //   at x  when the objective rose; and, where h is mu-strongly convex in the norm of the L_j, when the bound
-//         F(x_t) - F* <= (theta_{t-1} / theta_0)^2 (1 + 1/mu) (F(x_0) - F*), which holds for one candidate,
+//         F(x_t) - F* <= theta_{t-1}^2 (1/theta_0^2 + d^2/mu) (F(x_0) - F*), which holds for one candidate,
 //         has fallen below 1/e^2: the linear rate of a method that knows mu (Fercoq and Qu 2018,
 //         arXiv:1803.05771);
 //   at z  when the objective is lower at z than at x. x is an average of all past z, so where z_j reached its
@@ -28,6 +29,7 @@
 //         build up.
 #pragma once
 #include "core/coupling/pair.hpp"
+#include "core/coupling/readings_pair.hpp"
 #include "core/drive.hpp"
 #include "core/rules/rule.hpp"
 #include <memory>
@@ -36,10 +38,12 @@ namespace southwell {
 
 template <class Pair, class Step> class Accelerated final : public Algorithm {
 public:
-  Accelerated(Pair pair, Step step, std::unique_ptr<Rule> rule, bool restarts)
+  // `first` is theta_0, or 0 for 1/d. With `scaled`, candidates are compared by |grad|/sqrt(C), else by
+  // |grad|.
+  Accelerated(Pair pair, Step step, std::unique_ptr<Rule> rule, bool restarts, Real first, bool scaled)
       : pair_(std::move(pair)), step_(std::move(step)), rule_(std::move(rule)), restarts_(restarts),
-        d_(Real(step_.coordinates())), theta_(1 / d_), u_(step_.coordinates()), z_(u_.size()),
-        group_(rule_->candidates()) {
+        scaled_(scaled), d_(Real(step_.coordinates())), first_(first > 0 ? first : 1 / d_), theta_(first_),
+        u_(step_.coordinates()), z_(u_.size()), group_(rule_->candidates()) {
     for (Index k = 0; k < step_.coordinates(); ++k) {
       mu_ = std::min(mu_, step_.convexity(k));
       z_[k] = step_.at(k);
@@ -100,7 +104,7 @@ private:
       patience_ *= 2;
       last_ = at_z;
       restart(0);
-    } else if (rose || weight_ * d_ * d_ * (1 + 1 / mu_) < 0.135) {
+    } else if (rose || weight_ * (1 / (first_ * first_) + d_ * d_ / mu_) < 0.135) {
       restart(weight_);
     }
     return 2 * (pair_.positions() + step_.coordinates());
@@ -108,7 +112,7 @@ private:
   void restart(Real weight) { // at weight u + z
     pair_.fold(weight);
     for (std::size_t k = 0; k < z_.size(); ++k) z_[k] += weight * std::exchange(u_[k], 0.0);
-    theta_ = 1 / d_;
+    theta_ = first_;
     weight_ = 0;
     epochs_ = 0;
   }
@@ -154,7 +158,8 @@ private:
       gradients_[t] = step_.smooth(k, pair_.read(k, square), square * u_[k] + z_[k]);
       cost += Pair::keeps_potential ? pair_.cost(k) : 1;
       const auto [g, c] = gradients_[t];
-      if (const Real steepness = c > 0 ? std::abs(g) * std::sqrt(step_.share(k) / c) : 0; steepness > most) {
+      const Real by = scaled_ ? std::sqrt(step_.share(k) / c) : step_.share(k);
+      if (const Real steepness = c > 0 ? std::abs(g) * by : 0; steepness > most) {
         most = steepness;
         winner = t;
       }
@@ -178,8 +183,8 @@ private:
   Pair pair_;
   Step step_;
   std::unique_ptr<Rule> rule_;
-  bool restarts_, begun_ = false;
-  Real d_, theta_, weight_ = 0; // weight = theta_{t-1}^2; at first u = 0
+  bool restarts_, scaled_, begun_ = false;
+  Real d_, first_, theta_, weight_ = 0; // weight = theta_{t-1}^2; at first u = 0
   Real mu_ = infinity, last_ = infinity;
   Index steps_ = 0, work_ = 0;      // since restarts were last considered
   Index epochs_ = 0, patience_ = 2; // epochs since the last restart, and before one at z is allowed

@@ -61,6 +61,8 @@ public:
   void locate(Point& point) override { step_.locate(point, coupling_); }
   void resync(const Point& point) override {
     step_.resync(point, coupling_);
+    if (rule_->aims())
+      for (Index k = 0; k < step_.coordinates(); ++k) rule_->placed(k, step_.at(k));
     if (!rule_->keeps_scores()) return;
     if (readings_) {
       readings_->refresh(Step::readings(point));
@@ -81,6 +83,7 @@ public:
     for (Index& k : led) {
       k = choose();
       readings_ ? move_and_follow(k) : move(k, coupling_.read(k));
+      if (rule_->aims()) rule_->placed(k, step_.at(k));
       if (until_refresh_ != Rule::never) --until_refresh_;
     }
     return led;
@@ -166,7 +169,9 @@ private:
   // Reads a group of candidates and moves the one with the best score.
   Index compete() {
     const auto [k, reading, cost] = best();
-    return cost - coupling_.read_cost(k) + move(k, reading);
+    const Index moved = move(k, reading);
+    if (rule_->aims()) rule_->placed(k, step_.at(k));
+    return cost - coupling_.read_cost(k) + moved;
   }
   struct Winner {
     Index k;
@@ -176,7 +181,7 @@ private:
   SOUTHWELL_NOINLINE Winner best() {
     if constexpr (requires { coupling_.image(); })
       if (rule_->aims()) rule_->aim(coupling_.image());
-    rule_->next(group_);
+    rule_->gather(group_);
     Winner winner{group_[0], 0, 0};
     Real most = -1;
     const Index size = Index(group_.size());

@@ -13,6 +13,7 @@ template <Loss L> class DualStep {
 public:
   // A reading is minus the gradient of the coupled part, for a share of one.
   static constexpr Real direction = -1;
+  static constexpr bool parabola = L::quadratic;
 
   // `norms` holds sum_j a_ij^2 / l2_j for each sample.
   DualStep(const Problem& problem, L loss, CVec norms, CVec start) : problem_(problem), loss_(loss) {

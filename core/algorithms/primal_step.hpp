@@ -19,20 +19,35 @@
 
 namespace southwell {
 
+// The H of a step: the true curvature where that is safe; the bound L_j; or the largest L_j for every
+// feature, as theorems about L_max have it.
+#define SOUTHWELL_CURVATURES(one) one(local) one(coordinate) one(largest)
+SOUTHWELL_ENUMERATION(Curvature, SOUTHWELL_CURVATURES)
+
 template <SmoothLoss L> class PrimalStep {
 public:
-  static constexpr Real direction = 1; // a reading is the gradient of the coupled part
+  static constexpr Real direction = 1;           // a reading is the gradient of the coupled part
+  static constexpr bool parabola = L::quadratic; // whether several candidates may compete in acceleration
 
   template <class D>
-  PrimalStep(const Problem& problem, L loss, const D& design, CVec start)
+  PrimalStep(const Problem& problem, L loss, const D& design, CVec start,
+             Curvature curvature = Curvature::local)
       : problem_(problem), norms_(design.cols()) {
     problem.design.column_squared_norms(problem.loss.weights(), norms_);
     features_.reserve(norms_.size());
     for (Index j = 0; j < design.cols(); ++j)
       features_.push_back(
           {clip(start[j], problem.penalty[j].domain()), norms_[j] > 0 ? norms_[j] * loss.smoothness() : 0});
+    for (Index j = 0; j < design.cols(); ++j) {
+      largest_ = std::max(largest_, features_[j].bound);
+      steepest_ = std::max(steepest_, features_[j].bound + problem.penalty[j].curvature(features_[j].x));
+    }
+    if (curvature == Curvature::largest)
+      for (Feature& feature : features_) feature.bound = largest_;
+    else
+      steepest_ = 0;
     if constexpr (L::self_concordance > 0)
-      for (Index j = 0; j < design.cols(); ++j)
+      for (Index j = 0; curvature == Curvature::local && j < design.cols(); ++j)
         bends_.push_back(L::self_concordance * design.largest_entry(j, problem.loss.weights()));
   }
 
@@ -116,7 +131,7 @@ public:
   }
   std::pair<Real, Real> smooth(Index j, Real slope, Real x) const {
     const ScalarElasticNet g = problem_.penalty[j];
-    return {slope + g.gradient(x), features_[j].bound + g.curvature(x)};
+    return {slope + g.gradient(x), steepest_ > 0 ? steepest_ : features_[j].bound + g.curvature(x)};
   }
   Real convexity(Index j) const { // of g_j, in units of L_j
     return features_[j].bound > 0 ? problem_.penalty[j].strong_convexity() / features_[j].bound : infinity;
@@ -146,6 +161,7 @@ private:
   template <class C>
   Real newton(Index j, Real slope, const ScalarElasticNet& g, Real x, Real bound, C& coupling) const {
     if constexpr (L::self_concordance > 0) {
+      if (bends_.empty()) return towards(slope, bound, g, x);
       const Real h = coupling.curvature(j);
       if (h > 0) {
         constexpr Real widest = 2; // trust region, in units of r
@@ -185,7 +201,9 @@ private:
 
   std::vector<Real> norms_; // sum_i s_i a_ij^2
   std::vector<Feature> features_;
-  std::vector<Real> bends_; // M max_i |a_ij|
+  std::vector<Real> bends_; // M max_i |a_ij|, if steps use the true curvature
+  Real largest_ = 0;        // L_j
+  Real steepest_ = 0;       // the largest L_j + l2_j, if all steps have the same curvature
   std::vector<Scale> scales_;
 };
 

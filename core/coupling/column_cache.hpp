@@ -1,6 +1,7 @@
 // A cache for columns of the Gram matrix of the coordinates. When it is full, random columns are evicted: the
 // hit rate is then about the share of the columns that fits, even if they are requested in cyclic order.
 #pragma once
+#include "core/design/fiber.hpp"
 #include "core/support/random.hpp"
 #include <utility>
 #include <vector>
@@ -12,6 +13,14 @@ public:
   struct Column {
     std::vector<std::uint32_t> positions; // increasing; empty: all positions
     std::vector<Real> values;
+
+    void add_to(Vec to, Real factor) const {
+      const Index size = Index(values.size());
+      if (positions.empty())
+        DenseFiber<Real>(values.data(), size).add_to(to, factor);
+      else
+        SparseFiber<Real, std::uint32_t>(values.data(), positions.data(), size).add_to(to, factor);
+    }
   };
 
   ColumnCache(Index coordinates, Index room) : room_(room), slot_of_(coordinates, -1) {}

@@ -27,7 +27,10 @@ struct RuleSpec {
   std::vector<Index> block_of = {}; // the block of each coordinate
   Index candidates = 1;
   Real explore = 0; // the share of moves whose candidates are drawn uniformly
-  std::function<void(CVec image, std::span<Index> found)> find = {}; // a search outside
+  // A search outside: up to `count` coordinates for this image, none of them `apart`.
+  std::function<std::vector<Index>(CVec image, Index count, std::span<const Index> apart)> find = {};
+  std::vector<char> always_apart = {}; // coordinates that the search does not know
+  bool by_reading = false;             // whether it knows the score of a coordinate wherever it stands
 };
 
 // A rule has the `name` that a specification calls it by, and is made from (spec, number of coordinates,
@@ -42,6 +45,11 @@ public:
 
   virtual Score score() const { return Score::none; }
   virtual Index candidates() const { return 1; } // the size of a group
+  // The next group; of another size at each move if the rule searches.
+  virtual void gather(std::vector<Index>& group) {
+    group.resize(candidates());
+    next(group);
+  }
   // A random place in the last group, such that the coordinate at that place is uniform over all coordinates.
   virtual Index uniform_candidate() { return 0; }
 
@@ -57,6 +65,7 @@ public:
   // do; and a function that takes it.
   virtual bool aims() const { return false; }
   virtual void aim(CVec) {}
+  virtual void placed(Index, Real) {} // takes where a coordinate stands now, after it moved
 };
 
 // The rule that a specification names, for n coordinates. Defined in all.hpp, which only one file includes.

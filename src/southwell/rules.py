@@ -269,21 +269,24 @@ class Hybrid(Rule):
 class MaxInnerProduct(Rule):
     """Approximate greedy by maximum inner product search; needs ``pip install southwell[search]``.
 
-    The columns (rows, on the dual side) of A are indexed once by hnswlib, as dense float32 vectors. Each move asks for
-    those whose product with the residual (the coefficients, on the dual side) is largest in absolute value, computes
-    their scores exactly and moves the best. The index does not depend on the penalty, on the loss (dual side) or on an
-    intercept: if those balance a large product, it returns the same coordinates, already at their optimum, again and
-    again. ``explore`` avoids this.
-    (Dhillon, Ravikumar and Tewari 2011; Karimireddy et al. 2019.)
+    The columns (rows, on the dual side) of A are indexed once by hnswlib, as dense float32 vectors. Each move asks the
+    index for the coordinates at zero with the largest scores; they and all coordinates that are not zero are scored
+    exactly, and the best of them moves. With an exact index this is the greedy choice. A move costs a search, and a
+    read of the fibers of all nonzero coordinates: little while the answer is sparse, a pass over the data where it is
+    dense (ridge). Where the penalty is absent, the index knows the scores of nonzero coordinates too, and nothing else
+    is read. (Dhillon, Ravikumar and Tewari 2011; Karimireddy et al. 2019.)
 
     Parameters
     ----------
     candidates : int
-        The number of candidates of a move. 1 is the method of the papers.
+        The number of candidates that the index gives. 1 is the method of the papers.
     explore : float
-        The share of moves, from 0 to 1, whose candidates are drawn uniformly instead. With 0 the method may stall.
+        The share of moves, from 0 to 1, whose candidates are drawn uniformly instead. The index is approximate; with 0
+        the method may stall where the index never finds some coordinate.
     score : {"gs-s", "gs", "gs-r", "gs-q"}
-        How candidates are compared; see ``Greedy``.
+        How candidates are compared; see ``Greedy``. On the primal side the index searches by this score, on the dual
+        side by "gs-s". There, losses that are not piecewise quadratic (logistic, Poisson) have no score at zero that an
+        index could search: all samples are scored at every move.
     breadth : int
         The breadth of the search (``ef`` of hnswlib): larger is more accurate, and slower.
     links : int
@@ -308,12 +311,13 @@ class MaxInnerProduct(Rule):
     def core(self, problem: Problem, side: str, seed: int) -> tuple[_core.Rule, dict[str, float]]:
         _refuse_score(self.score, problem, side)
         begun = time.perf_counter()
-        find = _search.index(problem, side, seed, self.breadth, self.links)
+        at_zero = _search.at_zero(problem, side, self.score)
+        find = _search.index(problem, side, at_zero, seed, self.breadth, self.links)
         seconds = time.perf_counter() - begun
         coordinates = _coordinates(problem, side)
         rule = _core.Rule(
             "search", GREEDY_SCORES[self.score], candidates=min(self.candidates, coordinates), explore=self.explore,
-            search=find, coordinates=coordinates,
+            search=find, coordinates=coordinates, apart=at_zero.apart, by_reading=at_zero.by_reading,
         )  # fmt: skip
         return rule, {"index": seconds}
 

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import rules
-from .._names import flag, settle
+from .._names import flag, one_name, positive, settle, shown
 from ..problem import Problem
 from ..rules import Greedy, Hybrid, Rule, Uniform
 from .base import Prepared, Start
-from .coordinate_descent import Descent, begin
-from .side import firmness
+from .coordinate_descent import COLUMN_ROOM, Descent, begin
+from .side import firmness, may_use_gram
 
 
 @dataclass(frozen=True)
@@ -28,23 +28,49 @@ class AcceleratedCD(Descent):
         "uniform" (accelerated randomised, proximal: Fercoq and Richtarik 2015), ``Hybrid(...)`` or ``Greedy(...)``
         (Fang, Fang, Yu and Li 2021, algorithm 3; Lu, Freund and Mirrokni 2018). With several candidates the theory
         covers smooth objectives only: l1 = 0 and no bounds on the primal side, the squared loss on the dual.
-        Candidates are compared by ``|gradient| / sqrt(curvature)``, whatever ``score`` the rule has.
+        Candidates are compared as ``compare`` says, whatever ``score`` the rule has.
     coupling : {"auto", "mirror", "gram"}
         As for ``CoordinateDescent``. A greedy step needs all gradients, since momentum changes them all: one number
-        each with a Gram matrix, a pass over the data without.
+        each with a Gram matrix. Without one, where gradients are linear (the squared loss on the primal side, l1 = 0
+        without bounds on the dual), it keeps all of them and caches columns of inner products, in at most 256 MiB;
+        otherwise it costs a pass over the data.
+    curvature : {"coordinate", "largest"}
+        The curvature that steps assume: L_k, a bound for each coordinate, or the largest of them for all, L_max, as in
+        algorithm 3 (primal side only).
+    compare : {"scaled", "gradient"}
+        How candidates are compared: by ``|gradient| / sqrt(curvature)``, or by ``|gradient|`` as in algorithm 3. With
+        ``curvature="largest"`` both are the same. No theory covers "gradient" with a curvature for each coordinate.
+    theta0 : float, optional
+        Where theta starts, and starts again after a restart: above 0, at most 1. Default: one over the number of
+        coordinates. Algorithm 3 has 1. Larger values than the default are refused for one candidate with l1 or bounds
+        (or a loss other than squared on the dual side): x would leave its bounds.
     restart : bool
         Consider after each epoch whether to restart the momentum: if the objective has risen; if it is lower at the
         sequence z that carries the momentum than at x, an average of past z that is slow to reach bounds; and, with
         l2 > 0 (or a strongly convex phi* on the dual side), at intervals that depend on the strong convexity.
+
+    Notes
+    -----
+    ``AcceleratedCD("primal", Hybrid(...), curvature="largest", compare="gradient", theta0=1.0, restart=False)`` is
+    algorithm 3 of Fang et al. as printed. On the primal side steps never use the true curvature of a loss.
     """
 
     rule: str | Rule = "uniform"
+    curvature: str = "coordinate"
+    compare: str = "scaled"
+    theta0: float | None = None
     restart: bool = True
     name: ClassVar[str] = "accelerated_cd"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         settle(self, flag, "restart")
+        one_name("curvature", self.curvature, ("coordinate", "largest"))
+        one_name("compare", self.compare, ("scaled", "gradient"))
+        if self.theta0 is not None:
+            settle(self, positive, "theta0")
+            if self.theta0 > 1:
+                raise ValueError(f"theta0 must be above 0 and at most 1; got {shown(self.theta0)}.")
         self._rule()
 
     def _rule(self) -> Rule:
@@ -60,8 +86,15 @@ class AcceleratedCD(Descent):
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
         side, rule = self._side(problem), self._rule()
         _refuse(problem, side, rule)
+        self._refuse_options(problem, side, rule)
         gram = self._use_gram(problem, side)
-        options: dict[str, Any] = {"seed": seed, "accelerated": True, "restarts": self.restart}
+        options: dict[str, Any] = {
+            "seed": seed, "accelerated": True, "restarts": self.restart, "curvature": self.curvature,
+            "theta": self.theta0 or 0.0, "scaled": self.compare == "scaled",
+        }  # fmt: skip
+        keeps = isinstance(rule, Greedy) and not gram and may_use_gram(problem, side)
+        if keeps:
+            options["room"] = COLUMN_ROOM
         if side == "dual":
             options["firmness"], options["intercept_firmness"] = firmness(problem, False)
         chosen = rule
@@ -69,9 +102,32 @@ class AcceleratedCD(Descent):
             chosen = Hybrid(partition=np.arange(problem.n_features if side == "primal" else problem.n_samples))
         core_rule, setup = chosen.core(problem, side, seed)
         setup = {} if isinstance(rule, Greedy) else setup
-        algorithm = begin(problem, start, side, core_rule, gram, **options)
-        description = f"accelerated coordinate descent, {side} side, {rule.name}" + (", Gram matrix" if gram else "")
+        algorithm = begin(problem, start, side, core_rule, gram, keeps, **options)
+        description = f"accelerated coordinate descent, {side} side, {rule.name}"
+        if gram:
+            description += ", Gram matrix"
+        elif keeps:
+            description += f", Gram columns within {COLUMN_ROOM // 2**17} MiB"
         return Prepared(algorithm, description, setup)
+
+    def _refuse_options(self, problem: Problem, side: str, rule: Rule) -> None:
+        if self.curvature == "largest" and side == "dual":
+            raise ValueError(
+                "curvature='largest' is for the primal side, where steps assume a bound on the curvature; steps on the "
+                "dual side are exact. Use side='primal' or curvature='coordinate'."
+            )
+        size = problem.n_features + problem.intercept if side == "primal" else problem.n_samples
+        if (
+            self.theta0 is not None
+            and self.theta0 * size > 1
+            and isinstance(rule, Uniform)
+            and not rules.smooth(problem, side)
+        ):
+            allowed = "l1 = 0 and no bounds" if side == "primal" else "the squared loss"
+            raise ValueError(
+                f"theta0 = {self.theta0:g} is above one over the number of coordinates, {size}. With rule='uniform' "
+                f"this needs {allowed} on the {side} side, or x leaves the domain. Leave theta0 out."
+            )
 
 
 def _refuse(problem: Problem, side: str, rule: Rule) -> None:

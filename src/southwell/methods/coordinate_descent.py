@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from .. import _core, rules
 from .._names import flag, one_name, settle
 from ..problem import Problem
@@ -100,6 +102,11 @@ class CoordinateDescent(Descent):
         On the dual side with a small l2, add a proximal term that follows the iterate, if that helps (l1, bounds,
         regression losses): the same solution in far fewer epochs. False omits it if l2 > 0: plain SDCA. If l2 = 0 (pure
         L1, an unpenalised coefficient, the intercept) the dual side always needs it.
+    curvature : {"local", "coordinate", "largest"}
+        The curvature that steps on the primal side assume. "local": the second derivative at the current point, made
+        safe, where the loss allows it (logistic, Poisson), else as "coordinate". "coordinate": a bound L_j for each
+        feature, the step 1/L_j of the papers. "largest": the largest L_j for all, the step 1/L_max. The last two need a
+        loss with bounded curvature, and single coefficients.
 
     Notes
     -----
@@ -113,21 +120,31 @@ class CoordinateDescent(Descent):
 
     shrinking: bool = True
     proximal: bool = True
+    curvature: str = "local"
     name: ClassVar[str] = "coordinate_descent"
     takes_blocks: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         settle(self, flag, "shrinking", "proximal")
+        one_name("curvature", self.curvature, ("local", "coordinate", "largest"))
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
         if problem.blocks:
+            if self.curvature != "local":
+                raise ValueError(
+                    f"curvature={self.curvature!r} is for single coefficients; steps on blocks always use "
+                    "their bounds. Leave curvature out."
+                )
             return blocks.descent(self, problem, start, seed)
         side = self._side(problem)
         automatic = isinstance(self.rule, str) and self.rule == "auto"
         rule = rules.get({"primal": "cyclic", "dual": "shuffled"}[side] if automatic else self.rule)
+        self._refuse_curvature(problem, side)
         gram = self._use_gram(problem, side) and not self._keeps_mirror(problem, side, rule)
-        options: dict[str, Any] = {"seed": seed, "shrinking": self.shrinking and rule.blind, "room": COLUMN_ROOM}
+        options: dict[str, Any] = {
+            "seed": seed, "shrinking": self.shrinking and rule.blind, "room": COLUMN_ROOM, "curvature": self.curvature,
+        }  # fmt: skip
         if side == "dual":
             anchored = not gram and self._anchored(problem, rule)
             options["firmness"], options["intercept_firmness"] = firmness(problem, anchored)
@@ -139,6 +156,20 @@ class CoordinateDescent(Descent):
         elif rule.follows and may_use_gram(problem, side):
             description += f", Gram columns within {COLUMN_ROOM // 2**17} MiB"
         return Prepared(algorithm, description, setup)
+
+    def _refuse_curvature(self, problem: Problem, side: str) -> None:
+        if self.curvature == "local":
+            return
+        if side == "dual":
+            raise ValueError(
+                f"curvature={self.curvature!r} is for steps on the primal side; steps on the dual side are exact. Use "
+                "side='primal', or leave curvature out."
+            )
+        if not np.isfinite(problem.loss.smoothness):
+            raise ValueError(
+                f"curvature={self.curvature!r} needs a bound on the loss's curvature; {problem.loss.name} has none. "
+                "Use curvature='local'."
+            )
 
     def _anchored(self, problem: Problem, rule: Rule) -> bool:
         """Whether coefficients get a proximal term on the dual side. Not with MaxInnerProduct, which visits coordinates

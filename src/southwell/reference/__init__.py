@@ -19,6 +19,7 @@ from .incremental_gradient import sag, saga, svrg
 from .proximal_newton import gap_safe_features, gap_safe_samples, proximal_newton
 from .rules import greedy, greedy_in_turn, hybrid_probabilities, probabilities
 from .scores import dual_scores, primal_scores
+from .search import search, zero_interval_dual, zero_interval_primal, zero_weights
 from .spdc import spdc, spdc_probabilities, spdc_steps
 
 __all__ = [
@@ -52,8 +53,12 @@ __all__ = [
     "proximal_newton",
     "sag",
     "saga",
+    "search",
     "spdc",
     "spdc_probabilities",
     "spdc_steps",
     "svrg",
+    "zero_interval_dual",
+    "zero_interval_primal",
+    "zero_weights",
 ]

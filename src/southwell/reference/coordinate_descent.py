@@ -32,20 +32,23 @@ from .elastic_net import ElasticNet
 
 
 def primal_coordinate_descent(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, order: Iterable[int],
-                              x: Numbers = None, concordance: float = 0.0,
-                              reach: Numbers = None) -> Numbers:  # fmt: skip
+                              x: Numbers = None, concordance: float = 0.0, reach: Numbers = None,
+                              largest: bool = False) -> Numbers:  # fmt: skip
     """Move the features in ``order``, each by a proximal step with a curvature that bounds its scalar problem.
 
     ``concordance`` is M with |phi'''| <= M phi'' (1 for logistic and Poisson); then the true curvature is used, with a
-    safeguard. ``reach`` bounds M |a_ij| over the samples i, by default exactly.
+    safeguard. ``reach`` bounds M |a_ij| over the samples i, by default exactly. With ``largest`` every step has the
+    curvature L_max = max_j L_j.
     """
     x = np.zeros(A.shape[1]) if x is None else np.array(x, dtype=float)
     norms = s @ A**2
     reach = concordance * np.abs(A).max(axis=0) if reach is None else reach
+    bounds = np.array([norm * loss.smoothness if norm > 0 else 0.0 for norm in norms])  # L_j = sum_i s_i a_ij^2 / gamma
+    bounds = np.full_like(bounds, bounds.max()) if largest else bounds
     for j in order:
         m = A @ x
         slope = A[:, j] @ (s * loss.derivative(m, b))
-        bound = norms[j] * loss.smoothness if norms[j] > 0 else 0.0  # L_j = sum_i s_i a_ij^2 / gamma
+        bound = bounds[j]
         if bound == 0:  # an empty column: x_j minimises the penalty alone
             x[j] = np.clip(0.0 if net.l1[j] > 0 or net.l2[j] > 0 else x[j], net.lo[j], net.hi[j])
         elif concordance > 0:
