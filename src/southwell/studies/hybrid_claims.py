@@ -33,7 +33,7 @@ def arrival(trace: Trace, target: float, unit: str, error: str = "error") -> flo
     return float(spent[k - 1] + part * (spent[k] - spent[k - 1]))
 
 
-def first(race: Race, labels: Iterable[str], target: float, unit: str) -> tuple[float, bool]:
+def first(race: Race, labels: Sequence[str], target: float, unit: str) -> tuple[float, bool]:
     """What the fastest of these methods spent to arrive, or if none arrived, what each has spent at least; and whether
     it arrived."""
     traces = [race[label] for label in labels]
@@ -44,14 +44,14 @@ def first(race: Race, labels: Iterable[str], target: float, unit: str) -> tuple[
 class Ratio:
     """What some methods spent over what others did, at the smallest target that decides.
 
-    Where only one side arrived, the other must have spent more; the ratio is then a bound. ``value`` is nan if no target
-    decides.
+    Where only one side arrived, the other must have spent more; the ratio is then a bound. ``value`` is nan if no
+    target decides.
     """
 
-    def __init__(self, race: Race, ours: Iterable[str], theirs: Iterable[str], unit: str) -> None:
+    def __init__(self, race: Race, ours: Sequence[str], theirs: Sequence[str], unit: str) -> None:
         self.value, self.target, self.bound = float(np.nan), float(np.nan), ""
         for target in sorted(TARGETS):
-            (a, came), (b, they) = first(race, ours := tuple(ours), target, unit), first(race, theirs := tuple(theirs), target, unit)
+            (a, came), (b, they) = first(race, ours, target, unit), first(race, theirs, target, unit)
             if (came and they) or (came and b > a) or (they and a > b):
                 self.value, self.target = a / max(b, 1e-9), target
                 self.bound = "" if came and they else "less than " if came else "more than "
@@ -97,8 +97,8 @@ def fastest_in_time(found: Found) -> Verdict:
     followed = {race.title: Ratio(race, HYBRID, ("greedy, followed",), "total") for race in races}
     svm = {race.title: Ratio(race, HYBRID, ("random",), "total") for race in found["hybrid-svm"].races}
     told = (
-        f"Seconds of the best hybrid, clustering included, over those of random: {listed(random | svm)}; of greedy as in "
-        f"the paper: {listed(greedy)}; of greedy with scores that follow: {listed(followed)}."
+        f"Seconds of the best hybrid, clustering included, over those of random: {listed(random | svm)}; of greedy as "
+        f"in the paper: {listed(greedy)}; of greedy with scores that follow: {listed(followed)}."
     )
     held = [*below((random | svm).values()), *below(greedy.values()), *below(followed.values())]
     return Verdict(outcome(held), told)
@@ -117,8 +117,8 @@ def clustering_is_cheap(found: Found) -> Verdict:
         return Verdict("cannot tell", "No hybrid rule reached a target.")
     little = sum(share <= LITTLE for share in shares)
     told = (
-        f"k-means takes {100 * median(shares):.0f} % of the time to the last target in the median of {len(shares)} runs "
-        f"({100 * min(shares):.0f} to {100 * max(shares):.0f} %), and at most a tenth in {little}."
+        f"k-means takes {100 * median(shares):.0f} % of the time to the last target in the median of {len(shares)} "
+        f"runs ({100 * min(shares):.0f} to {100 * max(shares):.0f} %), and at most a tenth in {little}."
     )
     return Verdict("holds" if 2 * little > len(shares) else "in part" if little else "fails", told)
 
@@ -130,8 +130,8 @@ def acceleration_helps(found: Found) -> Verdict:
     seconds = [Ratio(race, (b,), (a,), "total") for race in races for a, b in pairs]
     held = below(moves.values())
     told = (
-        f"Moves with acceleration over moves without: {listed(moves)}. Fewer in {sum(held)} of {len(held)}; less time in "
-        f"{sum(below(seconds))} of {len(below(seconds))}."
+        f"Moves with acceleration over moves without: {listed(moves)}. Fewer in {sum(held)} of {len(held)}; less time "
+        f"in {sum(below(seconds))} of {len(below(seconds))}."
     )
     return Verdict(outcome(held), told)
 
@@ -209,8 +209,8 @@ def search_is_inferior(found: Found) -> Verdict:
         ours = Ratio(race, ("search, ours",), others, "moves")
         held += [not below for below in below((moves, seconds), SIMILAR)]
         told.append(
-            f"{title}: {moves} in moves, {seconds} in seconds, last error {race['search'].last():.0e}; our search {ours} "
-            f"in moves, last error {race['search, ours'].last():.0e}"
+            f"{title}: {moves} in moves, {seconds} in seconds, last error {race['search'].last():.0e}; our search "
+            f"{ours} in moves, last error {race['search, ours'].last():.0e}"
         )
     text = f"Search over the better of random and hybrid (inferior: above {SIMILAR:g}). " + "; ".join(told) + "."
     return Verdict(outcome(held), text)
@@ -239,42 +239,79 @@ def labels_propagate(found: Found) -> Verdict:
     time_greedy = Ratio(race, HYBRID, ("greedy",), "total")
     followed = Ratio(race, HYBRID, ("greedy, followed",), "total")
     told = (
-        f"The best hybrid needs {greedy} times the moves of greedy (similar: at most {SIMILAR:g}) and {random} times those "
-        f"of random; {time_random} times the seconds of random, {time_greedy} times those of greedy as in the paper, "
+        f"The best hybrid needs {greedy} times the moves of greedy (similar: at most {SIMILAR:g}) and {random} times "
+        f"those of random; {time_random} times the seconds of random, {time_greedy} times those of greedy as in the paper, "
         f"{followed} times those of greedy with scores that follow."
     )
     held = below((greedy,), SIMILAR) + below((random,), 1 / SIMILAR) + below((time_random, time_greedy))
     return Verdict(outcome(held), told)
 
 
-def _claim(name: str, where: str, says: str, studies: Sequence[str], judge: Callable[[Found], Verdict],
-           differs: str = "") -> Claim:  # fmt: skip
+def _claim(
+    name: str, where: str, says: str, studies: Sequence[str], judge: Callable[[Found], Verdict], differs: str = ""
+) -> Claim:
     return Claim(name, "hybrid", where, says, tuple(f"hybrid-{study}" for study in studies), judge, differs)
 
 
+BLOCKS = "section 7.1, figure 6.1"
+MOMENTUM = "section 7.2, figure 7.1"
+RULES = "section 7.3, figure 7.2"
+SEARCH = "section 7.4, figure 7.3"
+
 CLAIMS: tuple[Claim, ...] = (
-    _claim("H1", "section 7.1, figure 6.1", "On data with 8 clusters, hybrid with 8 or 16 blocks converges about as fast as "
-           "greedy per move; more blocks than clusters give diminishing returns.", ("blocks",), follows_greedy),
-    _claim("H2", "section 7.1, figure 6.1", "With a suitable number of blocks, hybrid outperforms both random and greedy "
-           "coordinate descent in time.", ("blocks", "svm", "graph"), fastest_in_time,
-           "On the SVM the paper has no greedy rule. We also compare with a greedy rule that updates its scores."),
-    _claim("H3", "section 7, before 7.1", "The time for k-means is usually far less than the total.",
-           ("blocks", "svm", "graph"), clustering_is_cheap, "Our moves are compiled, the paper's are in Python."),
-    _claim("H4", "section 7.2, figure 7.1", "Random, hybrid and greedy coordinate descent converge faster with Nesterov's "
-           "acceleration.", ("accelerated",), acceleration_helps),
-    _claim("H5", "section 7.2, figure 7.1", "Accelerated hybrid with a suitable number of blocks is the fastest of all.",
-           ("accelerated",), accelerated_is_fastest),
-    _claim("H6", "section 7.3, figure 7.2", "With k-means, mini-batch k-means and spectral clustering the curves almost "
-           "coincide.", ("clusterings",), clusterings_coincide),
-    _claim("H7", "section 7.3, figure 7.2", "Random, cyclic and permuted orders behave alike, and hybrid with a suitable "
-           "number of blocks outperforms them.", ("orders",), orders_alike),
-    _claim("H8", "section 7.4, figure 7.3", "Greedy by inner product search is competitive with random and hybrid on an "
-           "overdetermined linear system.", ("search",), search_competes, "hnswlib instead of nmslib."),
-    _claim("H9", "section 7.4, figure 7.3", "It is much inferior on ridge regression and label propagation, and may not "
-           "converge.", ("search",), search_is_inferior, "hnswlib instead of nmslib; smaller sizes."),
-    _claim("H10", "section 7.1, figure 6.1", "On the dual of the SVM, in objective and in test accuracy, hybrid with a "
-           "suitable number of blocks outperforms random.", ("svm",), svm_and_accuracy,
-           "Generated data in the shape of rcv1 if its file is missing, and 20news."),
-    _claim("H11", "section 7.1, figure 6.1", "On label propagation hybrid converges about as fast as greedy and much faster "
-           "than random per move, and outperforms both in time.", ("graph",), labels_propagate),
+    _claim(
+        "H1", BLOCKS,
+        "On data with 8 clusters, hybrid with 8 or 16 blocks converges about as fast as greedy per move, and more "
+        "blocks than clusters give diminishing returns.",
+        ("blocks",), follows_greedy,
+    ),
+    _claim(
+        "H2", BLOCKS,
+        "With a suitable number of blocks, hybrid outperforms both random and greedy coordinate descent in time.",
+        ("blocks", "svm", "graph"), fastest_in_time,
+        "On the SVM the paper has no greedy rule. We also compare with a greedy rule that updates its scores.",
+    ),
+    _claim(
+        "H3", "section 7", "The time for k-means is usually far less than the total.",
+        ("blocks", "svm", "graph"), clustering_is_cheap, "Our moves are compiled, the paper's are in Python.",
+    ),
+    _claim(
+        "H4", MOMENTUM,
+        "Random, hybrid and greedy coordinate descent converge faster with Nesterov's acceleration.",
+        ("accelerated",), acceleration_helps,
+    ),
+    _claim(
+        "H5", MOMENTUM, "Accelerated hybrid with a suitable number of blocks is the fastest of all.",
+        ("accelerated",), accelerated_is_fastest,
+    ),
+    _claim(
+        "H6", RULES, "With k-means, mini-batch k-means and spectral clustering the curves almost coincide.",
+        ("clusterings",), clusterings_coincide,
+    ),
+    _claim(
+        "H7", RULES,
+        "Random, cyclic and permuted orders behave alike, and hybrid with a suitable number of blocks outperforms them.",
+        ("orders",), orders_alike,
+    ),
+    _claim(
+        "H8", SEARCH,
+        "Greedy by inner product search is competitive with random and hybrid on an overdetermined linear system.",
+        ("search",), search_competes, "hnswlib instead of nmslib.",
+    ),
+    _claim(
+        "H9", SEARCH, "It is much inferior on ridge regression and label propagation, and may not converge.",
+        ("search",), search_is_inferior, "hnswlib instead of nmslib; smaller sizes.",
+    ),
+    _claim(
+        "H10", BLOCKS,
+        "On the dual of the SVM, in objective and in test accuracy, hybrid with a suitable number of blocks outperforms "
+        "random.",
+        ("svm",), svm_and_accuracy, "Generated data in the shape of rcv1 if its file is missing, and 20news.",
+    ),
+    _claim(
+        "H11", BLOCKS,
+        "On label propagation hybrid converges about as fast as greedy and much faster than random per move, and "
+        "outperforms both in time.",
+        ("graph",), labels_propagate,
+    ),
 )  # fmt: skip
