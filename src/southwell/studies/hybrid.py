@@ -43,8 +43,8 @@ REGULARISATION = (
     "The paper does not give its strengths of regularisation; here l2 = 1/n, and l1 is a tenth of its maximum."
 )
 COMPILED = (
-    "The paper's methods run in Python and ours are compiled, so a move costs less here, and a clustering by scikit-learn "
-    "costs about the same: its share of the time is larger here."
+    "The paper's methods run in Python and ours are compiled, so a move costs less here and a clustering about as "
+    "much: its share is larger."
 )
 FOLLOWED = 'The paper\'s greedy rule computes all gradients at every move ("greedy"); ours updates them ("followed").'
 
