@@ -16,7 +16,7 @@ from ..methods.base import Method
 from ..penalties import ElasticNet
 from ..problem import Problem
 from ..rules import Greedy, Hybrid, MaxInnerProduct, Rule
-from .bench import Bench
+from .bench import Bench, thinned
 from .findings import Race
 
 BLOCKS = (2, 4, 8, 16)  # one block is uniform sampling
@@ -168,7 +168,7 @@ def race(bench: Bench, title: str, problem: Problem, error: Error, entries: Mapp
         trace = bench.moves(problem, method, label, role, watched, most=1e7, seconds=limit)
         columns = dict(trace.columns) | {"total": trace.columns["seconds"] + trace.setup}
         if mistakes is not None:
-            columns["mistakes"] = np.array(seen)
+            columns |= thinned({"mistakes": np.array(seen)})  # to the rows that the bench kept
         traces.append(replace(trace, columns=columns))
     views = VIEWS if mistakes is None else (*VIEWS, ("total", "mistakes"))
     return Race(title, traces, views, "xy", LABELS, caption)
