@@ -5,8 +5,8 @@
 // the image with vectors that never change (src/southwell/_search.py). A coordinate elsewhere has a
 // score that depends on where it stands. Such coordinates are kept `apart`: all of them are candidates, and
 // the index is asked for the best of the others. So the best candidate is the greedy choice, as far as
-// the index is exact. A move costs a search, and a read of every fiber apart; once half of the coordinates are
-// apart, a read of all.
+// the index is exact. A move costs a search, and a read of every fiber apart; once half of the coordinates
+// are apart, a read of all.
 //
 // With probability `explore` the candidates are drawn uniformly instead, because an index is approximate and
 // may never return some coordinate.
