@@ -64,7 +64,7 @@ def blocks(bench: Bench) -> Findings:
             if name != "ridge":
                 entries["hybrid 8, local curvature"] = ("ours", plain(Hybrid(8)))
             races.append(race(bench, f"{name}, {data}", problem, primal_error(bench, problem), entries,
-                              seconds=4.0, quick=0.4))  # fmt: skip
+                              seconds=4.0, quick=0.3))  # fmt: skip
     return Findings(races, notes=(REGULARISATION, COMPILED, FOLLOWED))
 
 
@@ -84,7 +84,7 @@ def momentum(bench: Bench) -> Findings:
                 "acc. greedy": ("baseline", accelerated(Greedy())),
             }
             races.append(race(bench, f"{name}, {data}", problem, primal_error(bench, problem), entries,
-                              seconds=4.0, quick=0.6))  # fmt: skip
+                              seconds=4.0, quick=0.5))  # fmt: skip
     return Findings(races, notes=(REGULARISATION, COMPILED))
 
 
@@ -100,7 +100,7 @@ def clusterings(bench: Bench) -> Findings:
         entries["random blocks"] = ("ours", plain(Hybrid(partition=drawn)))
         entries["acc. random blocks"] = ("ours", accelerated(Hybrid(partition=drawn)))
         races.append(
-            race(bench, f"ridge, {data}", problem, primal_error(bench, problem), entries, seconds=4.0, quick=1.0)
+            race(bench, f"ridge, {data}", problem, primal_error(bench, problem), entries, seconds=4.0, quick=0.5)
         )
     return Findings(races, notes=(REGULARISATION, "Random blocks are ours: they show what clustering adds."))
 
@@ -119,7 +119,7 @@ def orders(bench: Bench) -> Findings:
         **hybrids(BLOCKS, plain),
     }
     races = [
-        race(bench, title, problem, primal_error(bench, problem), entries, seconds=4.0, quick=1.0)
+        race(bench, title, problem, primal_error(bench, problem), entries, seconds=4.0, quick=0.5)
         for title, problem in problems.items()
     ]
     return Findings(races, notes=(REGULARISATION, COMPILED))
@@ -181,7 +181,7 @@ def search(bench: Bench) -> Findings:
     }
     literal: dict[str, Entry] = {"search": ("baseline", plain(SEARCH))}
     mended: dict[str, Entry] = {"search, ours": ("ours", plain(MaxInnerProduct()))}
-    limits = {"seconds": 8.0, "quick": 2.0}
+    limits = {"seconds": 8.0, "quick": 1.5}
     races = [
         race(bench, "overdetermined system", tall, primal_error(bench, tall), common | literal | mended, **limits),
         race(bench, "least squares, blobs", low, primal_error(bench, low), common | literal | mended, **limits),
