@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from ..penalties import ElasticNet
 from ..problem import Problem
 from ..rules import Greedy, Hybrid, MaxInnerProduct
 from .bench import Bench
-from .findings import Findings
+from .findings import Findings, Race
 from .hybrid_claims import CLAIMS
 from .hybrid_problems import (
     BLOCKS,
@@ -181,14 +181,18 @@ def search(bench: Bench) -> Findings:
     }
     literal: dict[str, Entry] = {"search": ("baseline", plain(SEARCH))}
     mended: dict[str, Entry] = {"search, ours": ("ours", plain(MaxInnerProduct()))}
-    limits = {"seconds": 8.0, "quick": 1.5}
+
+    def compared(title: str, problem: Problem, error: Error, entries: Mapping[str, Entry]) -> Race:
+        return race(bench, title, problem, error, entries, seconds=8.0, quick=1.5)
+
+    every = common | literal | mended
     races = [
-        race(bench, "overdetermined system", tall, primal_error(bench, tall), common | literal | mended, **limits),
-        race(bench, "least squares, blobs", low, primal_error(bench, low), common | literal | mended, **limits),
-        race(bench, "label propagation, ijcnn1", made.problem, made.error, common | literal | mended, **limits),
+        compared("overdetermined system", tall, primal_error(bench, tall), every),
+        compared("least squares, blobs", low, primal_error(bench, low), every),
+        compared("label propagation, ijcnn1", made.problem, made.error, every),
     ]
-    on_ridge = race(bench, "ridge, blobs", ridge, error, common | mended, **limits)
-    high = race(bench, "ridge, blobs, n + d dimensions", augmented(ridge), error, literal, **limits)
+    on_ridge = compared("ridge, blobs", ridge, error, common | mended)
+    high = compared("ridge, blobs, n + d dimensions", augmented(ridge), error, literal)
     races.append(replace(on_ridge, traces=[*on_ridge.traces, *high.traces]))
     return Findings(races, notes=SEARCH_NOTES)
 

@@ -75,8 +75,8 @@ def overdetermined(bench: Bench) -> Problem:
 def augmented(ridge: Problem) -> Problem:
     """Ridge as least squares on [A; sqrt(n l2) I]: what the paper's search indexes, in n + d dimensions."""
     n, d = ridge.n_samples, ridge.n_features
-    unit = sp.diags_array(np.full(d, np.sqrt(n * ridge.penalty.l2)))
-    A = sp.csc_array(sp.vstack([sp.csc_array(ridge.matrix.columns), unit]))
+    _, l2, _, _ = ridge.penalty.by_coefficient(d, False)
+    A = sp.csc_array(sp.vstack([sp.csc_array(ridge.matrix.columns), sp.diags_array(np.sqrt(n * l2))]))
     return Problem(A, np.append(ridge.targets, np.zeros(d)))
 
 
