@@ -159,6 +159,15 @@ def kind(name: str, folder: Path | None = None) -> str:
     return "stand-in" if other and (other in SHIPPED or find(other, folder)[0] is not None) else "synthetic"
 
 
+def instead_of(source: Source, folder: Path | None = None) -> str:
+    """What was looked for and what stood in, if it was not a paper's own data; else nothing."""
+    known = DATA.get(source.name)
+    if known is None or known.ours or source.kind == "paper":
+        return ""
+    asked = _asked(known.of or source.name)
+    return f"No file of {source.name}: looked for {asked} in {_places(folder)}. Used: {source.note}."
+
+
 def _first(stems: tuple[str, ...], folder: Path | None) -> Path | None:
     paths = (place / (stem + end) for place in folders(folder) for stem in stems for end in ENDINGS)
     return next((path for path in paths if path.is_file()), None)
