@@ -35,8 +35,9 @@ def alike():
 @pytest.fixture
 def long(alike, monkeypatch):
     """``long(case, **limits)`` solves what takes long."""
-    monkeypatch.setattr(_search, "index", lambda *_: lambda image, number: np.arange(number))
+    monkeypatch.setattr(_search, "index", lambda *_: lambda image, number, apart: np.arange(number))
     monkeypatch.setattr("southwell.methods.coordinate_descent.COLUMN_ROOM", 0)
+    monkeypatch.setattr("southwell.methods.accelerated.COLUMN_ROOM", 1)  # the newest column is always kept
 
     def run(case, **limits):
         loss = "logistic" if case == "follow, curved" else "squared"

@@ -5,7 +5,7 @@ measure how far each coordinate is from its optimum.
 
 >>> import southwell as sw
 >>> sw.methods.CoordinateDescent(side="dual", rule=sw.rules.GapPerEpoch())
-CoordinateDescent(side='dual', rule=GapPerEpoch(), coupling='auto', shrinking=True, proximal=True)
+CoordinateDescent(side='dual', rule=GapPerEpoch(), coupling='auto', shrinking=True, proximal=True, curvature='local')
 """
 
 from __future__ import annotations

@@ -34,6 +34,10 @@ class AcceleratedCD(Descent):
         each with a Gram matrix. Without one, where gradients are linear (the squared loss on the primal side, l1 = 0
         without bounds on the dual), it keeps all of them and caches columns of inner products, in at most 256 MiB;
         otherwise it costs a pass over the data.
+    restart : bool
+        Consider after each epoch whether to restart the momentum: if the objective has risen; if it is lower at the
+        sequence z that carries the momentum than at x, an average of past z that is slow to reach bounds; and, with
+        l2 > 0 (or a strongly convex phi* on the dual side), at intervals that depend on the strong convexity.
     curvature : {"coordinate", "largest"}
         The curvature that steps assume: L_k, a bound for each coordinate, or the largest of them for all, L_max, as in
         algorithm 3 (primal side only).
@@ -44,10 +48,6 @@ class AcceleratedCD(Descent):
         Where theta starts, and starts again after a restart: above 0, at most 1. Default: one over the number of
         coordinates. Algorithm 3 has 1. Larger values than the default are refused for one candidate with l1 or bounds
         (or a loss other than squared on the dual side): x would leave its bounds.
-    restart : bool
-        Consider after each epoch whether to restart the momentum: if the objective has risen; if it is lower at the
-        sequence z that carries the momentum than at x, an average of past z that is slow to reach bounds; and, with
-        l2 > 0 (or a strongly convex phi* on the dual side), at intervals that depend on the strong convexity.
 
     Notes
     -----
@@ -56,10 +56,10 @@ class AcceleratedCD(Descent):
     """
 
     rule: str | Rule = "uniform"
+    restart: bool = True
     curvature: str = "coordinate"
     compare: str = "scaled"
     theta0: float | None = None
-    restart: bool = True
     name: ClassVar[str] = "accelerated_cd"
 
     def __post_init__(self) -> None:
