@@ -133,7 +133,7 @@ def test_an_arrival_lies_between_rows():
 def test_a_bound_decides_only_what_it_proves():
     pair = race("two", {"fast": 70, "slow": (90, 0.09, 0.0, 1e-1)})  # the second stops at 0.1, after 90 moves in all
     assert str(Ratio(pair, ("slow",), ("fast",), "moves")) == "more than 1.5 (at 1e-06)"
-    assert str(Ratio(pair, ("fast",), ("slow",), "moves")) == "less than 0.67 (at 1e-06)"
+    assert str(Ratio(pair, ("fast",), ("slow",), "moves")) == "less than 0.667 (at 1e-06)"
     twice = Ratio(pair, ("slow",), ("fast",), "moves", limit=2.0)  # at 1e-6 it might still be less
     assert (twice.held, twice.target) == (False, 1e-4)
     wide = Ratio(pair, ("slow",), ("fast",), "moves", limit=5.0)
@@ -163,7 +163,7 @@ class Small(Bench):
 
     def pick(self, full, quick):
         if isinstance(full, float):  # the seconds of a method, or of an optimum
-            return 0.002 if full < 60 else full
+            return 0.001 if full < 60 else full
         return 30 if isinstance(full, int) else quick
 
 

@@ -62,7 +62,7 @@ class Ratio:
                 return
 
     def __str__(self) -> str:
-        return "undecided" if self.held is None else f"{self.bound}{self.value:.2g} (at {self.target:g})"
+        return "undecided" if self.held is None else f"{self.bound}{self.value:.3g} (at {self.target:g})"
 
 
 def outcome(held: Sequence[bool]) -> str:
