@@ -97,7 +97,7 @@ def test_other_sizes_and_seeds_are_run_again(tmp_path, capsys, arguments):
 def test_another_version_and_new_data_are_run_again(tmp_path, monkeypatch, capsys):
     known = toy_studies.registry()
     assert reproduce(known, "dgpd", "--out", tmp_path) == 0
-    monkeypatch.setattr(runner.datasets, "kind", lambda name, folder: "paper")
+    monkeypatch.setattr(runner.datasets, "kind", lambda name, folder: "paper")  # and it was a stand-in
     capsys.readouterr()
     assert reproduce(known, "dgpd", "--out", tmp_path) == 0
     assert "kept" not in capsys.readouterr().out
@@ -105,6 +105,31 @@ def test_another_version_and_new_data_are_run_again(tmp_path, monkeypatch, capsy
     monkeypatch.setattr(runner, "__version__", "another")
     assert reproduce(known, "dgpd", "--out", tmp_path) == 0
     assert "kept" not in capsys.readouterr().out
+
+
+def test_what_was_found_with_the_papers_data_is_kept_when_their_files_are_gone(tmp_path, monkeypatch):
+    run = runner.Runner(tmp_path, progress.Progress(io.StringIO()))
+    for now in ("paper", "stand-in", "synthetic"):
+        monkeypatch.setattr(runner.datasets, "kind", lambda name, folder, now=now: now)
+        assert not run.newer("rcv1", "paper") and not run.newer("blobs", "synthetic")
+        assert run.newer("rcv1", "stand-in") == (now == "paper")
+
+
+def test_files_that_are_missing_are_told_once_with_what_was_used(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(runner.datasets, "folders", lambda first=None: [] if first is None else [first])
+
+    def both(bench):
+        bench.data("rcv1", rows=30)
+        return Findings()
+
+    known = toy_studies.registry(
+        *(Study(name, "dgpd", "It needs data", "here", both) for name in ("toy-first", "toy-second"))
+    )
+    (tmp_path / "empty").mkdir()
+    assert reproduce(known, "--data", tmp_path / "empty", "--out", tmp_path / "out") == 0
+    told = capsys.readouterr().out
+    assert told.count(str(tmp_path / "empty")) == told.count("No file of rcv1 (rcv1 or rcv1_train.binary)") == 1
+    assert store.read(tmp_path / "out" / "traces" / "toy-first.json").sources[0].kind == "synthetic"
 
 
 def test_a_study_that_raises_is_told_and_the_others_go_on(tmp_path, capsys):

@@ -97,9 +97,9 @@ class Runner:
 
     def tell(self, record: Record) -> None:
         """Which data of the papers were not found, and what stood in; once each."""
-        for source in record.sources:
-            words = datasets.instead_of(source, self.folder)
-            if words and words not in self.told:
+        missed = [words for source in record.sources if (words := datasets.instead_of(source))]
+        for words in (datasets.searched(self.folder), *missed) if missed else ():
+            if words not in self.told:
                 self.told.add(words)
                 self.progress.line(f"  {words}")
 
@@ -118,8 +118,8 @@ class Runner:
         return record if same and not any(self.newer(source.name, source.kind) for source in record.sources) else None
 
     def newer(self, name: str, kind: str) -> bool:
-        """Whether the paper's data are at hand now, and were not then, or the other way round."""
-        return name in DATA and (datasets.kind(name, self.folder) == "paper") != (kind == "paper")
+        """Whether the paper's data are at hand now, and were not then."""
+        return name in DATA and kind != "paper" and datasets.kind(name, self.folder) == "paper"
 
     def make_room(self) -> None:
         """Make the folder, and see that it can be written to before hours are spent."""
