@@ -58,7 +58,7 @@ def figure_3(bench: Bench) -> Findings:
     races, best, certified = [], {}, {}
     for number, d in enumerate(bench.pick((100, 200), (40, 80))):
         bench.say(f"random matrices, d = {d}")
-        D, b = random_matrices(d, n, n, bench.seed)
+        D, b = bench.made(f"{n} x {n} random matrices, d = {d}", *random_matrices(d, n, n, bench.seed))
         risk = MatrixRisk(D, b, "smooth_hinge", l2=0.01)
         optimum, certified[f"d = {d}"] = reference(risk, "dual_fista", bench.pick((12.0, 30.0), (2.0, 4.0))[number])
         limit = bench.pick((4.0, 9.0), (0.5, 1.0))[number]
@@ -119,7 +119,7 @@ def many_tasks(X: np.ndarray, y: np.ndarray, tasks: np.ndarray) -> MatrixRisk:
 def sets(bench: Bench) -> Any:
     """Name, points, labels and tasks of each data set."""
     d, rng = bench.pick(128, 64), np.random.default_rng(bench.seed)
-    A, y = bench.data("aloi")
+    A, y = bench.data("aloi", instead="synthetic")
     X = np.asarray(A.toarray() if hasattr(A, "toarray") else A, dtype=np.float64)
     tasks = tens_of_classes(y, bench.pick(None, 10))
     kept = np.flatnonzero((tasks >= 0) & (rng.random(len(y)) < 0.6))  # 60 % for training, as in the paper

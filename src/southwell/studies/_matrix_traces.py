@@ -98,7 +98,7 @@ def matrix_traces(bench: Bench, risk: MatrixRisk, title: str, sizes: dict[str, d
     return traces
 
 
-THEORY = {name: (1.0, 1.0) for name in NAMES}
+THEORY = dict.fromkeys(NAMES, (1.0, 1.0))
 
 
 def told(stretches: dict[str, dict[str, tuple[float, float]]]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Data as the saddle-point papers use them: rows of length one, targets -1 and +1."""
+"""Problems of the saddle-point papers, and how long methods take on them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..losses import Loss
 from ..penalties import ElasticNet
@@ -15,30 +14,9 @@ from ..result import Result
 from ..solve import ConvergenceWarning, solve
 
 
-def unit_rows(A: Any) -> Any:
-    """A with every row that is not zero divided by its length."""
-    if sp.issparse(A):
-        A = sp.csr_array(A, dtype=np.float64)
-        lengths = np.sqrt(np.asarray(A.multiply(A).sum(axis=1)).ravel())
-        return sp.csr_array(A.multiply(1 / np.where(lengths > 0, lengths, 1.0)[:, None]))
-    A = np.asarray(A, dtype=np.float64)
-    lengths = np.linalg.norm(A, axis=1)
-    return A / np.where(lengths > 0, lengths, 1.0)[:, None]
-
-
-def signs(y: np.ndarray) -> np.ndarray:
-    """Labels as -1 and +1: of several classes the most frequent one against the rest."""
-    classes, counts = np.unique(y, return_counts=True)
-    positive = classes[-1] if classes.size <= 2 else classes[counts.argmax()]
-    return np.where(np.asarray(y) == positive, 1.0, -1.0)
-
-
-def some_rows(A: Any, y: np.ndarray, most: int, seed: int = 0) -> tuple[Any, np.ndarray]:
-    """At most so many rows, drawn at random."""
-    if A.shape[0] <= most:
-        return A, y
-    chosen = np.sort(np.random.default_rng(seed).choice(A.shape[0], most, replace=False))
-    return A[chosen], y[chosen]
+def unit_rows(A: np.ndarray) -> np.ndarray:
+    """A with rows of length one."""
+    return np.asarray(A / np.linalg.norm(A, axis=1)[:, None])
 
 
 def ridge(A: Any, b: np.ndarray, l2: float, loss: str | Loss = "smooth_hinge", l1: float = 0.0) -> Problem:
