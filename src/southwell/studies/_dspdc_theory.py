@@ -51,7 +51,8 @@ def theorems(bench: Bench) -> Findings:
         notes=(
             "Theorem 1 is taken with n p / (m q) outside of the root, as the remark that it matches SPDC requires, and "
             'as "under the root" with all of it under the root, as the formula is set in (14).',
-            "Theorem 2 is tested twice: the statement, whose constant would hide an error, and the sum of distances and "
+            "Theorem 2 is tested twice: the statement, whose constant would hide an error, and the sum of distances "
+            "and "
             "gaps that its proof bounds, (84) to (85).",
             f"All draws on 4 x 3, by the NumPy reference; averages of {runs} runs of the compiled method on 13 x 7.",
         ),

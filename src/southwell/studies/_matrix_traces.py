@@ -30,8 +30,9 @@ def objective(algorithm: MatrixAlgorithm, risk: MatrixRisk) -> float:
 
 
 def matrix_trace(bench: Bench, risk: MatrixRisk, choice: Choice, label: str, role: str, optimum: float, *,
-                 seconds: float, threads: int = 1) -> Trace:  # fmt: skip
-    """P after 1, 2, 3, 4, 5, 7, ... iterations, over seconds and eigendecompositions; both without what P costs."""
+                 seconds: float, most: float = np.inf, threads: int = 1) -> Trace:  # fmt: skip
+    """P after 1, 2, 3, 4, 5, 7, ... iterations, over seconds and eigendecompositions, without those that P costs. It
+    ends after ``most`` iterations, ``seconds``, or below 1e-9."""
     begun = time.perf_counter()
     with Workers(threads) as workers, np.errstate(all="ignore"):
         unit = risk.unit(workers)[0]
@@ -42,7 +43,7 @@ def matrix_trace(bench: Bench, risk: MatrixRisk, choice: Choice, label: str, rol
         setup = time.perf_counter() - begun
         spent, moves, more = 0.0, 0, 1
         rows = [(0, 0.0, 0, (objective(algorithm, risk) - optimum) / unit)]
-        while spent < seconds:
+        while spent < seconds and moves < most:
             begun = time.perf_counter()
             try:
                 for _ in range(more):

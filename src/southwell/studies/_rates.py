@@ -77,7 +77,7 @@ class Small:
         return [(np.zeros(self.d), np.zeros(self.n))]
 
     def distance(self, points: Points, far_x: float, far_y: float | np.ndarray, shares: Any = None) -> float:
-        """The mean of ``far_x ||x - x*||^2 + sum_i far_y_i (y_i - y_i*)^2``, or that with the probabilities ``shares``."""
+        """The mean of ``far_x ||x - x*||^2 + sum_i far_y_i (y_i - y_i*)^2``, weighted by ``shares`` if given."""
         x, y = self.saddle_point
         each = [far_x * np.sum((a - x) ** 2) + np.sum(far_y * (b - y) ** 2) for a, b in points]
         return float(np.average(each, weights=shares))

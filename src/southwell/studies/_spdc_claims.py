@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -25,26 +25,25 @@ def races_at(found: Found, l2: float) -> list[tuple[str, Race]]:
     return [(name, races[title]) for name, title in titles.items() if title in races]
 
 
-def beyond_batch(found: Found) -> Verdict:
-    """S1."""
+def against_batch(found: Found, l2: float, fits: Callable[[float], bool]) -> Verdict:
+    """Whether what the better of AFG and L-BFGS needs, in passes over those of SPDC, ``fits``."""
     good, said = 0, []
-    races = races_at(found, LARGE)
+    races = races_at(found, l2)
     for name, race in races:
         passes, seconds = (ahead_by(race, "SPDC", BATCH, unit) for unit in ("epoch", "seconds"))
-        good += passes is not None and passes.factor >= CLEARLY
+        good += passes is not None and fits(passes.factor)
         said.append(f"{name} {told(passes)} times as many passes, {told(seconds)} times as many seconds")
-    return counted(good, len(races), f"At l2 = {LARGE:g} the better of AFG and L-BFGS needs: " + "; ".join(said) + ".")
+    return counted(good, len(races), f"At l2 = {l2:g} the better of AFG and L-BFGS needs: {'; '.join(said)}.")
+
+
+def beyond_batch(found: Found) -> Verdict:
+    """S1."""
+    return against_batch(found, LARGE, lambda factor: factor >= CLEARLY)
 
 
 def batch_catches_up(found: Found) -> Verdict:
-    """S2."""
-    good, said = 0, []
-    races = races_at(found, SMALL)
-    for name, race in races:
-        passes, seconds = (ahead_by(race, "SPDC", BATCH, unit) for unit in ("epoch", "seconds"))
-        good += passes is not None and passes.factor <= ALIKE
-        said.append(f"{name} {told(passes)} times as many passes, {told(seconds)} times as many seconds")
-    return counted(good, len(races), f"At l2 = {SMALL:g} the better of AFG and L-BFGS needs: " + "; ".join(said) + ".")
+    """S2: comparable or ahead."""
+    return against_batch(found, SMALL, lambda factor: factor <= ALIKE)
 
 
 def stochastic_alike(found: Found) -> Verdict:
@@ -57,7 +56,8 @@ def stochastic_alike(found: Found) -> Verdict:
         spread = max(factors) / min(factors)
         good += len(factors) == 1 + len(STOCHASTIC) and spread <= ALIKE
         said.append(f"{name} {spread:.2g}")
-    return counted(good, len(races), f"At l2 = {LARGE:g} the slowest of SPDC, SAG and SDCA needs so many times the passes "
+    return counted(good, len(races), f"At l2 = {LARGE:g} the slowest of SPDC, SAG and SDCA needs so many times the "
+                                     f"passes "
                    f"of the fastest: {', '.join(said)}.")  # fmt: skip
 
 
@@ -109,7 +109,8 @@ def asdca_oscillates(found: Found) -> Verdict:
         total, good = total + 1, good + (asdca > 1.1 and spdc < asdca)
         said.append(f"{race.title.removeprefix('latest, ')}: ASDCA {asdca:.2g}, SPDC {spdc:.2g} "
                     f"(R^2 of its line {straightness(race, 'SPDC'):.2f})")  # fmt: skip
-    return counted(good, total, "The largest factor by which the latest suboptimality rises from one epoch to the next: "
+    return counted(good, total, "The largest factor by which the latest suboptimality rises from one epoch to the "
+                                "next: "
                    + "; ".join(said) + ".")  # fmt: skip
 
 
@@ -126,8 +127,10 @@ def batches_trade(found: Found) -> Verdict:
     first, last = alone[0], alone[-1]
     return counted(
         iterations + passes + wall, 3,
-        f"From m = {first['m']} to {last['m']} iterations go from {first['iterations']:.3g} to {last['iterations']:.3g} and "
-        f"passes from {first['passes']:.3g} to {last['passes']:.3g}; the least time is {fastest['seconds']:.2g} s with m = "
+        f"From m = {first['m']} to {last['m']} iterations go from {first['iterations']:.3g} to "
+        f"{last['iterations']:.3g} and "
+        f"passes from {first['passes']:.3g} to {last['passes']:.3g}; the least time is {fastest['seconds']:.2g} s with "
+        f"m = "
         f"{fastest['m']} on {fastest['threads']} threads, while m = {matching}, the number of processors, takes "
         f"{matched:.2g} s.",
     )  # fmt: skip
@@ -138,9 +141,11 @@ def norms_help(found: Found) -> Verdict:
     rows: list[Any] = rows_of(found, "spdc-sampling", "sampling")
     uneven = [row for row in rows if row["longest / mean"] > 4]  # theory: a factor of two is lost where rows are equal
     factors = [row["uniform"] / row["norms"] if np.isfinite(row["norms"]) else 0.0 for row in uneven]
-    said = "; ".join(f"{row['lengths']} (longest {row['longest / mean']:.2g} times the mean) {row['uniform']:.3g} against "
+    said = "; ".join(f"{row['lengths']} (longest {row['longest / mean']:.2g} times the mean) {row['uniform']:.3g} "
+           f"against "
                      f"{row['norms']:.3g}" for row in rows)  # fmt: skip
-    return counted(sum(f >= CLEARLY for f in factors), len(factors), f"Passes with uniform sampling against algorithm 2, "
+    return counted(sum(f >= CLEARLY for f in factors), len(factors), f"Passes with uniform sampling against algorithm "
+                                                                     f"2, "
                    f"by lengths of rows: {said}.")  # fmt: skip
 
 
@@ -172,7 +177,8 @@ def cost_of_a_step(found: Found) -> Verdict:
         flat = slope([row["features"] for row in features], [row[name] for row in features])
         steep = slope([row["entries"] for row in entries], [row[name] for row in entries])
         good += (flat <= 0.35) + (0.6 <= steep <= 1.3)
-        said.append(f"{name} d^{flat:.2f} and entries^{steep:.2f}, {features[0][name]:.2g} us to {features[-1][name]:.2g} "
+        said.append(f"{name} d^{flat:.2f} and entries^{steep:.2f}, {features[0][name]:.2g} us to "
+                    f"{features[-1][name]:.2g} "
                     f"us as d goes from {features[0]['features']:,} to {features[-1]['features']:,}")  # fmt: skip
     return counted(good, 2 * len(said), f"The time of an iteration grows as: {'; '.join(said)}.")
 
@@ -182,7 +188,8 @@ def theorems(found: Found) -> Verdict:
     rows: list[Any] = rows_of(found, "spdc-theorems", "theorems")
     said, good = [], 0
     for theorem in (1, 2):
-        draws, means = (max((row["ratio"] for row in rows if row["theorem"] == theorem and row["how"] == how), default=0.0)
+        own = [row for row in rows if row["theorem"] == theorem]
+        draws, means = (max((row["ratio"] for row in own if row["how"] == how), default=0.0)
                         for how in ("all draws", "averages"))  # fmt: skip
         good += draws <= 1 + 1e-9 and means <= 1.05
         said.append(f"theorem {theorem}: at most {draws:.2f} of the bound over all draws, {means:.2f} in averages")
@@ -191,31 +198,64 @@ def theorems(found: Found) -> Verdict:
 
 SIMPLE = "Where the data are stand-ins, so are the verdicts: the sources say which."
 CLAIMS = (
-    Claim("S1", "spdc", "section 5, figure 1", "SPDC is substantially faster than AFG and L-BFGS if lambda is large.",
-          ("spdc-figures",), beyond_batch, SIMPLE),
-    Claim("S2", "spdc", "section 5, figure 1", "At lambda = 1e-8 batch methods, L-BFGS above all, are comparable to SPDC.",
-          ("spdc-figures",), batch_catches_up, SIMPLE),
-    Claim("S3", "spdc", "section 5, figure 2", "If lambda is large, all stochastic methods perform alike.",
-          ("spdc-figures",), stochastic_alike, SIMPLE),
-    Claim("S4", "spdc", "section 5, figure 2",
-          "As lambda goes to zero, the accelerated methods SPDC and ASDCA become substantially faster than SAG and SDCA.",
-          ("spdc-figures",), acceleration_pays, SIMPLE),
-    Claim("S5", "spdc", "section 5, figure 2", "ASDCA is faster than SPDC on Covtype, which has few features, and slower on "
-          "RCV1 and News20.", ("spdc-figures",), where_asdca_wins,
-          SIMPLE),
-    Claim("S6", "spdc", "section 5, figure 2", "The gap of ASDCA may rise when an outer iteration begins; SPDC converges "
-          "almost linearly and is more stable.", ("spdc-oscillation",), asdca_oscillates,
-          SIMPLE),
-    Claim("S7", "spdc", "section 2.1", "A larger batch needs fewer iterations and more passes; wall-clock time is least if "
-          "the batch is as large as the number of processors.", ("spdc-batches",), batches_trade,
-          "The paper has no experiment."),
-    Claim("S8", "spdc", "section 3.2, theorem 2", "If some rows are much longer than others, weighted sampling (algorithm 2) "
-          "converges faster than uniform sampling.", ("spdc-sampling",), norms_help, "The paper has no experiment."),
-    Claim("S9", "spdc", "section 3.1, table 1", "Without smoothness or strong convexity the passes grow as "
-          "1 + sqrt(1 / (eps n)), or 1 + sqrt(1 / (eps^2 n)) without both.", ("spdc-table-1",), rates,
-          "The paper has no experiment."),
-    Claim("S10", "spdc", "section 4", "An iteration costs the nonzeros of its row, independent of the dimension, for l2 and "
-          "for l1 + l2.", ("spdc-costs",), cost_of_a_step, "The paper has no experiment."),
-    Claim("S11", "spdc", "theorems 1 and 2", "The expected distance to the saddle point falls by theta in every iteration.",
-          ("spdc-theorems",), theorems),
+    Claim(
+        "S1", "spdc", "section 5, figure 1",
+        "SPDC is substantially faster than AFG and L-BFGS if lambda is large.",
+        ("spdc-figures",), beyond_batch, SIMPLE,
+    ),
+    Claim(
+        "S2", "spdc", "section 5, figure 1",
+        "At lambda = 1e-8 batch methods, L-BFGS above all, are comparable to SPDC.",
+        ("spdc-figures",), batch_catches_up, SIMPLE,
+    ),
+    Claim(
+        "S3", "spdc", "section 5, figure 2",
+        "If lambda is large, all stochastic methods perform alike.",
+        ("spdc-figures",), stochastic_alike, SIMPLE,
+    ),
+    Claim(
+        "S4", "spdc", "section 5, figure 2",
+        "As lambda goes to zero, the accelerated methods SPDC and ASDCA become substantially faster than SAG and "
+        "SDCA.",
+        ("spdc-figures",), acceleration_pays, SIMPLE,
+    ),
+    Claim(
+        "S5", "spdc", "section 5, figure 2",
+        "ASDCA is faster than SPDC on Covtype, which has few features, and slower on RCV1 and News20.",
+        ("spdc-figures",), where_asdca_wins, SIMPLE,
+    ),
+    Claim(
+        "S6", "spdc", "section 5, figure 2",
+        "The gap of ASDCA may rise when an outer iteration begins; SPDC converges almost linearly and is more "
+        "stable.",
+        ("spdc-oscillation",), asdca_oscillates, SIMPLE,
+    ),
+    Claim(
+        "S7", "spdc", "section 2.1",
+        "A larger batch needs fewer iterations and more passes; wall-clock time is least if the batch is as large "
+        "as the number of processors.",
+        ("spdc-batches",), batches_trade, "The paper has no experiment.",
+    ),
+    Claim(
+        "S8", "spdc", "section 3.2, theorem 2",
+        "If some rows are much longer than others, weighted sampling (algorithm 2) converges faster than uniform "
+        "sampling.",
+        ("spdc-sampling",), norms_help, "The paper has no experiment.",
+    ),
+    Claim(
+        "S9", "spdc", "section 3.1, table 1",
+        "Without smoothness or strong convexity the passes grow as 1 + sqrt(1 / (eps n)), or 1 + sqrt(1 / (eps^2 "
+        "n)) without both.",
+        ("spdc-table-1",), rates, "The paper has no experiment.",
+    ),
+    Claim(
+        "S10", "spdc", "section 4",
+        "An iteration costs the nonzeros of its row, independent of the dimension, for l2 and for l1 + l2.",
+        ("spdc-costs",), cost_of_a_step, "The paper has no experiment.",
+    ),
+    Claim(
+        "S11", "spdc", "theorems 1 and 2",
+        "The expected distance to the saddle point falls by theta in every iteration.",
+        ("spdc-theorems",), theorems,
+    ),
 )  # fmt: skip
