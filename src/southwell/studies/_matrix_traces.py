@@ -56,7 +56,7 @@ def matrix_trace(bench: Bench, risk: MatrixRisk, choice: Choice, label: str, rol
             if not np.isfinite(latest) or latest < 1e-9:
                 break
             more = max(1, min(int(0.4 * moves), int((seconds - spent) * moves / spent) + 1))
-            bench.say("")
+            bench.say(label)
     told = np.array([row for row in rows if np.isfinite(row[3])], dtype=float)
     columns = {"moves": told[:, 0], "seconds": told[:, 1], "eigendecompositions": told[:, 2], "latest": told[:, 3]}
     return Trace(label, role, columns | {"error": np.minimum.accumulate(told[:, 3])}, setup)
