@@ -26,6 +26,7 @@ NOTES = (
     "Rows have length one, so that R = 1, and errors are in units of P(0).",
     "l2 is that of the paper times the n of its set over ours, so that n l2, and with it the conditioning, is the "
     "paper's.",
+    "A pass is n samples, or an iteration of AFG and L-BFGS.",
     "As in the paper ASDCA runs for l2 of 1e-6 and less.",
 )
 TO_AN_ACCURACY: dict[str, Any] = {"inner": "accuracy"} if "inner" in AcceleratedSDCA.__dataclass_fields__ else {}
