@@ -104,8 +104,8 @@ def synthetic_ridge(bench: Bench) -> Findings:
             traces.append(bench.solve(problem, method, label, role, optimum, tol=1e-9, seconds=limit, max_epochs=10**6))
         races.append(Race(title, traces, (("epoch", "error"), ("seconds", "error")), "xy"))
     notes = (
-        "The paper at hand has no synthetic data. The variances j^-2 follow the long version, arXiv:1409.3257, from "
-        "memory: its text was not at hand.",
+        "The conference paper has no synthetic data. This experiment is modelled on that of the long version, "
+        "arXiv:1409.3257; n, d and the strengths of the penalty are ours.",
     )
     return Findings(races, numbers={"strengths": list(strengths)}, notes=notes)
 
