@@ -44,6 +44,18 @@ def test_lead_goes_to_an_easier_target_where_a_bound_says_nothing():
     assert lead(Race("", [a, b]), "a", "b", "epoch") == (20.0, "", 1e-3)
 
 
+def test_lead_takes_the_bound_if_it_says_more_than_an_easier_target():
+    a = Trace("a", "paper", {"epoch": np.array([1.0, 2.0, 3.0]), "error": np.array([0.5, 1e-3, 1e-6])})
+    b = Trace("b", "paper", {"epoch": np.array([1.0, 4.0, 30.0]), "error": np.array([0.5, 1e-3, 5e-4])})
+    assert lead(Race("", [a, b]), "a", "b", "epoch") == (10.0, "at least", 1e-6)
+    assert lead(Race("", [a, b]), "b", "a", "epoch") == (0.1, "at most", 1e-6)
+
+
+def test_lead_leaves_out_targets_that_both_meet_at_once():
+    at_once = {"epoch": np.array([0.0, 9.0]), "error": np.array([0.05, 0.04])}
+    assert lead(Race("", [Trace("a", "paper", at_once), Trace("b", "paper", at_once)]), "a", "b", "epoch") is None
+
+
 @pytest.mark.parametrize(
     ("name", "l2", "good", "bad"),
     [

@@ -25,18 +25,29 @@ class Lead(NamedTuple):
 
 
 def lead(race: Race, label: str, other: str, unit: str, targets: Sequence[float] = TARGETS) -> Lead | None:
-    """What ``other`` needs over what ``label`` needs, to the hardest target for which that is known.
+    """What ``other`` needs over what ``label`` needs, to the hardest target that both reached.
 
-    If only one of the two reached a target, the ratio is a bound; it counts if it says which of them is ahead."""
+    If only one of them reached a harder target, what the other spent in vain is a bound; it counts if it says more. A
+    target that both meet in their first row says nothing."""
+    bound: Lead | None = None
     for target in targets:
         own, its = race.reached(label, target, unit), race.reached(other, target, unit)
         if np.isfinite(own) and np.isfinite(its):
-            return Lead(_over(its, own), "", target)
-        if np.isfinite(own) and race[other].last(unit) >= own:
-            return Lead(_over(race[other].last(unit), own), "at least", target)
-        if np.isfinite(its) and race[label].last(unit) >= its:
-            return Lead(_over(its, race[label].last(unit)), "at most", target)
-    return None
+            if not _moved(race[label], target) and not _moved(race[other], target):
+                return bound
+            exact = Lead(_over(its, own), "", target)
+            further = bound is not None and (bound.factor > exact.factor) == (bound.bound == "at least")
+            return bound if further else exact
+        if bound is None and np.isfinite(own) and race[other].last(unit) >= own:
+            bound = Lead(_over(race[other].last(unit), own), "at least", target)
+        if bound is None and np.isfinite(its) and race[label].last(unit) >= its:
+            bound = Lead(_over(its, race[label].last(unit)), "at most", target)
+    return bound
+
+
+def _moved(trace: Trace, target: float) -> bool:
+    """Whether the first row is still above the target."""
+    return bool(trace.columns["error"][0] > target)
 
 
 def told(found: Lead | None) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ..metric._neighbours import triplets
 from ..metric._risk import MatrixRisk
 from ..solve import ConvergenceWarning
 from ._matrix_traces import THEORY, matrix_traces, told, tuned
+from .datasets import Missing
 from .findings import Findings, Race, Table
 
 if TYPE_CHECKING:
@@ -24,9 +26,9 @@ FOR_RISKS = tuple((s * k, s / k) for s in (1.0, 3.0) for k in (1.0, 10.0, 100.0)
 FOR_METRICS = tuple((s * k, s / k) for s in (3.0, 10.0, 30.0) for k in (0.3, 1.0))
 BLOCKS, TRIPLETS = 101, 1_142_658
 VIEWS = (("seconds", "error"), ("eigendecompositions", "error"))
-AXES = {"error": "(P - P*) / P(0)"}
+AXES = {"error": "(P - P*) / (P at the start - P*)"}
 NOTES = (
-    "The clock stops while the objective is computed.",
+    "Errors are in units of that at the start. The clock stops while the objective is computed.",
     'The paper does not say how it chose the steps. "theory" are those of the theorems, for norms measured on a few '
     'blocks; "tuned" are the best of six pairs of factors of primal and dual steps, of three for SDCA.',
     "FISTA is not in the paper.",
@@ -87,10 +89,9 @@ def pairs_of_classes(y: np.ndarray, seed: int) -> np.ndarray:
     return tasks
 
 
-def tens_of_classes(y: np.ndarray, most: int | None = None) -> np.ndarray:
-    """Ten classes after the other are a task, as in the paper; -1 for classes beyond so many tasks."""
-    tasks = np.unique(y, return_inverse=True)[1] // 10
-    return np.where(tasks < most, tasks, -1) if most is not None else tasks
+def tens_of_classes(y: np.ndarray) -> np.ndarray:
+    """Ten classes after the other are a task, as in the paper."""
+    return np.asarray(np.unique(y, return_inverse=True)[1] // 10)
 
 
 def projected(X: np.ndarray, d: int) -> np.ndarray:
@@ -116,16 +117,34 @@ def many_tasks(X: np.ndarray, y: np.ndarray, tasks: np.ndarray) -> MatrixRisk:
     return MatrixRisk(data, np.ones(data.n_samples), SmoothHinge(1.0), l2, centre=centre, linear=data.pull())
 
 
-def sets(bench: Bench) -> Any:
-    """Name, points, labels and tasks of each data set."""
-    d, rng = bench.pick(128, 64), np.random.default_rng(bench.seed)
-    A, y = bench.data("aloi", instead="synthetic")
+def clouds(tasks: int, each: int, d: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Points and classes, ten a task: a Gaussian cloud for each, longer in some directions, so that they overlap."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(10 * tasks, 1, d)) * rng.uniform(0.1, 0.9, d)
+    X = centres + rng.normal(size=(10 * tasks, each, d)) * rng.uniform(0.2, 1.4, d)
+    return X.reshape(-1, d), np.repeat(np.arange(10 * tasks), each)
+
+
+def objects(bench: Bench, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """60 % of aloi, as in the paper; without the file as many clouds. Generated histograms are not of use: all triplets
+    are satisfied by the Euclidean metric."""
+    try:
+        A, y = bench.data("aloi", instead="nothing")
+    except Missing:
+        X, y = clouds(bench.pick(100, 10), bench.pick(64, 20), d, bench.seed)
+        return bench.made("aloi", X, y, "a Gaussian cloud for each class, instead of aloi")
     X = np.asarray(A.toarray() if hasattr(A, "toarray") else A, dtype=np.float64)
-    tasks = tens_of_classes(y, bench.pick(None, 10))
-    kept = np.flatnonzero((tasks >= 0) & (rng.random(len(y)) < 0.6))  # 60 % for training, as in the paper
+    kept = np.random.default_rng(bench.seed).random(len(y)) < 0.6
     if bench.quick:
-        kept = kept[: 2_000 * max(1, len(kept) // 2_000) : max(1, len(kept) // 2_000)]
-    yield "aloi", projected(X[kept], d), y[kept], tasks[kept]
+        kept &= (tens_of_classes(y) < 10) & (np.arange(len(y)) % 3 == 0)
+    return projected(X[kept], d), y[kept]
+
+
+def sets(bench: Bench) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
+    """Name, points, labels and tasks of each data set."""
+    d = bench.pick(128, 64)
+    X, y = objects(bench, d)
+    yield "aloi", X, y, tens_of_classes(y)
     for name in bench.pick(("usps", "mnist"), ("usps",)):
         A, y = bench.data(name)
         most = bench.pick(60_000, 2_000)
@@ -141,8 +160,8 @@ def figure_4(bench: Bench) -> Findings:
         shapes.append({"set": name, "triplets": risk.n_samples, "tasks": risk.n_blocks - 1, "d": risk.size})
         large = risk.n_samples > 300_000
         optimum, certified[name] = reference(risk, "fista", bench.pick(40.0 if large else 10.0, 2.0))
-        limit = bench.pick(8.0 if large else 5.0, 0.6)
-        for number, (part, rows) in enumerate(PARTS):
+        limit = bench.pick(8.0 if large else 5.0, 1.2)
+        for number, (part, rows) in enumerate(bench.pick(PARTS, PARTS[1:])):
             q, m = round(part / BLOCKS * risk.n_blocks), max(1, round(rows / TRIPLETS * risk.n_samples))
             q = max(1, q)
             sizes = {"dspdc": {"rows": m, "blocks": q}, "spdc": {"rows": m}, "sdca": {"rows": m}}

@@ -31,18 +31,18 @@ def objective(algorithm: MatrixAlgorithm, risk: MatrixRisk) -> float:
 
 def matrix_trace(bench: Bench, risk: MatrixRisk, choice: Choice, label: str, role: str, optimum: float, *,
                  seconds: float, most: float = np.inf, threads: int = 1) -> Trace:  # fmt: skip
-    """P after 1, 2, 3, 4, 5, 7, ... iterations, over seconds and eigendecompositions, without those that P costs. It
-    ends after ``most`` iterations, ``seconds``, or below 1e-9."""
+    """P after 1, 2, 3, 4, 5, 7, ... iterations, over seconds and eigendecompositions, without those that P costs; the
+    error is in units of the first one. It ends after ``most`` iterations, ``seconds``, or below 1e-9."""
     begun = time.perf_counter()
     with Workers(threads) as workers, np.errstate(all="ignore"):
-        unit = risk.unit(workers)[0]
         start = risk.start(None, workers)
         assert start.y is not None
         x = start.x.reshape(risk.n_blocks, risk.size, risk.size)
         algorithm = made(risk, choice, workers, x, start.y, bench.seed)
         setup = time.perf_counter() - begun
         spent, moves, more = 0.0, 0, 1
-        rows = [(0, 0.0, 0, (objective(algorithm, risk) - optimum) / unit)]
+        unit = max(objective(algorithm, risk) - optimum, np.finfo(float).tiny)
+        rows = [(0, 0.0, 0, 1.0)]
         while spent < seconds and moves < most:
             begun = time.perf_counter()
             try:

@@ -26,7 +26,7 @@ NOTES = (
     "Rows have length one, so that R = 1, and errors are in units of P(0).",
     "l2 is that of the paper times the n of its set over ours, so that n l2, and with it the conditioning, is the "
     "paper's.",
-    "A pass is n samples, or an iteration of AFG and L-BFGS.",
+    "A pass is n samples, or an iteration of AFG and L-BFGS. Certificates are computed after every pass, on the clock.",
     "As in the paper ASDCA runs for l2 of 1e-6 and less.",
 )
 TO_AN_ACCURACY: dict[str, Any] = {"inner": "accuracy"} if "inner" in AcceleratedSDCA.__dataclass_fields__ else {}
@@ -76,7 +76,7 @@ def figures(bench: Bench) -> Findings:
             if label == "ASDCA" and l2 > 1e-6:
                 continue
             bench.say(f"{title}: {label}")
-            traces.append(bench.solve(problem, method, label, role, optimum, tol=1e-9, seconds=limit, max_epochs=10**6))
+            traces.append(bench.solve(problem, method, label, role, optimum, tol=1e-9, seconds=limit, check_every=1))
         races.append(Race(title, traces, (("epoch", "error"), ("seconds", "error")), "xy", {
             "epoch": "passes over the data", "error": "(P - P*) / P(0)"}))  # fmt: skip
     return Findings(races, numbers={"strengths": list(strengths), "optimum is certified to": certified}, notes=NOTES)
@@ -101,7 +101,7 @@ def synthetic_ridge(bench: Bench) -> Findings:
         optimum, traces = problem.certify(exact).primal, []
         for label, (method, role) in entrants().items():
             bench.say(f"{title}: {label}")
-            traces.append(bench.solve(problem, method, label, role, optimum, tol=1e-9, seconds=limit, max_epochs=10**6))
+            traces.append(bench.solve(problem, method, label, role, optimum, tol=1e-9, seconds=limit, check_every=1))
         races.append(Race(title, traces, (("epoch", "error"), ("seconds", "error")), "xy"))
     notes = (
         "The conference paper has no synthetic data. This experiment is modelled on that of the long version, "
