@@ -48,13 +48,19 @@ def spdc(m: int, p: int) -> Any:
     return SPDC(batch=m) if SPDC.takes_factors else DSPDC(rows=m, columns=p)
 
 
+def formed(factors: Factorised) -> np.ndarray | None:
+    """U V, unless it is too large."""
+    U: Any = factors.U
+    V: Any = factors.V
+    return np.ascontiguousarray(U @ V) if U.shape[0] * V.shape[1] <= FORMED else None
+
+
 def for_rows(factors: Factorised, b: np.ndarray, l2: float, l1: float) -> Problem | None:
     """The problem as SDCA takes it: with rows formed from the factors one by one, or else with U V; None if neither."""
     if CoordinateDescent.takes_factors:
         return ridge(factors, b, l2, l1=l1)
-    if factors.U.shape[0] * factors.V.shape[1] > FORMED:
-        return None
-    return ridge(np.ascontiguousarray(factors.U @ factors.V), b, l2, l1=l1)
+    A = formed(factors)
+    return None if A is None else ridge(A, b, l2, l1=l1)
 
 
 def race(bench: Bench, title: str, factors: Factorised, b: np.ndarray, sizes: tuple[int, int],
@@ -136,8 +142,9 @@ def uneven(bench: Bench) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     """Data of figure 1, formed; then with columns, and with entries, of very different sizes."""
     n, p = bench.pick((5_000, 100), (1_000, 60))
     X, b = sparse_model(n, p, bench.seed)
-    factors = sketch_features(X, 20, seed=bench.seed)
-    yield "figure 1, U V", np.ascontiguousarray(factors.U @ factors.V), b
+    A = formed(sketch_features(X, 20, seed=bench.seed))
+    assert A is not None
+    yield "figure 1, U V", A, b
     yield "gaussian", X, b
     yield "columns of size 1 / j", X / np.arange(1, p + 1), b
     rng = np.random.default_rng(bench.seed)

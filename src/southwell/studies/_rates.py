@@ -25,6 +25,7 @@ class Small:
     """A problem with uneven rows, and its saddle point."""
 
     problem: Problem
+    A: np.ndarray
 
     @classmethod
     def of(cls, loss: str, l2: float, n: int, d: int, seed: int = 0) -> Small:
@@ -33,7 +34,7 @@ class Small:
         A = 0.5 * rng.normal(size=(n, d)) * rng.uniform(0.4, 1.5, (n, 1))
         margins = A @ rng.normal(size=d) + 0.3 * rng.normal(size=n)
         b = margins if loss == "squared" else np.where(margins >= 0, 1.0, -1.0)
-        return cls(Problem(A, b, loss, ElasticNet(0.02, l2)))
+        return cls(Problem(A, b, loss, ElasticNet(0.02, l2)), A)
 
     @property
     def n(self) -> int:
@@ -52,15 +53,11 @@ class Small:
         return float(1 / self.problem.loss.smoothness)
 
     @cached_property
-    def A(self) -> np.ndarray:
-        return np.asarray(self.problem.data.rows, dtype=float)
-
-    @cached_property
     def norms(self) -> np.ndarray:
         return np.asarray(np.linalg.norm(self.A, axis=1))
 
     @cached_property
-    def parts(self) -> tuple[Any, ...]:
+    def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any, Any]:
         """A, b, s, loss and penalty, as the references take them."""
         net = reference.ElasticNet.of(self.problem.penalty, self.d)
         return self.A, self.problem.targets, self.problem.weights, self.problem.loss, net
@@ -97,6 +94,6 @@ def all_draws(choices: Sequence[Any], moves: int, run: Callable[[tuple[Any, ...]
     return [run(drawn) for drawn in product(choices, repeat=moves)]
 
 
-def all_shares(probabilities: Sequence[float], moves: int) -> np.ndarray:
+def all_shares(probabilities: np.ndarray, moves: int) -> np.ndarray:
     """The probability of each of these sequences."""
     return np.array([np.prod(drawn) for drawn in product(probabilities, repeat=moves)])

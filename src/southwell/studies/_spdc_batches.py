@@ -106,7 +106,8 @@ def costs(bench: Bench) -> Findings:
     """Section 4: microseconds an iteration as features, or as entries of a row, double."""
     n = bench.pick(20_000, 4_000)
     penalties = {"l2": 0.0, "l1 + l2": 1e-5}
-    by_features, by_entries = [], []
+    by_features: list[dict[str, Any]] = []
+    by_entries: list[dict[str, Any]] = []
     cases = [(d, 50) for d in (25_000, 50_000, 100_000, 200_000)] + [(50_000, k) for k in (12, 25, 50, 100, 200)]
     for number, (d, k) in enumerate(cases):
         bench.say(f"an iteration of SPDC, {d} features, {k} entries a row")
