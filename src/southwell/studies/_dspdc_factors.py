@@ -106,7 +106,7 @@ def figure_1(bench: Bench) -> Findings:
         factors = sketch_features(X, k, seed=bench.seed)
         for penalty in PENALTIES:
             title = f"n = {n}, p = {p}, d = {k}, l2 = {penalty[1]:g}"
-            races.append(race(bench, title, factors, b, (1, q), penalty, bench.pick(5.0, 0.8)))
+            races.append(race(bench, title, factors, b, (1, q), penalty, bench.pick(3.0, 0.8)))
     return Findings(races, notes=NOTES)
 
 
@@ -116,7 +116,7 @@ def figure_2(bench: Bench) -> Findings:
     for name, (m, q) in SETS.items():
         A, b = bench.data(name, binary=True, unit_rows=True, rows=most, instead="synthetic")
         factors = sketch_features(A, 20, seed=bench.seed)
-        races.append(race(bench, name, factors, b, (m, q), (1e-4, 1e-2), bench.pick(12.0, 1.5)))
+        races.append(race(bench, name, factors, b, (m, q), (1e-4, 1e-2), bench.pick(9.0, 1.5)))
     notes = (
         "The paper does not print m and q of figure 2; ours are near divisors of n and p, and about equal.",
         "Rows have length one before the projection.",
@@ -157,7 +157,7 @@ def uneven(bench: Bench) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
 def scales(bench: Bench) -> Findings:
     """Lambda: the bound ("safe") against the paper's m q R^2 / p ("usual")."""
     rows: list[dict[str, Any]] = []
-    limit, target = bench.pick(5.0, 0.7), 1e-6
+    limit, target = bench.pick(2.0, 0.7), 1e-6
     for name, A, b in uneven(bench):
         problem, rng = ridge(A, b, 1e-2, l1=1e-3), np.random.default_rng(bench.seed)
         best = quietly(problem, tol=1e-11)
