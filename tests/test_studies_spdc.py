@@ -59,7 +59,7 @@ def test_lead_leaves_out_targets_that_both_meet_at_once():
 @pytest.mark.parametrize(
     ("name", "l2", "good", "bad"),
     [
-        ("S1", 1e-4, {}, {"L-BFGS": 11}),
+        ("S1", 1e-4, {}, {"L-BFGS": 11, "AFG": 15}),
         ("S2", 1e-8, {"L-BFGS": 20}, {}),
         ("S3", 1e-4, {}, {"SAG": 50}),
         ("S4", 1e-8, {"SAG": 500, "SDCA": NEVER}, {}),
