@@ -115,6 +115,23 @@ def test_what_was_found_with_the_papers_data_is_kept_when_their_files_are_gone(t
         assert run.newer("rcv1", "stand-in") == (now == "paper")
 
 
+def test_files_that_are_missing_are_told_once_with_what_was_used(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(runner.datasets, "folders", lambda first=None: [] if first is None else [first])
+
+    def both(bench):
+        bench.data("rcv1", rows=30)
+        return Findings()
+
+    known = toy_studies.registry(
+        *(Study(name, "dgpd", "It needs data", "here", both) for name in ("toy-first", "toy-second"))
+    )
+    (tmp_path / "empty").mkdir()
+    assert reproduce(known, "--data", tmp_path / "empty", "--out", tmp_path / "out") == 0
+    told = capsys.readouterr().out
+    assert told.count(str(tmp_path / "empty")) == told.count("No file of rcv1 (rcv1 or rcv1_train.binary)") == 1
+    assert store.read(tmp_path / "out" / "traces" / "toy-first.json").sources[0].kind == "synthetic"
+
+
 def test_a_study_that_raises_is_told_and_the_others_go_on(tmp_path, capsys):
     known = toy_studies.registry(raising(ValueError("no such thing")), toy_studies.SECOND)
     assert reproduce(known, "--out", tmp_path) == 1

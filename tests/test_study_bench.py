@@ -1,6 +1,7 @@
 """How studies measure methods, and what the papers' modules must hold."""
 
 import re
+from importlib import import_module
 from importlib.util import find_spec
 
 import numpy as np
@@ -109,6 +110,14 @@ def test_claims_name_studies_that_exist():
     for name, study in known.studies.items():
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name) and study.paper in PAPERS
         assert name not in PAPERS
+
+
+def test_names_of_studies_differ():
+    modules = [
+        import_module(f"southwell.studies.{paper}") for paper in PAPERS if find_spec(f"southwell.studies.{paper}")
+    ]
+    names = [study.name for module in modules for study in module.STUDIES]
+    assert len(set(names)) == len(names) == len(registry().studies)
 
 
 def test_misprints_are_of_known_papers():

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -103,8 +104,9 @@ def test_without_a_file_other_data_stand_in_and_then_generated_ones(alone):
     for name in ("rcv1", "rcv1*"):
         assert datasets.kind(name) == "stand-in"
         told = datasets.instead_of(datasets.load(name)[2])
-        assert "looked for rcv1 or rcv1_train.binary" in told and str(alone) in told and "20news instead" in told
-    with pytest.raises(datasets.Missing, match=r"No file of rcv1 was found: rcv1 or rcv1_train\.binary"):
+        assert "(rcv1 or rcv1_train.binary)" in told and "20news instead" in told
+    assert str(alone) in datasets.searched() and ".bz2" in datasets.searched()
+    with pytest.raises(datasets.Missing, match=r"No file of rcv1 was found \(rcv1 or rcv1_train\.binary\)"):
         datasets.load("rcv1", instead="nothing")
 
 
@@ -218,3 +220,12 @@ def test_zipf_frequencies_fall_like_a_power():
     seen = np.bincount(ranks, minlength=1_000) / ranks.size
     expected = (np.arange(1_000) + 10.5) ** -1.1
     np.testing.assert_allclose(seen[:200], (expected / expected.sum())[:200], rtol=0.25)
+
+
+@pytest.mark.parametrize("name", [name for name, known in DATA.items() if not known.ours])
+def test_the_documentation_lists_every_set(name):
+    page = (Path(__file__).resolve().parents[1] / "docs" / "reproduce.md").read_text("utf-8")
+    row = next(line for line in page.splitlines() if line.startswith(f"| `{name}` |"))
+    rows, columns = DATA[name].shape
+    assert f"{DATA[name].n_train or rows:,} x {columns:,}" in row
+    assert any(f"`{file}`" in row for file in (*DATA[name].files, name))

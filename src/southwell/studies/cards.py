@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
@@ -14,6 +15,7 @@ from .findings import Findings, Race, Source, Table
 from .store import Record
 from .study import Claim, Study, Verdict
 
+SHORT = 26  # letters of a cell that is not broken into lines
 FIGURES = 3  # of a study are shown at once; the others when asked for
 KINDS = {"paper": "the paper's data", "stand-in": "stand-in", "synthetic": "synthetic"}
 
@@ -22,7 +24,7 @@ def judged(claim: Claim, findings: Mapping[str, Findings]) -> tuple[Verdict, str
     """The verdict on a claim, and the error of its ``judge`` if that raised."""
     lacking = [name for name in claim.studies if name not in findings]
     if lacking:
-        return Verdict("cannot tell", f"Not run here: southwell reproduce {' '.join(lacking)}"), ""
+        return Verdict("cannot tell", f"not run: southwell reproduce {' '.join(lacking)}"), ""
     try:
         verdict = claim.judge({name: findings[name] for name in claim.studies})
         if not isinstance(verdict, Verdict):
@@ -78,11 +80,18 @@ def study_part(study: Study, record: Record) -> str:
     notes = "".join(f"<li>{escape(note)}</li>" for note in found.notes)
     figures = [figure(race) for race in found.races]
     shown, hidden = figures[:FIGURES], figures[FIGURES:]
-    return "\n".join([
-        f'<section id="study-{escape(study.name)}">', f"<h4>{escape(study.title)} ({escape(study.where)})</h4>",
-        f"<dl>{listed}</dl>", *([f"<ul>{notes}</ul>"] if notes else []), *map(table, found.tables), *shown,
-        *([f"<details><summary>{len(hidden)} more</summary>", *hidden, "</details>"] if hidden else []), "</section>",
-    ])  # fmt: skip
+    more = f"<details><summary>{len(hidden)} more figures</summary>{''.join(hidden)}</details>" if hidden else ""
+    parts = [
+        f'<section id="study-{escape(study.name)}">',
+        f"<h4>{escape(study.title)} ({escape(study.where)})</h4>",
+        f"<dl>{listed}</dl>",
+        f"<ul>{notes}</ul>" if notes else "",
+        *map(table, found.tables),
+        *shown,
+        more,
+        "</section>",
+    ]
+    return "\n".join(part for part in parts if part)
 
 
 def source_line(source: Source) -> str:
@@ -111,14 +120,20 @@ def table(given: Table) -> str:
 
 def scrolling(label: str, heads: Mapping[str, bool], rows: Iterable[Sequence[str]]) -> str:
     """A table that scrolls where it is too wide, of cells in HTML; ``heads`` says which columns are numbers."""
-    kinds = [' class="number"' if numeric else "" for numeric in heads.values()]
+    rows = [list(row) for row in rows]
+    short = [all(len(row[k]) <= SHORT for row in rows) for k in range(len(heads))]
+    kinds = [
+        ' class="number"' if numeric else ' class="short"' if brief else ""
+        for numeric, brief in zip(heads.values(), short, strict=True)
+    ]
 
     def line(tag: str, cells: Iterable[str]) -> str:
         ended = tag.split(" ")[0]
         held = "".join(f"<{tag}{kind}>{each}</{ended}>" for kind, each in zip(kinds, cells, strict=True))
         return f"<tr>{held}</tr>"
 
-    head, body = line('th scope="col"', heads), "".join(line("td", row) for row in rows)
+    unbroken = (re.sub(r"(\de)-(\d)", "\\1\N{NON-BREAKING HYPHEN}\\2", name) for name in heads)  # 1e-6
+    head, body = line('th scope="col"', unbroken), "".join(line("td", row) for row in rows)
     inner = f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
     return f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(label)}">{inner}</div>'
 

@@ -27,6 +27,7 @@ from .findings import Source
 
 ENDINGS = (".npz", "", ".bz2", ".xz", ".gz", ".svm", ".svm.bz2", ".libsvm", ".txt")
 INSTEAD = ("stand-in", "synthetic", "nothing")
+FORMATS = "as .npz or in LIBSVM's format, plain or compressed (.bz2, .xz, .gz)"
 PARTS = ("train", "test", "all")
 
 
@@ -96,7 +97,8 @@ def load(
     if binary:
         y = _signs(y, loaded.classes)
     A = _prepared(A, standardise, unit_rows, name)
-    return A, y, Source(name, loaded.kind, tuple(map(int, A.shape)), loaded.note, digest(A, y))
+    note = loaded.note + ("; its test part" if part == "test" else "")
+    return A, y, Source(name, loaded.kind, tuple(map(int, A.shape)), note, digest(A, y))
 
 
 def _loaded(name: str, folder: Path | None, seed: int, instead: str, sizes: tuple[int | None, int | None]) -> Loaded:
@@ -114,7 +116,7 @@ def _loaded(name: str, folder: Path | None, seed: int, instead: str, sizes: tupl
     if known is None:
         raise unknown("data set", name, DATA, f"{', '.join(DATA)}, or the name of a file in {_places(folder)}")
     if instead == "nothing":
-        raise Missing(f"No file of {name} was found: {_asked(name)} in {_places(folder)}.")
+        raise Missing(f"No file of {name} was found ({_names(name)}). {searched(folder)}")
     other = known.stand_in
     if instead == "stand-in" and other and (other in SHIPPED or find(other, folder)[0] is not None):
         stood = _loaded(other, folder, seed, "nothing", sizes)
@@ -161,13 +163,17 @@ def kind(name: str, folder: Path | None = None) -> str:
     return "stand-in" if other and (other in SHIPPED or find(other, folder)[0] is not None) else "synthetic"
 
 
-def instead_of(source: Source, folder: Path | None = None) -> str:
-    """What was looked for and what stood in, if it was not a paper's own data; else nothing."""
+def instead_of(source: Source) -> str:
+    """What was looked for and what was used, if it was not a paper's own data; else nothing."""
     known = DATA.get(source.name)
     if known is None or known.ours or source.kind == "paper":
         return ""
-    asked = _asked(known.of or source.name)
-    return f"No file of {source.name}: looked for {asked} in {_places(folder)}. Used: {source.note}."
+    return f"No file of {source.name} ({_names(known.of or source.name)}). Used: {source.note}."
+
+
+def searched(folder: Path | None = None) -> str:
+    """Where files are looked for, and in which formats."""
+    return f"Data files are looked for in {_places(folder)}, {FORMATS}."
 
 
 def _first(stems: tuple[str, ...], folder: Path | None) -> Path | None:
@@ -175,9 +181,8 @@ def _first(stems: tuple[str, ...], folder: Path | None) -> Path | None:
     return next((path for path in paths if path.is_file()), None)
 
 
-def _asked(name: str) -> str:
-    stems = (name, *DATA[name].files)
-    return f"{' or '.join(stems)} (.npz, or LIBSVM's format, plain or .bz2, .xz, .gz)"
+def _names(name: str) -> str:
+    return " or ".join((name, *DATA[name].files))
 
 
 def _places(folder: Path | None) -> str:

@@ -135,8 +135,13 @@ def _each(values: Iterable[str]) -> str:
 
 
 def misprints() -> str:
-    """What does not hold as printed."""
-    rows = ([escape(text) for text in (PAPERS[m.paper].short, m.where, m.printed, m.correct)] for m in MISPRINTS)
-    heads = dict.fromkeys(("paper", "where", "as printed", "what holds"), False)
-    title = "Misprints, and theorems that fail as printed"
-    return f'<section id="misprints"><h2>{title}</h2>{scrolling(title, heads, rows)}</section>'
+    """What does not hold as printed, by paper."""
+    parts = ['<section id="misprints">', "<h2>Misprints, and theorems that fail as printed</h2>"]
+    for key, paper in PAPERS.items():
+        items = "".join(
+            f"<li><b>{escape(m.where.capitalize())}.</b> Printed: {escape(m.printed)}. "
+            f"What holds: {escape(m.correct)}.</li>"
+            for m in MISPRINTS if m.paper == key
+        )  # fmt: skip
+        parts.append(f"<h3>{escape(paper.short)}</h3><ul>{items}</ul>")
+    return "\n".join([*parts, "</section>"])

@@ -97,9 +97,9 @@ class Runner:
 
     def tell(self, record: Record) -> None:
         """Which data of the papers were not found, and what stood in; once each."""
-        for source in record.sources:
-            words = datasets.instead_of(source, self.folder)
-            if words and words not in self.told:
+        missed = [words for source in record.sources if (words := datasets.instead_of(source))]
+        for words in (datasets.searched(self.folder), *missed) if missed else ():
+            if words not in self.told:
                 self.told.add(words)
                 self.progress.line(f"  {words}")
 

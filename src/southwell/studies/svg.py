@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from html import escape
 
@@ -11,7 +12,7 @@ from .axes import Axis
 from .findings import Race, Trace
 
 WIDTH, HEIGHT = 460, 300
-LEFT, RIGHT, TOP, BOTTOM = 64, 14, 12, 46
+LEFT, RIGHT, TOP, BOTTOM = 66, 14, 12, 50
 COLOURS, MARKS = 8, 7  # no common divisor, so that 56 curves differ
 NAMES = {
     "epoch": "epochs", "passes": "passes over the data", "moves": "coordinate moves", "seconds": "seconds",
@@ -39,8 +40,8 @@ def panel(race: Race, x: str, y: str) -> str:
     parts = [
         f'<svg class="plot" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(told)}">',
         f"<title>{escape(told)}</title>", *_frame(across, up),
-        _centred(f'x="{(LEFT + WIDTH - RIGHT) / 2:g}" y="{HEIGHT - 8}"', below),
-        _centred(f'transform="translate(15 {(TOP + HEIGHT - BOTTOM) / 2:g}) rotate(-90)"', beside),
+        *_lines(below, 50, f"translate({(LEFT + WIDTH - RIGHT) / 2:g} {HEIGHT - 14})"),
+        *_lines(beside, 32, f"translate(13 {(TOP + HEIGHT - BOTTOM) / 2:g}) rotate(-90)"),
         *curves, "</svg>",
     ]  # fmt: skip
     return "\n".join(part for part in parts if part)
@@ -109,8 +110,14 @@ def _frame(across: Axis, up: Axis) -> list[str]:
     return parts
 
 
-def _centred(where: str, text: str) -> str:
-    return f'<text class="name" {where} text-anchor="middle">{escape(text)}</text>'
+def _lines(text: str, wide: int, place: str) -> list[str]:
+    """The name of an axis, in two lines if it is longer than ``wide``."""
+    lines = textwrap.wrap(text, wide, max_lines=2, placeholder=" ...")
+    first = -7 * (len(lines) - 1)
+    return [
+        f'<text class="name" transform="{place}" y="{first + 14 * k}" text-anchor="middle">{escape(line)}</text>'
+        for k, line in enumerate(lines)
+    ]
 
 
 def _name(race: Race, column: str) -> str:
