@@ -12,7 +12,7 @@ import time
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
-from _metric_risk import markdown
+from _timing import markdown
 from southwell.metric import LargeMarginNearestNeighbor
 from southwell.testing import datasets
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from _metric_risk import markdown
+from _timing import markdown
 from memory import peak_kilobytes
 
 CASES = {

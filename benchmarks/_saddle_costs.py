@@ -12,71 +12,13 @@ import memory
 import southwell as sw
 from _dgpd_study import sets
 from _timing import best, table
-from southwell.methods import DGPD, DSPDC, SAGA, SPDC, Start
+from southwell.methods import DGPD, Start
 from southwell.testing import datasets
 
 
-def per_iteration(problem: sw.Problem, method, iterations: int) -> float:
-    """Seconds an iteration, measured without certificates."""
-    algorithm = method.prepare(problem, Start(np.zeros(problem.n_features)), 0).algorithm
-    algorithm.lead(iterations)
-    return best(lambda: algorithm.lead(iterations), 5) / iterations
-
-
-def per_row(problem: sw.Problem, method) -> float:
-    """Seconds a row, from whole epochs, which can prefetch the next rows."""
-
-    def run(epochs: int):
-        sw.solve(problem, method=method, tol=0.0, max_epochs=epochs, check_every=10**6)
-
-    run(1)  # layouts and norms
-    return (best(lambda: run(10), 5) - best(lambda: run(2), 5)) / 8 / problem.n_samples
-
-
 def costs(out, quick: bool) -> None:
-    incremental()
-    doubly_stochastic()
     active_sets(quick)
     classes(quick)
-
-
-def incremental() -> None:
-    print("\nAn iteration of SPDC and SAGA with 50 entries a row: microseconds, and against half as many features.")
-    rows, last = [], {}
-    for d in (25_000, 50_000, 100_000, 200_000):
-        rng = np.random.default_rng(0)
-        n, k = 20_000, 50
-        A = sp.csr_array((rng.normal(size=n * k), rng.integers(0, d, n * k), np.arange(0, n * k + 1, k)), shape=(n, d))
-        b = np.where(rng.random(n) < 0.5, 1.0, -1.0)
-        row = {"features": d}
-        for label, l1, method in (("SPDC l2", 0.0, SPDC()), ("SPDC l1+l2", 1e-5, SPDC()), ("SAGA l1+l2", 1e-5, SAGA())):
-            problem = sw.Problem(A, b, "smooth_hinge", sw.penalties.ElasticNet(l1, 1e-4))
-            seconds = per_row(problem, method)
-            row[label] = (
-                f"{1e6 * seconds:.2f} ({seconds / last[label]:.2f})" if label in last else f"{1e6 * seconds:.2f}"
-            )
-            last[label] = seconds
-        rows.append(row)
-    print(table(rows), flush=True)
-
-
-def doubly_stochastic() -> None:
-    print(
-        "\nAn iteration of DSPDC on A = U V, inner size 50, 1 row and 20 columns: microseconds, and against half n, d."
-    )
-    rows, last = [], None
-    for n, d in ((10_000, 2_000), (20_000, 4_000), (40_000, 8_000), (80_000, 16_000)):
-        rng = np.random.default_rng(0)
-        factors = sw.Factorised(rng.normal(size=(n, 50)), rng.normal(size=(50, d)) / 50)
-        problem = sw.Problem(
-            factors, np.where(rng.random(n) < 0.5, 1.0, -1.0), "smooth_hinge", sw.penalties.ElasticNet(1e-4, 1e-3)
-        )
-        seconds = per_iteration(problem, DSPDC(rows=1, columns=20), 50_000)
-        rows.append(
-            {"n": n, "d": d, "microseconds": f"{1e6 * seconds:.2f}", "ratio": f"{seconds / last:.2f}" if last else ""}
-        )
-        last = seconds
-    print(table(rows), flush=True)
 
 
 def active_sets(quick: bool) -> None:

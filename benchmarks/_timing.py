@@ -38,3 +38,10 @@ def table(rows: list[dict[str, object]]) -> str:
     cells = [names] + [[str(row[name]) for name in names] for row in rows]
     widths = [max(len(line[k]) for line in cells) for k in range(len(names))]
     return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in cells)
+
+
+def markdown(rows: list[dict[str, object]]) -> str:
+    """Rows as a Markdown table."""
+    names = list(rows[0])
+    lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
+    return "\n".join(lines + ["| " + " | ".join(str(row[name]) for name in names) + " |" for row in rows])
