@@ -1,0 +1,44 @@
+"""Rigorous bounds against answers in rational arithmetic, where sums and projections round as badly as they can."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import southwell as sw
+
+
+@pytest.mark.parametrize("large", [1, 2, 4, 8, 16])
+def test_a_sum_that_loses_all_small_terms_is_bounded_from_above(large):
+    # Each small term is less than half a unit in the last place of one, so a plain sum that begins with ones drops it.
+    b = np.full(64, 0.99 * 2.0**-53)
+    b[:large] = 1.0
+    problem = sw.Problem(np.ones((64, 1)), b, sw.losses.Quantile(0.5), sw.penalties.ElasticNet(1.0))
+    bound = problem.certify(np.zeros(1), rigorous=True).primal
+    assert Fraction(bound) >= sum(map(Fraction, b.tolist())) / 128
+
+
+@pytest.mark.parametrize("distance", [1e-3, 1e-5, 1e-7])
+@pytest.mark.filterwarnings("ignore::southwell.ConvergenceWarning")
+def test_the_bound_of_tasks_without_a_penalty_counts_the_slopes_of_every_task(distance):
+    """The first task is solved exactly. Nearly equal columns amplify the rounding of the slopes of the second one."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        u, v = rng.normal(size=6), rng.normal(size=6)
+        A, b = np.c_[u, u + distance * v], rng.normal(size=6)
+        problem = sw.BlockProblem(A, np.c_[np.zeros(6), b], "squared", sw.penalties.ElasticNet(0.0))
+        bound = sw.solve(problem, tol=1e-9, max_epochs=200).prove().dual
+        assert Fraction(bound) <= least_squares(A, b)
+
+
+def least_squares(A, b) -> Fraction:
+    """Half the least mean squared residual over two columns, exactly."""
+    u, v, t = (list(map(Fraction, column.tolist())) for column in (A[:, 0], A[:, 1], b))
+
+    def dot(p, q):
+        return sum(x * y for x, y in zip(p, q, strict=True))
+
+    determinant = dot(u, u) * dot(v, v) - dot(u, v) ** 2
+    x = (dot(v, v) * dot(u, t) - dot(u, v) * dot(v, t)) / determinant
+    y = (dot(u, u) * dot(v, t) - dot(u, v) * dot(u, t)) / determinant
+    return (dot(t, t) - x * dot(u, t) - y * dot(v, t)) / (2 * len(b))
