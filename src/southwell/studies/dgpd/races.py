@@ -66,7 +66,7 @@ def _races(bench: Bench, size: Size, settings: Any, seconds: float, notes: tuple
 
 
 def table_2(bench: Bench) -> Findings:
-    """Means over classes of the nonzeros of x and y, at l1 = 0.1, l2 = 0.01; and seconds on single classes of sector."""
+    """Nonzeros of x and y at l1 = 0.1, l2 = 0.01, means over classes; and seconds on single classes of sector."""
     rows, means = [], {}
     seconds = bench.pick(4.0, 1.5)
     compared: dict[str, list[float]] = {label: [] for label in (PAPERS_ORDER, OURS, "dual RCD")}

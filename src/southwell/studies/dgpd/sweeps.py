@@ -33,8 +33,9 @@ def strengths(bench: Bench) -> Findings:
             bench.say(f"l1 {l1:.3g}, l2 {l2:.3g}")
             stated = strength(problem, l1, l2)
             best = bench.optimum(stated, tol=1e-9, seconds=5 * seconds)
-            row = {"l1": l1, "l2": l2, "nonzeros of x": int(best.nonzeros), "nonzeros of y": int(np.count_nonzero(best.y)),
-                   "balanced error": _balanced(A @ best.x, problem.targets)}  # fmt: skip
+            row = {"l1": l1, "l2": l2, "nonzeros of x": int(best.nonzeros)}
+            row["nonzeros of y"] = int(np.count_nonzero(best.y))
+            row["balanced error"] = _balanced(A @ best.x, problem.targets)
             for label in COMPARED:
                 role, method = METHODS[label]
                 trace = bench.solve(
@@ -80,7 +81,7 @@ def costs(bench: Bench) -> Findings:
 
 
 def planted(n: int, d: int, s: int, ratio: float, seed: int) -> tuple[Problem, np.ndarray, int]:
-    """Dense data with rows of length one, squared loss, about s nonzeros and kappa / n = ratio; A, and the nonzeros found."""
+    """Squared loss on dense rows of length one, about s nonzeros, kappa / n = ratio; A; the nonzeros of the answer."""
     rng = np.random.default_rng(seed)
     A = rng.normal(size=(n, d))
     A /= np.linalg.norm(A, axis=1)[:, None]
@@ -111,7 +112,7 @@ def _algorithm(problem: Problem) -> Any:
 
 
 def _iterations(problem: Problem, A: np.ndarray, seconds: float) -> tuple[float, int]:
-    """Iterations to a relative gap of 1e-3, infinite if they take longer; and the most x_j that differed from xbar_j."""
+    """Iterations to a relative gap of 1e-3, infinite if they take longer; and the most x_j unlike xbar_j."""
     algorithm, done, widest, begun = _algorithm(problem), 0, 0, time.perf_counter()
     penalty, n = problem.penalty, problem.n_samples
     unit = problem.certify(np.zeros(problem.n_features)).primal

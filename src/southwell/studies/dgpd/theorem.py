@@ -18,8 +18,8 @@ SIZES = (0.01, 0.3, 1.0, 3.0)  # of the entries of A
 
 
 def theorem(bench: Bench) -> Findings:
-    """The largest Delta(t + 1) / Delta(t) over the factor that (15) promises, with the constants of (16) and of (27), and
-    over the factor of the corrected proof."""
+    """The largest Delta(t + 1) / Delta(t) over the factor that (15) promises, with the constants of (16) and of (27),
+    and over the factor of the corrected proof."""
     rows: list[dict[str, Any]] = []
     for name in ("squared", "smooth_hinge", "logistic"):
         for size in SIZES:

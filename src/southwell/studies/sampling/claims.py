@@ -142,7 +142,8 @@ def _theorems(found: Mapping[str, Findings]) -> Verdict:
     held = [excess < 1e-9, ratios["3.3"] <= 1 + 1e-9, ratios["3.7"] <= 1 + 1e-9]
     return Verdict(
         outcome(held),
-        f"Lemma 3.1: the left side of (5) exceeds the right by at most {excess:.1e} of O_A. Over all draws of the first "
+        f"Lemma 3.1: the left side of (5) exceeds the right by at most {excess:.1e} of O_A. Over all draws of the "
+        f"first "
         f"{numbers['steps']} moves on {numbers['problems']} random problems of each kind the error is at most "
         f"{shown(ratios['3.3'])} of the bound of theorem 3.3 and {shown(ratios['3.7'])} of that of theorem 3.7.",
     )
@@ -159,21 +160,26 @@ CLAIMS = (
            "both data sets.", (FIGURES,), _importance_on_lasso, _RCV1),
     _claim("A2", "section 5, figure 1", "On the SVM, importance sampling is worse than uniform sampling.", (FIGURES,),
            _importance_on_svm),
-    _claim("A3", "section 5, figures 1 and 2", "gap-per-epoch significantly outperforms uniform and importance sampling, "
+    _claim("A3", "section 5, figures 1 and 2", "gap-per-epoch significantly outperforms uniform and importance "
+           "sampling, "
            "in epochs and in vector operations.", (FIGURES,), _total_cost, _RCV1),
     _claim("A4", "section 5, figure 1", "Per epoch, all rules that adapt at every step outperform the fixed ones.",
            (FIGURES,), _adaptive_ahead, _RCV1),
-    _claim("A5", "section 5, figure 1", "Among the rules that adapt at every step, ada-gap converges fastest per epoch, in "
+    _claim("A5", "section 5, figure 1", "Among the rules that adapt at every step, ada-gap converges fastest per "
+           "epoch, in "
            "suboptimality and in the gap.", (FIGURES,), _gap_first, _RCV1),
-    _claim("A6", "section 4.3, table 1", "Rules that adapt at every step are too expensive: an epoch costs n passes over "
+    _claim("A6", "section 4.3, table 1", "Rules that adapt at every step are too expensive: an epoch costs n passes "
+           "over "
            "the data.", (FIGURES, COSTS), _dear,
            "Judged on scores that follow every move, which the paper does not have; its own cost is given beside it."),
     _claim("A7", "section 5, figure 1", "On rcv1* the rules come in the same order as on mushrooms.", (FIGURES,),
            _subsampled, _RCV1),
-    _claim("A8", "appendix C, figures 3 and 4", "On the whole of rcv1 the rules that stay for an epoch come in the same "
+    _claim("A8", "appendix C, figures 3 and 4", "On the whole of rcv1 the rules that stay for an epoch come in the "
+           "same "
            "order as on the small sets.", (LARGE,), _large,
            _RCV1 + " The paper has no sentence on these figures; those of section 5 are taken for them."),
     _claim("A9", "sections 3.1 and 3.2", "Lemma 3.1 and the rates (9) of theorem 3.3 and (12) of theorem 3.7.", (LAWS,),
-           _theorems, "The bounds (10) and (11) on the number of iterations are not tried: they need many more draws than "
+           _theorems, "The bounds (10) and (11) on the number of iterations are not tried: they need many more draws "
+            "than "
            "can be enumerated."),
 )  # fmt: skip

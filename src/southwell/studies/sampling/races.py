@@ -2,8 +2,8 @@
 
 Coordinates are features for the Lasso and samples for the SVM, as in the paper. An epoch is as many moves as there are
 coordinates. ``operations`` counts as the paper's figure 2 does: a vector operation for each move, and one for each
-coordinate whenever all scores are computed, in units of the number of coordinates. ``passes`` are stored entries read or
-written by this implementation, whose scores follow every move, over the number of stored entries.
+coordinate whenever all scores are computed, in units of the number of coordinates. ``passes`` are stored entries read
+or written by this implementation, whose scores follow every move, over the number of stored entries.
 """
 
 from __future__ import annotations
@@ -69,10 +69,10 @@ def quietly(*args: Any, **options: Any) -> Result:
 
 
 def lasso(A: Any, b: np.ndarray, strength: float) -> tuple[Problem, float]:
-    """The Lasso with the paper's lambda, and the share of features in its support, which the paper has between 10 and 15 %.
+    """The Lasso with the paper's lambda, and the share of features in its support, in the paper 10 to 15 %.
 
-    (20) has neither 1/2 nor 1/n. Per sample it is our problem with l1 = lambda/2; with a half, l1 = lambda. The first of
-    these with such a support is taken, else the l1 on a grid that comes nearest.
+    (20) has neither 1/2 nor 1/n. Per sample it is our problem with l1 = lambda/2; with a half, l1 = lambda. The first
+    of these with such a support is taken, else the l1 on a grid that comes nearest.
     """
     at, found = Problem(A, b), []
     for l1 in (strength / 2, strength, *np.geomspace(0.5, 1e-3, 20) * lambda_max(A, b)):
