@@ -20,11 +20,11 @@ class Trace:
     label : str
         The name of the method in the legend.
     role : {"paper", "ours", "baseline"}
-        "paper" is the algorithm as printed (a solid line), "ours" a variant of it (dashed), "baseline" a method that the
-        paper compares with (thin).
+        "paper" is the algorithm as printed (a solid line), "ours" a variant of it (dashed), "baseline" a method that
+        the paper compares with (thin).
     columns : dict of arrays
-        For example ``epoch``, ``passes``, ``moves``, ``seconds``; ``error``, the suboptimality of the best point so far;
-        ``latest``, that of the latest point; ``gap``.
+        For example ``epoch``, ``passes``, ``moves``, ``seconds``; ``error``, the suboptimality of the best point so
+        far; ``latest``, that of the latest point; ``gap``.
     setup : float
         Seconds before the first move (a clustering, an index). They are not in ``seconds``.
     """

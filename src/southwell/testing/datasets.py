@@ -15,12 +15,17 @@ import numpy as np
 import scipy.sparse as sp
 
 
+def folders(first: Path | None = None) -> list[Path]:
+    """Where data files are looked for: ``first``, if given, then the other places."""
+    places = [first, os.environ.get("SOUTHWELL_DATA") or None, Path.cwd() / ".." / "shared" / "data"]
+    places += [parent.parent / "shared" / "data" for parent in Path(__file__).resolve().parents]
+    return [Path(place) for place in places if place is not None and Path(place).is_dir()]
+
+
 def find(name: str) -> Path | None:
     """The file of a data set, or None."""
     name = "20news_counts" if name == "20news" else name
-    folders = [os.environ.get("SOUTHWELL_DATA"), Path.cwd() / ".." / "shared" / "data"]
-    folders += [parent.parent / "shared" / "data" for parent in Path(__file__).resolve().parents]
-    paths = (Path(folder) / f"{name}.npz" for folder in folders if folder)
+    paths = (folder / f"{name}.npz" for folder in folders())
     return next((path for path in paths if path.is_file()), None)
 
 
