@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -14,75 +14,57 @@ from .races import EACH_STEP, FIXED, TARGETS
 PAPER = "sampling"
 FIGURES, LARGE, COSTS, LAWS = "sampling-figures", "sampling-rcv1", "sampling-costs", "sampling-theorems"
 RAW = ("Lasso, mushrooms", "Lasso, rcv1*", "SVM, ionosphere")
-ADAPTIVE = EACH_STEP
 UNITS = {"epoch": "epochs", "operations": "operations", "seconds": "seconds"}
 
 
-def compared(race: Race, first: str, second: str, unit: str = "epoch", error: str = "gap") -> list[tuple[bool, str]]:
-    """Whether ``first`` reaches each target in less than ``second``, and both figures in words.
-
-    A target that neither reached says nothing, and is left out.
-    """
-    found = []
-    for target in TARGETS:
-        a, b = race.reached(first, target, unit, error), race.reached(second, target, unit, error)
-        if min(a, b) < np.inf:
-            found.append((a < b, f"{shown(a)} against {shown(b)} to {target:g}"))
-    return found
+def compared(race: Race, first: str, second: str, unit: str, error: str) -> list[bool]:
+    """Whether ``first`` reaches each target in less than ``second``. Ties, and targets that neither
+    reached, tell nothing and are left out."""
+    pairs = [[race.reached(rule, target, unit, error) for rule in (first, second)] for target in TARGETS]
+    return [a < b for a, b in pairs if a != b]
 
 
 def _races(findings: Findings, titles: Iterable[str]) -> list[Race]:
     return [race for race in findings.races if race.title in titles]
 
 
-def ahead(races: Iterable[Race], first: str, others: Iterable[str], units: Iterable[str] = ("epoch",),
+def ahead(races: Iterable[Race], firsts: Sequence[str], others: Sequence[str], units: Iterable[str] = ("epoch",),
           errors: Iterable[str] = ("gap", "error")) -> Verdict:  # fmt: skip
-    """The verdict on "``first`` is ahead of all ``others``": comparisons that hold, and their figures for the gap."""
+    """The verdict on "all ``firsts`` are ahead of all ``others``": how many comparisons hold, with figures."""
     held, told = [], []
     for race in races:
-        for other in others:
-            for unit in units:
-                for error in errors:
-                    pairs = compared(race, first, other, unit, error)
-                    held += [good for good, _ in pairs]
-                    if pairs and error == "gap":
-                        figures = " and ".join(text for _, text in pairs)
-                        told.append(f"{race.title}: {first} against {other}, {UNITS[unit]} {figures}")
-    return Verdict(outcome(held), f"{sum(held)} of {len(held)} comparisons. " + "; ".join(told) + ".")
+        for unit in units:
+            for first in firsts:
+                for other in others:
+                    held += [good for error in errors for good in compared(race, first, other, unit, error)]
+            figures = [
+                f"{rule} {' and '.join(shown(race.reached(rule, target, unit, 'gap')) for target in TARGETS)}"
+                for rule in (*firsts, *others)
+            ]
+            told.append(f"{race.title}, {UNITS[unit]}: {', '.join(figures)}")
+    goals = " and ".join(f"{target:g}" for target in TARGETS)
+    return Verdict(outcome(held), f"{sum(held)} of {len(held)} comparisons. To a gap of {goals}: {'; '.join(told)}.")
 
 
 def _importance_on_lasso(found: Mapping[str, Findings]) -> Verdict:
-    return ahead(_races(found[FIGURES], RAW[:2]), "importance", ["uniform"])
+    return ahead(_races(found[FIGURES], RAW[:2]), ["importance"], ["uniform"])
 
 
 def _importance_on_svm(found: Mapping[str, Findings]) -> Verdict:
-    return ahead(_races(found[FIGURES], RAW[2:]), "uniform", ["importance"])
+    return ahead(_races(found[FIGURES], RAW[2:]), ["uniform"], ["importance"])
 
 
 def _total_cost(found: Mapping[str, Findings]) -> Verdict:
     races = _races(found[FIGURES], RAW)
-    return ahead(races, "gap_per_epoch", FIXED[:2], ("epoch", "operations", "seconds"))
+    return ahead(races, ["gap_per_epoch"], FIXED[:2], ("epoch", "operations", "seconds"))
 
 
 def _adaptive_ahead(found: Mapping[str, Findings]) -> Verdict:
-    held, behind = [], []
-    for race in _races(found[FIGURES], RAW):
-        for rule in ADAPTIVE:
-            for fixed in FIXED[:2]:
-                for error in ("gap", "error"):
-                    pairs = compared(race, rule, fixed, error=error)
-                    held += [good for good, _ in pairs]
-                    behind += [
-                        f"{race.title}, {rule} against {fixed}, epochs {text} ({error})"
-                        for good, text in pairs
-                        if not good
-                    ]
-    told = "; ".join(behind) if behind else "none is behind"
-    return Verdict(outcome(held), f"{sum(held)} of {len(held)} comparisons of epochs. Behind: {told}.")
+    return ahead(_races(found[FIGURES], RAW), EACH_STEP, FIXED[:2])
 
 
 def _gap_first(found: Mapping[str, Findings]) -> Verdict:
-    return ahead(_races(found[FIGURES], RAW), "ada_gap", [rule for rule in ADAPTIVE if rule != "ada_gap"])
+    return ahead(_races(found[FIGURES], RAW), EACH_STEP[-1:], EACH_STEP[:-1])
 
 
 def _dear(found: Mapping[str, Findings]) -> Verdict:
@@ -107,33 +89,28 @@ def _dear(found: Mapping[str, Findings]) -> Verdict:
 def _subsampled(found: Mapping[str, Findings]) -> Verdict:
     races = _races(found[FIGURES], RAW[1:2])
     return _all([
-        ("importance ahead of uniform", ahead(races, "importance", ["uniform"])),
-        ("gap_per_epoch ahead of both", ahead(races, "gap_per_epoch", FIXED[:2])),
-        ("adaptive rules ahead of importance", _joined([ahead(races, rule, ["importance"]) for rule in ADAPTIVE])),
-        ("ada_gap ahead of other adaptive rules", ahead(races, "ada_gap", ADAPTIVE[:-1])),
+        ("importance ahead of uniform", ahead(races, ["importance"], ["uniform"])),
+        ("gap_per_epoch ahead of both", ahead(races, ["gap_per_epoch"], FIXED[:2])),
+        ("adaptive rules ahead of importance", ahead(races, EACH_STEP, ["importance"])),
+        ("ada_gap ahead of other adaptive rules", ahead(races, EACH_STEP[-1:], EACH_STEP[:-1])),
     ])  # fmt: skip
 
 
 def _large(found: Mapping[str, Findings]) -> Verdict:
     lasso, svm = (_races(found[LARGE], [title]) for title in ("Lasso, rcv1", "SVM, rcv1"))
     return _all([
-        ("Lasso, importance ahead of uniform", ahead(lasso, "importance", ["uniform"])),
-        ("Lasso, gap_per_epoch ahead of both", ahead(lasso, "gap_per_epoch", FIXED[:2])),
-        ("SVM, importance behind uniform", ahead(svm, "uniform", ["importance"])),
-        ("SVM, gap_per_epoch ahead of both", ahead(svm, "gap_per_epoch", FIXED[:2])),
+        ("Lasso, importance ahead of uniform", ahead(lasso, ["importance"], ["uniform"])),
+        ("Lasso, gap_per_epoch ahead of both", ahead(lasso, ["gap_per_epoch"], FIXED[:2])),
+        ("SVM, importance behind uniform", ahead(svm, ["uniform"], ["importance"])),
+        ("SVM, gap_per_epoch ahead of both", ahead(svm, ["gap_per_epoch"], FIXED[:2])),
     ])  # fmt: skip
-
-
-def _joined(verdicts: list[Verdict]) -> Verdict:
-    kinds = {verdict.outcome for verdict in verdicts} - {"cannot tell"}
-    whole = kinds.pop() if len(kinds) == 1 else "in part" if kinds else "cannot tell"
-    return Verdict(whole, " ".join(verdict.because for verdict in verdicts))
 
 
 def _all(parts: list[tuple[str, Verdict]]) -> Verdict:
     """The verdict on several statements at once."""
-    whole = _joined([verdict for _, verdict in parts])
-    return Verdict(whole.outcome, " ".join(f"{name}: {v.outcome}. {v.because}" for name, v in parts))
+    kinds = {verdict.outcome for _, verdict in parts} - {"cannot tell"}
+    whole = kinds.pop() if len(kinds) == 1 else "in part" if kinds else "cannot tell"
+    return Verdict(whole, " ".join(f"{name}: {verdict.outcome}. {verdict.because}" for name, verdict in parts))
 
 
 def _theorems(found: Mapping[str, Findings]) -> Verdict:

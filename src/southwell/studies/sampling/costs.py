@@ -16,7 +16,7 @@ from .races import descent, lasso, signs
 EACH_STEP = (rules.SupportSet, rules.Adaptive, rules.AdaUniform, rules.AdaGap)
 
 
-def costs(bench: Bench) -> Findings:
+def cost_of_moves(bench: Bench) -> Findings:
     """Microseconds a move: with all scores computed at every move, as the paper counts, and with scores that follow."""
     cases = {}
     A, labels = bench.data("mushrooms")

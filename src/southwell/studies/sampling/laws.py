@@ -180,7 +180,7 @@ def rate(problem: Template, rule: str, steps: int) -> float:
     return worst
 
 
-def laws(bench: Bench) -> Findings:
+def by_enumeration(bench: Bench) -> Findings:
     """The largest excess in lemma 3.1, and the largest ratio of error to bound in theorems 3.3 and 3.7."""
     seeds = range(bench.seed, bench.seed + bench.pick(40, 8))
     steps = bench.pick(6, 5)

@@ -40,6 +40,7 @@ SYNTHETIC = {"rcv1*": {"instead": "synthetic"}}  # of the same shape, where othe
 NOTES = (
     "The gap of the Lasso is that of a rescaled dual point; the paper's, with the bounded domain of section 4.1, is "
     "larger. It is taken between the best primal and the best dual value so far.",
+    "Where no lambda of the paper gives a support of 10 to 15 %, one that does is taken; captions tell.",
     "Means over runs are geometric for gaps and suboptimality, arithmetic for costs.",
 )
 
@@ -156,11 +157,20 @@ def figures_3_and_4(bench: Bench) -> Findings:
     A, labels = bench.data("rcv1", instead="synthetic")
     b = signs(labels)
     options = {"seeds": bench.pick(3, 1), "epochs": bench.pick(150, 60), "seconds": bench.pick(8.0, 2.0)}
-    l1 = 7e-4 / 2
+    l1 = 7e-4 / 2  # per sample, as (20) has it
     first = Problem(A, b, penalty=penalties.ElasticNet(l1=l1))
+    share = quietly(first, tol=1e-6).nonzeros / A.shape[1]
     second = Problem(A, b, "hinge", penalties.ElasticNet(l2=0.1))
     races = [
-        race(bench, "Lasso, rcv1", first, "primal", FIXED, caption=f"lambda 7e-4 of (20): l1 = {l1:.3g}", **options),
+        race(
+            bench,
+            "Lasso, rcv1",
+            first,
+            "primal",
+            FIXED,
+            caption=f"l1 = {l1:.3g} of our units; {share:.1%} of the features are in the support.",
+            **options,
+        ),
         race(bench, "SVM, rcv1", second, "dual", FIXED, caption="l2 = 0.1", **options),
     ]
-    return Findings(races, notes=NOTES)
+    return Findings(races, numbers={"supports": {"rcv1": share}}, notes=NOTES)
