@@ -177,7 +177,7 @@ def _theorem(found: Mapping[str, Findings]) -> Verdict:
     rows = found[THEOREM].numbers["steps"]
 
     def most(key: str, constant: int, loss: str | None = None) -> float:
-        return max(row[key] for row in rows if row["R^2 times"] == constant and loss in (None, row["loss"]))
+        return max(float(row[key]) for row in rows if row["R^2 times"] == constant and loss in (None, row["loss"]))
 
     printed, proof = most("printed", 5), most("printed", 10)
     holds = printed <= 1 + 1e-9

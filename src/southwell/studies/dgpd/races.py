@@ -27,6 +27,7 @@ from .sets import (
     sector,
     sets,
     strength,
+    supports,
 )
 
 
@@ -77,7 +78,7 @@ def table_2(bench: Bench) -> Findings:
             bench.say(f"{name}, class {one}")
             problem = stated.with_targets(against_the_rest(labels, one))
             best = bench.optimum(problem, tol=1e-8, seconds=seconds)
-            found.append((int(best.nonzeros), int(np.count_nonzero(best.y))))
+            found.append(supports(best))
             if name == "sector" and k % 5 == 0:
                 for label in compared:
                     role, method = METHODS[label]

@@ -12,6 +12,7 @@ from ... import penalties
 from ...features import RandomBinning, RandomFourier
 from ...methods import DGPD, SPDC, CoordinateDescent
 from ...problem import Problem
+from ...result import Result
 from ..bench import Bench
 from ..findings import Race
 
@@ -75,9 +76,11 @@ def sets(bench: Bench, size: Size) -> Iterator[tuple[str, Any, np.ndarray]]:
     """Name, data and labels of the six sets of table 2."""
     yield "sector", *sector(bench)
     yield "rcv1-regions", *bench.data("rcv1-regions", instead="synthetic", rows=size.rcv1)
-    for k, (name, rows, gamma, options) in enumerate(
-        (("mnist", size.mnist, 0.02, {}), ("aloi", size.aloi, "scale", {"instead": "synthetic"}))
-    ):
+    kernels: tuple[tuple[str, int, float | str, dict[str, str]], ...] = (
+        ("mnist", size.mnist, 0.02, {}),
+        ("aloi", size.aloi, "scale", {"instead": "synthetic"}),
+    )
+    for k, (name, rows, gamma, options) in enumerate(kernels):
         raw, labels = bench.data(name, rows=rows, **options)
         X = np.asarray(raw.toarray() if hasattr(raw, "toarray") else raw, dtype=np.float32)
         X /= np.max(X)
@@ -102,6 +105,11 @@ def strength(problem: Problem, l1: float, l2: float) -> Problem:
     return problem.with_penalty(penalties.ElasticNet(l1 / n, l2 / n))
 
 
+def supports(best: Result) -> tuple[int, int]:
+    """The nonzeros of x and y."""
+    return int(best.nonzeros), int(np.count_nonzero(np.asarray(best.y)))
+
+
 def race(bench: Bench, title: str, problem: Problem, seconds: float) -> tuple[Race, tuple[int, int]]:
     """All methods on one problem, and the nonzeros of x and y at the optimum. Errors are relative to P*."""
     bench.say(title)
@@ -111,6 +119,6 @@ def race(bench: Bench, title: str, problem: Problem, seconds: float) -> tuple[Ra
         bench.solve(problem, method, label, role, best.primal, seconds=seconds, unit=unit)
         for label, (role, method) in METHODS.items()
     ]
-    nonzeros = int(best.nonzeros), int(np.count_nonzero(best.y))
+    nonzeros = supports(best)
     caption = f"{problem.n_samples} x {problem.n_features}; {nonzeros[0]} of x and {nonzeros[1]} of y are not zero."
     return Race(title, traces, VIEWS, "y", LABELS, caption), nonzeros

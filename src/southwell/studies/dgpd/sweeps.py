@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ... import methods, penalties
+from ... import methods, penalties, reference
 from ...lambda_max import lambda_max
 from ...problem import Problem
 from ...solve import solve
 from ..bench import Bench
 from ..findings import Findings, Table
-from .sets import METHODS, OURS, PAPERS_ORDER, against_the_rest, sector, strength
+from .sets import METHODS, OURS, PAPERS_ORDER, against_the_rest, sector, strength, supports
 
 COMPARED = (PAPERS_ORDER, OURS, "dual RCD")
 
@@ -33,8 +33,8 @@ def strengths(bench: Bench) -> Findings:
             bench.say(f"l1 {l1:.3g}, l2 {l2:.3g}")
             stated = strength(problem, l1, l2)
             best = bench.optimum(stated, tol=1e-9, seconds=5 * seconds)
-            row = {"l1": l1, "l2": l2, "nonzeros of x": int(best.nonzeros)}
-            row["nonzeros of y"] = int(np.count_nonzero(best.y))
+            x, y = supports(best)
+            row = {"l1": l1, "l2": l2, "nonzeros of x": x, "nonzeros of y": y}
             row["balanced error"] = _balanced(A @ best.x, problem.targets)
             for label in COMPARED:
                 role, method = METHODS[label]
@@ -114,14 +114,13 @@ def _algorithm(problem: Problem) -> Any:
 def _iterations(problem: Problem, A: np.ndarray, seconds: float) -> tuple[float, int]:
     """Iterations to a relative gap of 1e-3, infinite if they take longer; and the most x_j unlike xbar_j."""
     algorithm, done, widest, begun = _algorithm(problem), 0, 0, time.perf_counter()
-    penalty, n = problem.penalty, problem.n_samples
+    net = reference.ElasticNet.of(problem.penalty, problem.n_features)
     unit = problem.certify(np.zeros(problem.n_features)).primal
     while time.perf_counter() - begun < seconds:
         algorithm.lead(more := max(1, done // 20))
         done += more
         x, y = algorithm.point()
-        z = A.T @ y / n
-        best = -np.sign(z) * np.maximum(np.abs(z) - penalty.l1, 0.0) / penalty.l2
+        best = net.conjugate_gradient(-A.T @ y / problem.n_samples)
         widest = max(widest, int(np.count_nonzero(np.abs(best - x) > 1e-12)))
         if problem.certify(x, y).gap <= 1e-3 * unit:
             return float(done), widest

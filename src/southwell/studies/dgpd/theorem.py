@@ -38,12 +38,12 @@ def _worst(name: str, size: float, constant: int, steps: int, seed: int) -> dict
     b = b if name == "squared" else np.where(b > 0, 1.0, -1.0)
     penalty = penalties.ElasticNet(0.02, L2)
     top = solve(Problem(A, b, loss, penalty), tol=1e-14).primal
-    net, s, gamma = reference.ElasticNet.of(penalty, D), np.full(N, 1 / N), 1 / loss.smoothness
+    net, s, gamma = reference.ElasticNet.of(penalty, D), np.full(N, 1 / N), 1 / float(loss.smoothness)
     R2 = float(np.max(np.sum(A**2, axis=1)))
     x, y, found = np.zeros(D), np.zeros(N), []
     for _ in range(steps):
         wrong = np.count_nonzero(x != net.conjugate_gradient(-A.T @ (s * y)))
-        q = max(wrong, 1) * (constant * R2 + N * gamma * L2) / (2 * N * L2)
+        q = max(int(wrong), 1) * (constant * R2 + N * gamma * L2) / (2 * N * L2)
         after, moved, _ = reference.dgpd(A, b, s, loss, net, 1, q=q, x=x, y=y)
         z = A.T @ (s * y)
         dual = -float(np.sum(net.conjugate(-z)) + s @ loss.conjugate(y, b))

@@ -25,7 +25,8 @@ def cost_of_moves(bench: Bench) -> Findings:
     cases["Lasso, rcv1*"] = (lasso(A, signs(labels), 7e-4)[0], "primal")
     A, labels = bench.data("ionosphere")
     cases["SVM, ionosphere"] = (Problem(A, signs(labels), "hinge", penalties.ElasticNet(l2=0.1)), "dual")
-    rows, numbers = [], {}
+    rows: list[dict[str, Any]] = []
+    numbers: dict[str, dict[str, Any]] = {}
     for name, (problem, side) in cases.items():
         bench.say(name)
         coordinates = problem.n_features if side == "primal" else problem.n_samples

@@ -138,7 +138,7 @@ def chances(rule: str, problem: Template, gaps: np.ndarray, kappa: np.ndarray) -
         return np.where(total > 0, share / np.where(total > 0, total, 1.0), 1 / problem.n)
 
     if rule == "ada_uniform":
-        return (normal(support) + normal(shares["adaptive"])) / 2
+        return np.asarray((normal(support) + normal(shares["adaptive"])) / 2)
     return normal(shares[rule])
 
 
