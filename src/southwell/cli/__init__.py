@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from .. import __version__
 from .._names import unknown
 from ..check import command
+from ..studies import command as studies
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -56,6 +57,11 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
     )
     command.add_arguments(check)
     check.set_defaults(run=command.run)
+    reproduce = commands.add_parser(
+        "reproduce", help="run the experiments of five papers again, and report", description=studies.DESCRIPTION
+    )
+    studies.add_arguments(reproduce)
+    reproduce.set_defaults(run=studies.run)
     return parser, list(commands.choices)
 
 

@@ -117,7 +117,7 @@ def _loaded(name: str, folder: Path | None, seed: int, instead: str, sizes: tupl
     if instead == "stand-in" and other and (other in SHIPPED or find(other, folder)[0] is not None):
         stood = _loaded(other, folder, seed, "nothing", sizes)
         weighed = stood if DATA[other].weighed else _weighed(stood, known)
-        return Loaded(weighed.A, weighed.y, weighed.n_train, "stand-in", f"{other} instead of {name}: {stood.note}")
+        return Loaded(weighed.A, weighed.y, weighed.n_train, "stand-in", f"{other} instead of {name}: {weighed.note}")
     return _made(name, known, seed, sizes)
 
 

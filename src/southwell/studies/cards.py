@@ -1,0 +1,143 @@
+"""The parts of a report: a claim with its verdict, a study with its figures and tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from . import svg
+from .findings import Findings, Race, Source, Table
+from .store import Record
+from .study import Claim, Study, Verdict
+
+FIGURES = 3  # of a study are shown at once; the others when asked for
+KINDS = {"paper": "the paper's data", "stand-in": "stand-in", "synthetic": "synthetic"}
+
+
+def judged(claim: Claim, findings: Mapping[str, Findings]) -> tuple[Verdict, str]:
+    """The verdict on a claim, and the error of its ``judge`` if that raised."""
+    lacking = [name for name in claim.studies if name not in findings]
+    if lacking:
+        return Verdict("cannot tell", f"Not run here: southwell reproduce {' '.join(lacking)}"), ""
+    try:
+        verdict = claim.judge({name: findings[name] for name in claim.studies})
+        if not isinstance(verdict, Verdict):
+            raise TypeError(f"judge returned {type(verdict).__name__} instead of a Verdict")
+        return verdict, ""
+    except Exception as error:
+        told = f"{type(error).__name__}: {error}"
+        return Verdict("cannot tell", f"The verdict could not be computed ({told})."), f"claim {claim.name}: {told}"
+
+
+def style(outcome: str) -> str:
+    """The class of an outcome in the style sheet."""
+    return outcome.replace(" ", "-")
+
+
+def claim_card(claim: Claim, verdict: Verdict, studies: Mapping[str, Study], records: Mapping[str, Record],
+               drawn: dict[str, str]) -> str:  # fmt: skip
+    """A card. Studies that an earlier card shows are linked; ``drawn`` says which card that is."""
+    told = f"<b>{escape(verdict.outcome)}</b>{_here(verdict)}: {escape(verdict.because)}"
+    parts = [
+        f'<article class="card" id="{escape(claim.name)}">',
+        f"<h3>{escape(claim.name)}. {escape(claim.says)}</h3>",
+        f'<p class="quiet">{escape(claim.where)}</p>',
+        f'<p class="verdict {style(verdict.outcome)}">{told}</p>',
+    ]
+    if claim.differs:
+        parts.append(f"<p><b>What differs.</b> {escape(claim.differs)}</p>")
+    for name in claim.studies:
+        if name in drawn:
+            link = f'<a href="#study-{escape(name)}">{escape(studies[name].title)}</a>'
+            parts.append(f"<p>Figures and tables: {link}, at {escape(drawn[name])}.</p>")
+        elif name in records:
+            drawn[name] = claim.name
+            parts.append(study_part(studies[name], records[name]))
+    return "\n".join([*parts, "</article>"])
+
+
+def _here(verdict: Verdict) -> str:
+    return " here" if verdict.outcome == "cannot tell" else ""
+
+
+def study_part(study: Study, record: Record) -> str:
+    """What a study was run on, what it measured, and how to run it again."""
+    found = record.findings
+    size = "quick" if record.quick else "full size"
+    command = f"southwell reproduce {study.name}{' --quick' if record.quick else ''}"
+    facts = [
+        *(("Data", source_line(source)) for source in record.sources),
+        ("Run", f"{size}, seed {record.seed}, {record.seconds:.1f} s, {escape(record.ended)}"),
+        ("Again", f"<code>{escape(command)} --again</code>"),
+    ]
+    listed = "".join(f"<dt>{name}</dt><dd>{what}</dd>" for name, what in facts)
+    notes = "".join(f"<li>{escape(note)}</li>" for note in found.notes)
+    figures = [figure(race) for race in found.races]
+    shown, hidden = figures[:FIGURES], figures[FIGURES:]
+    return "\n".join([
+        f'<section id="study-{escape(study.name)}">', f"<h4>{escape(study.title)} ({escape(study.where)})</h4>",
+        f"<dl>{listed}</dl>", *([f"<ul>{notes}</ul>"] if notes else []), *map(table, found.tables), *shown,
+        *([f"<details><summary>{len(hidden)} more</summary>", *hidden, "</details>"] if hidden else []), "</section>",
+    ])  # fmt: skip
+
+
+def source_line(source: Source) -> str:
+    """Where data came from, in a line."""
+    shape = " x ".join(f"{size:,}" for size in source.shape)
+    note = f", {escape(source.note)}" if source.note else ""
+    return f'{escape(source.name)} <span class="kind">{KINDS.get(source.kind, source.kind)}</span> {shape}{note}'
+
+
+def figure(race: Race) -> str:
+    """A race: its panels, the legend and the caption."""
+    caption = f"<b>{escape(race.title)}.</b> {escape(race.caption)}".strip()
+    return "\n".join(
+        ["<figure>", f"<figcaption>{caption}</figcaption>", svg.legend(race.traces), '<div class="panels">',
+         *svg.panels(race), "</div>", "</figure>"]
+    )  # fmt: skip
+
+
+def table(given: Table) -> str:
+    """A table of a study."""
+    names = list(dict.fromkeys(name for row in given.rows for name in row))
+    heads = {escape(str(name)): all(_number(row.get(name)) for row in given.rows) for name in names}
+    rows = [[escape(cell(row.get(name))) for name in names] for row in given.rows]
+    return f"<h4>{escape(given.title)}</h4>{scrolling(given.title, heads, rows)}"
+
+
+def scrolling(label: str, heads: Mapping[str, bool], rows: Iterable[Sequence[str]]) -> str:
+    """A table that scrolls where it is too wide, of cells in HTML; ``heads`` says which columns are numbers."""
+    kinds = [' class="number"' if numeric else "" for numeric in heads.values()]
+
+    def line(tag: str, cells: Iterable[str]) -> str:
+        ended = tag.split(" ")[0]
+        held = "".join(f"<{tag}{kind}>{each}</{ended}>" for kind, each in zip(kinds, cells, strict=True))
+        return f"<tr>{held}</tr>"
+
+    head, body = line('th scope="col"', heads), "".join(line("td", row) for row in rows)
+    inner = f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(label)}">{inner}</div>'
+
+
+def cell(value: Any) -> str:
+    """A cell as text: numbers to three digits, a dash for what was not reached."""
+    if value is None:
+        return ""
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, int | np.integer):
+        return f"{int(value):,}"
+    if isinstance(value, float | np.floating):
+        number = float(value)
+        if not math.isfinite(number):
+            return "-"
+        return f"{number:,.0f}" if 1000 <= abs(number) < 1e7 else f"{number:.3g}"
+    return ", ".join(map(cell, value)) if isinstance(value, Sequence) and not isinstance(value, str) else str(value)
+
+
+def _number(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float | np.number) and not isinstance(value, bool))
