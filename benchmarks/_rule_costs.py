@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 import southwell as sw
-from _sampling_study import lasso_on_mushrooms
 from _study import descent
 from _timing import best, table
+from southwell.studies.sampling.races import lasso
 from southwell.testing.datasets import load_binary
 
 
@@ -18,7 +18,7 @@ def costs(out: Path | None) -> None:  # nothing to plot
     leukemia, types = load_binary("leukemia")
     ionosphere, signs = load_binary("ionosphere")
     net = sw.penalties.ElasticNet
-    mushrooms, _ = lasso_on_mushrooms()
+    mushrooms = lasso(*load_binary("mushrooms"), 0.05)[0]
     cases = {
         "Lasso, mushrooms": (mushrooms, "primal"),
         "Lasso, leukemia": (sw.Problem(leukemia, types, penalty=net(0.1 * sw.lambda_max(leukemia, types))), "primal"),
