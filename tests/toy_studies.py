@@ -23,12 +23,20 @@ def findings() -> Findings:
     return Findings(
         races=[
             Race("Twelve methods", many, caption="Errors fall at different rates."),
-            Race("Two methods", few, (("epoch", "error"), ("seconds", "error"), ("epoch", "gap")), "xy", {"gap": "Gap"}),
+            Race(
+                "Two methods", few, (("epoch", "error"), ("seconds", "error"), ("epoch", "gap")), "xy", {"gap": "Gap"}
+            ),
             Race("Linear", few, (("epoch", "error"),), ""),
             Race("Hidden at first", few),
         ],
         tables=[Table("Times", [cells, {"method": "c", "epochs": None, "note": "n" * 300}])],
-        numbers={"ratio": 1 / 3, "inf": -np.inf, "nan": float("nan"), "by": {(1, 0.1): 2, "x": [1, (2, None)]}, "$x": 1},
+        numbers={
+            "ratio": 1 / 3,
+            "inf": -np.inf,
+            "nan": float("nan"),
+            "by": {(1, 0.1): 2, "x": [1, (2, None)]},
+            "$x": 1,
+        },
         notes=("Half of the rows.",),
     )
 

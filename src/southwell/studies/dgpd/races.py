@@ -52,19 +52,20 @@ def appendix(bench: Bench) -> Findings:
 
 def _races(bench: Bench, size: Size, settings: Any, seconds: float, notes: tuple[str, ...]) -> Findings:
     races: list[Race] = []
-    rows = []
+    rows, found = [], {}
     for name, A, labels in sets(bench, size):
         stated = Problem(A, against_the_rest(labels), "smooth_hinge")
         for l1, l2 in settings:
             raced, nonzeros = race(bench, title(name, l1, l2), strength(stated, l1, l2), seconds)
             races.append(raced)
+            found[raced.title] = {"x": nonzeros[0], "y": nonzeros[1], "rows": A.shape[0], "features": A.shape[1]}
             row: dict[str, Any] = {"set": name, "l1": l1, "l2": l2}
             for label in METHODS:
                 row[f"{label}: s to 1e-3"], row[f"{label}: s to 1e-6"] = (
                     raced.reached(label, target) for target in (1e-3, 1e-6)
                 )
             rows.append(row | {"nonzeros of x": nonzeros[0], "nonzeros of y": nonzeros[1]})
-    return Findings(races, (Table("Seconds to a relative error", rows),), {"limit": seconds}, notes)
+    return Findings(races, (Table("Seconds to a relative error", rows),), {"limit": seconds, "nonzeros": found}, notes)
 
 
 def table_2(bench: Bench) -> Findings:
