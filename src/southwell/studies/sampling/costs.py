@@ -33,7 +33,8 @@ def cost_of_moves(bench: Bench) -> Findings:
         moves = bench.pick(20, 5) * coordinates
         uniform = _pace(problem, side, "uniform", moves)
         numbers[name] = {"coordinates": coordinates, "uniform": uniform, "afresh": {}, "follow": {}}
-        for rule in ("uniform", "importance", "gap_per_epoch"):
+        rows.append({"problem": name, "rule": "uniform", "us a move": uniform, "/ uniform": 1.0})
+        for rule in ("importance", "gap_per_epoch"):
             own = _pace(problem, side, rule, moves)
             rows.append({"problem": name, "rule": rule, "us a move": own, "/ uniform": own / uniform})
         for kind in EACH_STEP:
