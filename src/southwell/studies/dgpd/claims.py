@@ -35,21 +35,27 @@ def _fastest(found: Mapping[str, Findings]) -> Verdict:
     held, told = [], []
     for label in ORDERS:
         for target in TARGETS:
-            own = [(race.title, margin(race, label, target, limit)) for race, limit in _raced(found)]
-            known = [(title, ratio) for title, ratio in own if not np.isnan(ratio)]
-            held += [ratio > 1 for _, ratio in known]
-            lost = [f"{title} ({ratio:.2g})" for title, ratio in known if ratio <= 1]
-            told.append(
-                f"{label}, to {target:g}: first in {len(known) - len(lost)} of {len(known)} races"
-                + (f", not in {'; '.join(lost)}" if lost else "")
-            )
+            first: dict[str, list[bool]] = {}
+            ratios = []
+            for race, limit in _raced(found):
+                ratio = margin(race, label, target, limit)
+                if not np.isnan(ratio):
+                    first.setdefault(race.title.split(", ")[-1], []).append(ratio > 1)
+                    ratios.append(ratio)
+            held += [won for wins in first.values() for won in wins]
+            if ratios:
+                counts = ", ".join(f"{sum(wins)} of {len(wins)} at {l2}" for l2, wins in sorted(first.items()))
+                median, least, most = np.median(ratios), min(ratios), max(ratios)
+                told.append(
+                    f"{label}, to {target:g}: first in {counts}; {least:.2g} to {most:.2g}, median {median:.2g}"
+                )
     classes = found[TABLE].numbers["seconds"] if TABLE in found else {}
     for label in ORDERS if classes else ():
         pairs = zip(classes[label], classes["dual RCD"], strict=True)
         wins = [own < other for own, other in pairs if own != other]
         held += wins
         told.append(f"{label}, single classes of sector, to 1e-6: ahead of dual RCD in {sum(wins)} of {len(wins)}")
-    return Verdict(outcome(held), ". ".join(told) + ". In brackets: seconds of the best other over its own.")
+    return Verdict(outcome(held), ". ".join(told) + ". The ratios are seconds of the best other over its own.")
 
 
 def _thirty(found: Mapping[str, Findings]) -> Verdict:
