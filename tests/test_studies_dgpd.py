@@ -7,7 +7,7 @@ from southwell.studies.dgpd import CLAIMS, STUDIES
 from southwell.studies.dgpd.claims import APPENDIX, COSTS, FIGURE_1, PASSES, STRENGTHS, TABLE, THEOREM
 from southwell.studies.dgpd.sets import DENSE, METHODS, SPARSE, TABLE_2
 from southwell.studies.findings import Findings, Race
-from study_bench import Tiny, judged, raced, trace
+from tiny_studies import Tiny, judged, raced, trace
 
 
 def figures(dense, sparse):

@@ -7,7 +7,7 @@ from southwell.studies.findings import Findings
 from southwell.studies.sampling import CLAIMS, STUDIES, laws
 from southwell.studies.sampling.claims import COSTS, FIGURES, LARGE, LAWS, RAW
 from southwell.studies.sampling.races import RULES, VIEWS
-from study_bench import Tiny, judged, raced
+from tiny_studies import Tiny, judged, raced
 
 VIEWED = {name for view in VIEWS for name in view}
 

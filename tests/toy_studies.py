@@ -64,7 +64,7 @@ def claim(name: str, outcome: str, *studies: str, paper: str = "dgpd", **more) -
 
 
 def registry(*studies: Study) -> Registry:
-    """Claims of each outcome, two on the same study, one on both, one that raises, one on a study that was not run."""
+    """Claims of each outcome: two on the first study, one on the second, one on both."""
     known = {study.name: study for study in (studies or (FIRST, SECOND))}
     return Registry(
         known,

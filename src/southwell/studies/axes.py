@@ -46,23 +46,28 @@ class Axis:
 
     def ticks(self, most: int = 6) -> list[tuple[float, str]]:
         """At most about ``most`` round values within the axis, and how they are written."""
-        if self.logarithmic:
-            low, high = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
-            if high - low >= 1:
-                by = max(1, math.ceil((high - low + 1) / most))
-                return [(10.0**k, f"10{str(k).translate(SUPERSCRIPTS)}") for k in range(low, high + 1, by)]
-            exponents = range(math.floor(math.log10(self.low)), math.floor(math.log10(self.high)) + 1)
-            rounds = [m * 10.0**k for k in exponents for m in (1, 2, 3, 5, 7)]
-            inside = [v for v in rounds if self.low <= v <= self.high]
-            return [(v, written(v)) for v in inside] if len(inside) > 1 else [(v, written(v)) for v in self._ends()]
+        return self._powers(most) if self.logarithmic else self._steps(most)
+
+    def _powers(self, most: int) -> list[tuple[float, str]]:
+        low, high = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
+        if high - low >= 1:
+            by = max(1, math.ceil((high - low + 1) / most))
+            chosen = range(math.ceil(low / by) * by, high + 1, by)
+            return [(10.0**k, f"10{str(k).translate(SUPERSCRIPTS)}") for k in chosen]
+        exponents = range(math.floor(math.log10(self.low)), math.floor(math.log10(self.high)) + 1)
+        rounds = [m * 10.0**k for k in exponents for m in (1, 2, 3, 5, 7)]
+        inside = [v for v in rounds if self.low <= v <= self.high]
+        return [(v, written(v)) for v in (inside if len(inside) > 1 else (self.low, self.high))]
+
+    def _steps(self, most: int) -> list[tuple[float, str]]:
         raw = (self.high - self.low) / most
         power = 10.0 ** math.floor(math.log10(raw))
         step = next(m * power for m in (1, 2, 5, 10) if m * power >= raw * 0.999)
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
-        return [(k * step, written(k * step)) for k in range(first, last + 1)]
-
-    def _ends(self) -> tuple[float, float]:
-        return self.low, self.high
+        values = [k * step for k in range(first, last + 1)]
+        digits = max(0, -math.floor(math.log10(step) + 1e-9))
+        plain = digits < 4 and max(map(abs, values)) < 1e6
+        return [(v, f"{v:,.{digits}f}" if plain else written(v)) for v in values]
 
 
 def written(value: float) -> str:
@@ -71,4 +76,4 @@ def written(value: float) -> str:
     if size >= 1e6 or 0 < size < 1e-3:
         mantissa, exponent = f"{value:.2g}".split("e") if "e" in f"{value:.2g}" else f"{value:.1e}".split("e")
         return f"{mantissa.removesuffix('.0')}·10{str(int(exponent)).translate(SUPERSCRIPTS)}"
-    return f"{value:,.0f}" if size >= 1000 else f"{value:.3g}"
+    return f"{value:,.0f}" if size >= 999.5 else f"{value:.3g}"

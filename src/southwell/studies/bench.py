@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
+import copy
 import time
 import warnings
 from collections.abc import Callable
@@ -112,7 +112,7 @@ class Bench:
         other runs made are made again; ``setup`` is the time of making them.
         """
         self.say(label)
-        problem = pickle.loads(pickle.dumps(problem))
+        problem = copy.deepcopy(problem)
         problem.layout(True), problem.layout(False)
         prepared = method.prepare(problem, Start(np.zeros(problem.inner_size)), self.seed)
         try:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from . import report
 from .papers import PAPERS, Registry, registry
 from .progress import Progress
-from .runner import Runner, Unwritable
+
+if TYPE_CHECKING:
+    from .runner import Runner
 
 DESCRIPTION = (
     "Run the experiments of five papers again and report what became of their claims. The exit code is 0 if all "
@@ -31,6 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, known: Registry | None = None) -> int:
     """Run, report, and return the exit code."""
+    from .runner import Runner, Unwritable  # with all of the solver, when it is needed
+
     known = registry() if known is None else known
     try:
         studies = known.chosen(arguments.names)
@@ -60,6 +64,9 @@ def run(arguments: argparse.Namespace, known: Registry | None = None) -> int:
 
 
 def _report(runner: Runner, known: Registry) -> int:
+    from . import report
+    from .runner import Unwritable
+
     try:
         written = report.write(runner.out, known)
     except OSError as error:

@@ -12,7 +12,7 @@ import hashlib
 import lzma
 import zipfile
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,13 +36,14 @@ class Missing(FileNotFoundError):
 
 @dataclass(frozen=True)
 class Loaded:
-    """A and labels as they are in a file; the first ``n_train`` rows are for training."""
+    """A and labels as they are in a file; the first ``n_train`` rows are for training. ``classes`` are to be +1."""
 
     A: Any
     y: np.ndarray
     n_train: int | None
     kind: str
     note: str
+    classes: tuple[Any, ...] = ()
 
 
 def load(
@@ -93,7 +94,7 @@ def load(
     if columns is not None and columns < A.shape[1]:
         A = A[:, np.sort(rng.permutation(A.shape[1])[:columns])]
     if binary:
-        y = _signs(y, _positive(name, loaded))
+        y = _signs(y, loaded.classes)
     A = _prepared(A, standardise, unit_rows, name)
     return A, y, Source(name, loaded.kind, tuple(map(int, A.shape)), loaded.note, digest(A, y))
 
@@ -106,7 +107,8 @@ def _loaded(name: str, folder: Path | None, seed: int, instead: str, sizes: tupl
     if path is not None:
         kind = "stand-in" if known is None or known.ours else "paper"
         raw = known is not None and known.ours and path.suffix == ".npz"  # counts
-        return _weighed(_read(path, test, kind), known if raw else None)
+        read = _weighed(_read(path, test, kind), known if raw else None)
+        return replace(read, classes=known.positive if known is not None else ())
     if name in SHIPPED:
         return _shipped(name)
     if known is None:
@@ -117,7 +119,7 @@ def _loaded(name: str, folder: Path | None, seed: int, instead: str, sizes: tupl
     if instead == "stand-in" and other and (other in SHIPPED or find(other, folder)[0] is not None):
         stood = _loaded(other, folder, seed, "nothing", sizes)
         weighed = stood if DATA[other].weighed else _weighed(stood, known)
-        return Loaded(weighed.A, weighed.y, weighed.n_train, "stand-in", f"{other} instead of {name}: {weighed.note}")
+        return replace(weighed, kind="stand-in", note=f"{other} instead of {name}: {weighed.note}")
     return _made(name, known, seed, sizes)
 
 
@@ -138,7 +140,7 @@ def _random_part(name: str, known: DataSet, folder: Path | None, seed: int, inst
     rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
     A, y = generators.subsample(A, y, known.sizes or A.shape, rng)
     note = f"a random part of {known.of}, without empty rows and columns; {whole.note}"
-    return Loaded(A, y, None, whole.kind, note)
+    return replace(whole, A=A, y=y, n_train=None, note=note)
 
 
 def find(name: str, folder: Path | None = None) -> tuple[Path | None, Path | None]:
@@ -157,6 +159,15 @@ def kind(name: str, folder: Path | None = None) -> str:
         return "paper"
     other = DATA[known.of].stand_in if known.of else known.stand_in
     return "stand-in" if other and (other in SHIPPED or find(other, folder)[0] is not None) else "synthetic"
+
+
+def instead_of(source: Source, folder: Path | None = None) -> str:
+    """What was looked for and what stood in, if it was not a paper's own data; else nothing."""
+    known = DATA.get(source.name)
+    if known is None or known.ours or source.kind == "paper":
+        return ""
+    asked = _asked(known.of or source.name)
+    return f"No file of {source.name}: looked for {asked} in {_places(folder)}. Used: {source.note}."
 
 
 def _first(stems: tuple[str, ...], folder: Path | None) -> Path | None:
@@ -231,7 +242,7 @@ def _weighed(loaded: Loaded, known: DataSet | None) -> Loaded:
         return loaded
     A = generators.tf_idf(loaded.A) if known.weighed == "tfidf" else _unit(loaded.A)
     note = loaded.note + (", tf-idf, unit rows" if known.weighed == "tfidf" else ", unit rows")
-    return Loaded(A, loaded.y, loaded.n_train, loaded.kind, note)
+    return replace(loaded, A=A, note=note)
 
 
 def _part(loaded: Loaded, part: str, name: str) -> tuple[Any, np.ndarray]:
@@ -241,15 +252,6 @@ def _part(loaded: Loaded, part: str, name: str) -> tuple[Any, np.ndarray]:
     if n is None:
         raise Missing(f"{name} ({loaded.note}) has no test part. Ask for all of it, and split it.")
     return (loaded.A[:n], loaded.y[:n]) if part == "train" else (loaded.A[n:], loaded.y[n:])
-
-
-def _positive(name: str, loaded: Loaded) -> tuple[Any, ...]:
-    """The classes that are +1, for the data that were found."""
-    stood = loaded.note.split(" ")[0] if loaded.kind == "stand-in" and " instead of " in loaded.note else name
-    if "20news" in loaded.note:
-        stood = "20news"
-    known = DATA.get(stood)
-    return known.positive if known is not None and loaded.kind != "synthetic" else ()
 
 
 def _signs(y: np.ndarray, positive: tuple[Any, ...]) -> np.ndarray:

@@ -42,6 +42,8 @@ class Runner:
         Run studies that have been run already, too.
     failed : dict
         The errors of studies that raised, by name.
+    told : set
+        What has been said of missing data.
     """
 
     out: Path
@@ -51,6 +53,7 @@ class Runner:
     seed: int = 0
     again: bool = False
     failed: dict[str, str] = field(default_factory=dict)
+    told: set[str] = field(default_factory=set)
 
     def path(self, name: str) -> Path:
         """The trace file of a study."""
@@ -77,6 +80,7 @@ class Runner:
                 continue
             self.write(record)
             self.progress.line(f"{head}: {record.seconds:.1f} s")
+            self.tell(record)
 
     def one(self, study: Study) -> Record:
         """Run a study."""
@@ -90,6 +94,14 @@ class Runner:
         ended = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
         return Record(study.name, found, tuple(bench.sources), self.quick, self.seed, __version__, seconds, ended,
                       machine(), versions())  # fmt: skip
+
+    def tell(self, record: Record) -> None:
+        """Which data of the papers were not found, and what stood in; once each."""
+        for source in record.sources:
+            words = datasets.instead_of(source, self.folder)
+            if words and words not in self.told:
+                self.told.add(words)
+                self.progress.line(f"  {words}")
 
     def kept(self, study: Study) -> Record | None:
         """What this study found before, if running it again would use the same code, sizes, seed and data."""
@@ -106,8 +118,8 @@ class Runner:
         return record if same and not any(self.newer(source.name, source.kind) for source in record.sources) else None
 
     def newer(self, name: str, kind: str) -> bool:
-        """Whether the paper's data are at hand now, and were not then, or the other way round."""
-        return name in DATA and (datasets.kind(name, self.folder) == "paper") != (kind == "paper")
+        """Whether the paper's data are at hand now, and were not then."""
+        return name in DATA and kind != "paper" and datasets.kind(name, self.folder) == "paper"
 
     def make_room(self) -> None:
         """Make the folder, and see that it can be written to before hours are spent."""

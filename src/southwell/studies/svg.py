@@ -11,7 +11,7 @@ from .axes import Axis
 from .findings import Race, Trace
 
 WIDTH, HEIGHT = 460, 300
-LEFT, RIGHT, TOP, BOTTOM = 58, 12, 12, 46
+LEFT, RIGHT, TOP, BOTTOM = 64, 14, 12, 46
 COLOURS, MARKS = 8, 7  # no common divisor, so that 56 curves differ
 NAMES = {
     "epoch": "epochs", "passes": "passes over the data", "moves": "coordinate moves", "seconds": "seconds",
@@ -40,7 +40,7 @@ def panel(race: Race, x: str, y: str) -> str:
         f'<svg class="plot" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(told)}">',
         f"<title>{escape(told)}</title>", *_frame(across, up),
         _centred(f'x="{(LEFT + WIDTH - RIGHT) / 2:g}" y="{HEIGHT - 8}"', below),
-        _centred(f'transform="translate(13 {(TOP + HEIGHT - BOTTOM) / 2:g}) rotate(-90)"', beside),
+        _centred(f'transform="translate(15 {(TOP + HEIGHT - BOTTOM) / 2:g}) rotate(-90)"', beside),
         *curves, "</svg>",
     ]  # fmt: skip
     return "\n".join(part for part in parts if part)
