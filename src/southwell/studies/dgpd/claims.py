@@ -244,7 +244,8 @@ def _claim(name: str, where: str, says: str, studies: tuple[str, ...],
 
 
 _DATA = (
-    "aloi and rcv1-regions are generated; one class of medium size instead of all; the appendix's settings run on "
+    "Without files, aloi and rcv1-regions are generated; one class of medium size instead of all; the appendix's "
+    "settings run on "
     "smaller "
     "parts of the sets."
 )

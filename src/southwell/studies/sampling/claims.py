@@ -135,7 +135,7 @@ def _claim(name: str, where: str, says: str, studies: tuple[str, ...],
     return Claim(name, PAPER, where, says, studies, judge, differs)
 
 
-_RCV1 = "rcv1 is generated: text-like data of the same shape."
+_RCV1 = "Without a file, rcv1 is generated: text-like data of the same shape."
 CLAIMS = (
     _claim("A1", "section 5, figure 1", "On the Lasso, importance sampling converges faster than uniform sampling on "
            "both data sets.", (FIGURES,), _importance_on_lasso, _RCV1),
