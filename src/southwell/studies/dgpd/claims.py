@@ -123,8 +123,7 @@ def _nonzeros(found: Mapping[str, Findings]) -> Verdict:
             far.append(off > np.log(2))
         told.append(
             f"{name} ({mean['rows']} x {mean['features']}, {mean['classes']} classes): {mean['x']:.0f} and "
-            f"{mean['y']:.0f}, "
-            f"in the paper {TABLE_2[name][0]} and {TABLE_2[name][1]}"
+            f"{mean['y']:.0f}, in the paper {TABLE_2[name][0]} and {TABLE_2[name][1]}"
         )
     for title, one in found[FIGURE_1].numbers.get("nonzeros", {}).items() if FIGURE_1 in found else ():
         told.append(f"one class of {title} ({one['rows']} x {one['features']}): {one['x']} and {one['y']}")
@@ -161,8 +160,7 @@ def _too_strong(found: Mapping[str, Findings]) -> Verdict:
         held += [last["nonzeros of y"] > 2 * first["nonzeros of y"], last["balanced error"] > first["balanced error"]]
         text = [
             f"from {name} = {first[name]:.3g} to {last[name]:.3g} the nonzeros of y go from {first['nonzeros of y']} "
-            f"to "
-            f"{last['nonzeros of y']}, the balanced error from {first['balanced error']:.2g} to "
+            f"to {last['nonzeros of y']}, the balanced error from {first['balanced error']:.2g} to "
             f"{last['balanced error']:.2g}"
         ]
         for label in ORDERS:
@@ -199,11 +197,9 @@ def _theorem(found: Mapping[str, Findings]) -> Verdict:
     return Verdict(
         "holds" if holds else "fails",
         f"Delta after a step is up to {printed:.4g} times the bound (15) with the step (16), and {proof:.4g} times "
-        f"with the "
-        f"10 R^2 of (27). With the corrected factor 1 / (1 + rho^2 gamma / (2 n q)) and 10 R^2 it is at most "
+        f"with the 10 R^2 of (27). With the corrected factor 1 / (1 + rho^2 gamma / (2 n q)) and 10 R^2 it is at most "
         f"{most('mended', 10, 'squared'):.4g} of the bound for the squared loss; for all losses Delta is multiplied "
-        f"by at "
-        f"most {most('factor', 10):.6g}.",
+        f"by at most {most('factor', 10):.6g}.",
     )
 
 
@@ -245,9 +241,7 @@ def _claim(name: str, where: str, says: str, studies: tuple[str, ...],
 
 _DATA = (
     "Without files, aloi and rcv1-regions are generated; one class of medium size instead of all; the appendix's "
-    "settings run on "
-    "smaller "
-    "parts of the sets."
+    "settings run on smaller parts of the sets."
 )
 CLAIMS = (
     _claim("D1", "section 5, figures 1 to 6", "DGPD has better performance than the other methods in all cases.",

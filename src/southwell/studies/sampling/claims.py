@@ -124,8 +124,7 @@ def _theorems(found: Mapping[str, Findings]) -> Verdict:
     return Verdict(
         outcome(held),
         f"Lemma 3.1: the left side of (5) exceeds the right by at most {excess:.1e} of O_A. Over all draws of the "
-        f"first "
-        f"{numbers['steps']} moves on {numbers['problems']} random problems of each kind the error is at most "
+        f"first {numbers['steps']} moves on {numbers['problems']} random problems of each kind the error is at most "
         f"{shown(ratios['3.3'])} of the bound of theorem 3.3 and {shown(ratios['3.7'])} of that of theorem 3.7.",
     )
 
