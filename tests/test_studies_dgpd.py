@@ -5,8 +5,9 @@ import pytest
 
 from southwell.studies.dgpd import CLAIMS, STUDIES
 from southwell.studies.dgpd.claims import APPENDIX, COSTS, FIGURE_1, PASSES, STRENGTHS, TABLE, THEOREM
+from southwell.studies.dgpd.contest import against_the_best
 from southwell.studies.dgpd.sets import DENSE, METHODS, SPARSE, TABLE_2
-from southwell.studies.findings import Findings, Race
+from southwell.studies.findings import Findings, Race, Trace
 from tiny_studies import Tiny, judged, raced, trace
 
 
@@ -108,6 +109,20 @@ def test_nothing_is_told_of_runs_that_never_arrive():
 
 def test_every_claim_is_there():
     assert [claim.name for claim in CLAIMS] == [f"D{k}" for k in range(1, 11)]
+
+
+def test_errors_are_against_the_best_point_and_none_is_below_what_is_proven():
+    def run(errors, dual):
+        return Trace(
+            "a", "paper", {"error": np.array(errors), "latest": np.array(errors), "dual_error": np.array([dual])}
+        )
+
+    [first, second], sure = against_the_best([run([1.0, -0.5], 0.6), run([1.0, 0.25], 0.7)], 0.3)
+    assert sure == pytest.approx((0.5 - 0.4) / 0.5)
+    assert first.columns["error"].tolist() == pytest.approx([3.0, 0.2])
+    assert second.columns["latest"].tolist() == pytest.approx([3.0, 1.5])
+    [only], sure = against_the_best([run([1.0, 1e-9], 0.0)], 1.0)
+    assert sure == 0 and only.columns["error"].tolist() == [1.0, 1e-9]
 
 
 def test_studies_run_and_are_judged():

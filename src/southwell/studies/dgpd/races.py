@@ -10,6 +10,7 @@ from ...methods import DGPD
 from ...problem import Problem
 from ..bench import Bench
 from ..findings import Findings, Race, Table
+from .contest import contest, race, solved, supports
 from .sets import (
     LEAST,
     METHODS,
@@ -23,12 +24,9 @@ from .sets import (
     TABLE_2,
     Size,
     against_the_rest,
-    race,
     sector,
     sets,
-    solved,
     strength,
-    supports,
 )
 
 
@@ -40,14 +38,14 @@ def figure_1(bench: Bench) -> Findings:
     """l1 = 0.1, l2 = 0.01, on all sets, in a full run at the paper's size."""
     size: Size = bench.pick(PAPER, QUICK)
     notes = (*NOTES, f"random Fourier features of aloi: {size.features[1]}; the paper has 10,000, which take 7 GB.")
-    return _races(bench, size, SETTINGS[:1], bench.pick(10.0, 1.0), notes)
+    return _races(bench, size, SETTINGS[:1], bench.pick(8.0, 1.0), notes)
 
 
 def appendix(bench: Bench) -> Findings:
     """The other five settings (two in a quick run), on smaller parts of the same sets."""
     size: Size = bench.pick(SMALL, LEAST)
     notes = (*NOTES, "mnist, aloi and rcv1-regions are smaller than in the paper, in rows and in random features.")
-    return _races(bench, size, bench.pick(SETTINGS[1:], (SETTINGS[2], SETTINGS[4])), bench.pick(1.5, 0.5), notes)
+    return _races(bench, size, bench.pick(SETTINGS[1:], (SETTINGS[2], SETTINGS[4])), bench.pick(1.0, 0.5), notes)
 
 
 def _races(bench: Bench, size: Size, settings: Any, seconds: float, notes: tuple[str, ...]) -> Findings:
@@ -81,13 +79,9 @@ def table_2(bench: Bench) -> Findings:
             problem = stated.with_targets(against_the_rest(labels, one))
             found.append(supports(solved(problem, METHODS[OURS][1], seconds)))
             if name == "sector" and k % 5 == 0:
-                best = bench.optimum(problem, tol=1e-9, seconds=4 * seconds)
-                for label in compared:
-                    role, method = METHODS[label]
-                    trace = bench.solve(
-                        problem, method, label, role, best.primal, seconds=seconds, unit=best.primal, tol=1e-7
-                    )
-                    compared[label].append(trace.reached(1e-6))
+                traces, _ = contest(bench, problem, {label: METHODS[label] for label in compared}, seconds)
+                for trace in traces:
+                    compared[trace.label].append(trace.reached(1e-6))
         x, y = (float(mean) for mean in np.mean(found, axis=0))
         means[name] = {"x": x, "y": y, "classes": len(found), "rows": A.shape[0], "features": A.shape[1]}
         rows.append(
@@ -113,16 +107,12 @@ def passes(bench: Bench) -> Findings:
     seconds = bench.pick(5.0, 1.0)
     for name, A, labels in _swept(bench):
         problem = strength(Problem(A, against_the_rest(labels), "smooth_hinge"), *SETTINGS[0])
-        best = bench.optimum(problem, tol=1e-9, seconds=5 * seconds)
-        traces = []
+        methods: dict[str, tuple[str, DGPD]] = {}
         for order, role in (("together", "paper"), ("in turn", "ours")):
             for many in (1, 5, 50):
-                method = DGPD(perturb=0, order=order, passes=many)
-                label = f"{order}, {many} passes"
-                traces.append(bench.solve(problem, method, label, role, best.primal, seconds=seconds, unit=best.primal))
-            one = DGPD(perturb=0, order=order, passes=5, enter=1)
-            label = f"{order}, 5 passes, enter 1"
-            traces.append(bench.solve(problem, one, label, role, best.primal, seconds=seconds, unit=best.primal))
+                methods[f"{order}, {many} passes"] = role, DGPD(perturb=0, order=order, passes=many)
+            methods[f"{order}, 5 passes, enter 1"] = role, DGPD(perturb=0, order=order, passes=5, enter=1)
+        traces, _ = contest(bench, problem, methods, seconds)
         races.append(Race(name, traces, (("seconds", "error"), ("epoch", "error")), "y", {"error": "(P - P*) / P*"}))
     return Findings(races, numbers={"limit": seconds}, notes=NOTES[:2])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,10 +12,7 @@ from ... import penalties
 from ...features import RandomBinning, RandomFourier
 from ...methods import DGPD, SPDC, CoordinateDescent
 from ...problem import Problem
-from ...result import Result
-from ...solve import ConvergenceWarning, solve
 from ..bench import Bench
-from ..findings import Race
 
 SETTINGS = ((0.1, 0.01), (0.1, 0.1), (0.1, 1.0), (0.01, 0.01), (0.01, 0.1), (0.01, 1.0))  # l1, l2; figure 1 first
 DENSE = ("mnist-RF", "aloi-RF")
@@ -106,29 +102,3 @@ def strength(problem: Problem, l1: float, l2: float) -> Problem:
     """With a penalty that belongs to a sum of losses."""
     n = problem.n_samples
     return problem.with_penalty(penalties.ElasticNet(l1 / n, l2 / n))
-
-
-def solved(problem: Problem, method: Any, seconds: float) -> Result:
-    """The answer of a method to a relative gap of 1e-6, or what it has in this time."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return solve(problem, method=method, tol=1e-6, max_epochs=10**6, max_seconds=seconds)
-
-
-def supports(best: Result) -> tuple[int, int]:
-    """The nonzeros of x and y."""
-    return int(best.nonzeros), int(np.count_nonzero(np.asarray(best.y)))
-
-
-def race(bench: Bench, title: str, problem: Problem, seconds: float) -> tuple[Race, tuple[int, int]]:
-    """All methods on one problem, and the nonzeros of x and y at the optimum. Errors are relative to P*."""
-    bench.say(title)
-    best = bench.optimum(problem, tol=1e-9, seconds=4 * seconds)
-    unit = best.primal if best.primal > 0 else 1.0
-    traces = [
-        bench.solve(problem, method, label, role, best.primal, seconds=seconds, unit=unit)
-        for label, (role, method) in METHODS.items()
-    ]
-    nonzeros = supports(best)
-    caption = f"{problem.n_samples} x {problem.n_features}; {nonzeros[0]} of x and {nonzeros[1]} of y are not zero."
-    return Race(title, traces, VIEWS, "y", LABELS, caption), nonzeros

@@ -14,7 +14,8 @@ from ...problem import Problem
 from ...solve import ConvergenceWarning, solve
 from ..bench import Bench
 from ..findings import Findings, Table
-from .sets import METHODS, OURS, PAPERS_ORDER, against_the_rest, sector, strength, supports
+from .contest import contest, supports
+from .sets import METHODS, OURS, PAPERS_ORDER, against_the_rest, sector, strength
 
 ALGORITHM_1 = methods.DGPD(active_sets=False, adapt=False, perturb=0)
 COMPARED = (PAPERS_ORDER, OURS, "dual RCD")
@@ -34,16 +35,11 @@ def strengths(bench: Bench) -> Findings:
         for l1, l2 in values:
             bench.say(f"l1 {l1:.3g}, l2 {l2:.3g}")
             stated = strength(problem, l1, l2)
-            best = bench.optimum(stated, tol=1e-9, seconds=4 * seconds)
+            traces, best = contest(bench, stated, {label: METHODS[label] for label in COMPARED}, seconds)
             x, y = supports(best)
             row = {"l1": l1, "l2": l2, "nonzeros of x": x, "nonzeros of y": y}
             row["balanced error"] = _balanced(A @ best.x, problem.targets)
-            for label in COMPARED:
-                role, method = METHODS[label]
-                trace = bench.solve(
-                    stated, method, label, role, best.primal, seconds=seconds, unit=best.primal, tol=1e-8
-                )
-                row[label] = trace.reached(1e-6)
+            row |= {trace.label: trace.reached(1e-6) for trace in traces}
             found[name].append(row)
     tables = [Table(f"Stronger {name}: seconds to 1e-6", rows) for name, rows in found.items()]
     return Findings(tables=tables, numbers={"sweeps": found, "limit": seconds})
