@@ -13,7 +13,7 @@ from _peers_fits import PATHS
 from _peers_race import FAST, TARGETS, Entry, Judge, Run, Worker, climb, options
 from _peers_report import write_rows
 from _peers_worker import dense
-from _race import shown
+from _timing import shown
 
 POINTS = 100
 

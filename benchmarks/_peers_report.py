@@ -9,7 +9,7 @@ import numpy as np
 
 from _peers_cases import Case
 from _peers_race import TARGETS, Judged, Worker, race
-from _race import shown
+from _timing import shown
 
 HEAD = (
     f"{'case':36} {'1e-3':>8} {'1e-6':>8} {'proven':>8} {'best peer':>26} {'ratio':>8} {'at 1e-3':>8} {'passes':>7} "

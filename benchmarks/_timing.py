@@ -45,3 +45,8 @@ def markdown(rows: list[dict[str, object]]) -> str:
     names = list(rows[0])
     lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
     return "\n".join(lines + ["| " + " | ".join(str(row[name]) for name in names) + " |" for row in rows])
+
+
+def shown(value: float) -> str:
+    """Three digits, or a dash for what was not reached."""
+    return "-" if not np.isfinite(value) else f"{value:.3g}"
