@@ -1,7 +1,7 @@
 """What selection rules cost: python benchmarks/rules.py
 
-An epoch of sampled rules against uniform; a step with updated scores against one that recomputes all. The experiments of
-the papers on rules are ``southwell reproduce sampling hybrid``.
+An epoch of sampled rules against uniform; a step with updated scores against one that recomputes all. The experiments
+of the papers on rules are ``southwell reproduce sampling hybrid``.
 """
 
 from __future__ import annotations
