@@ -7,11 +7,11 @@ import pytest
 import scipy.sparse as sp
 
 import southwell as sw
-from southwell.studies import hybrid, hybrid_problems
+from southwell.studies import hybrid
 from southwell.studies.bench import Bench
 from southwell.studies.findings import ROLES, Findings, Race, Trace
-from southwell.studies.hybrid_claims import Ratio, arrival
-from southwell.studies.papers import PAPERS
+from southwell.studies.hybrid import problems
+from southwell.studies.hybrid.claims import Ratio, arrival
 
 CLAIMS = {claim.name: claim for claim in hybrid.CLAIMS}
 HYBRID = tuple(f"hybrid {k}" for k in (2, 4, 8, 16))
@@ -142,13 +142,6 @@ def test_a_bound_decides_only_what_it_proves():
     assert Ratio(nobody, ("a",), ("b",), "moves").held is None
 
 
-def test_claims_name_studies_of_their_paper():
-    studies = {study.name for study in hybrid.STUDIES}
-    assert {claim.paper for claim in hybrid.CLAIMS} == {study.paper for study in hybrid.STUDIES} <= set(PAPERS)
-    assert {name for claim in hybrid.CLAIMS for name in claim.studies} == studies
-    assert list(CLAIMS) == [f"H{k}" for k in range(1, 12)]
-
-
 class Small(Bench):
     """Studies of a few dozen rows and columns, with limits of milliseconds."""
 
@@ -189,15 +182,15 @@ def test_studies_run_and_their_claims_are_judged(small_findings):
 
 def test_the_augmented_problem_is_ridge():
     rng = np.random.default_rng(1)
-    ridge = hybrid_problems.task("ridge", rng.standard_normal((6, 9)), rng.standard_normal(6))
-    least_squares = hybrid_problems.augmented(ridge)
+    ridge = problems.task("ridge", rng.standard_normal((6, 9)), rng.standard_normal(6))
+    least_squares = problems.augmented(ridge)
     x = sw.solve(ridge, tol=1e-12).x
     assert np.allclose(sw.solve(least_squares, tol=1e-12).x, x)
     assert least_squares.certify(x).primal == pytest.approx(6 / 15 * ridge.certify(x).primal)
 
 
 def test_the_answer_of_label_propagation_is_the_mean_of_neighbours():
-    made = hybrid_problems.propagation(Small(), 120)
+    made = problems.propagation(Small(), 120)
     x = sw.solve(made.problem, tol=1e-12).x
     assert made.error(x, x) < 1e-9
     assert made.error(np.zeros_like(x), x) == pytest.approx(1.0)

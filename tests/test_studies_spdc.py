@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from southwell.studies._ahead import lead
+from southwell.studies.ahead import lead
 from southwell.studies.bench import Bench
 from southwell.studies.findings import Race, Trace
 from southwell.studies.spdc import CLAIMS, STUDIES
@@ -21,12 +21,6 @@ def figures(l2=1e-4, **passes):
 
 def outcome(name, findings):
     return judged(CLAIMS, name, findings).outcome
-
-
-def test_every_claim_of_the_paper_is_judged_by_studies_that_exist():
-    assert [claim.name for claim in CLAIMS] == [f"S{k}" for k in range(1, 12)]
-    assert {study for claim in CLAIMS for study in claim.studies} <= {study.name for study in STUDIES}
-    assert {one.paper for one in (*CLAIMS, *STUDIES)} == {"spdc"}
 
 
 def test_lead_is_a_bound_where_one_method_did_not_arrive():
@@ -85,11 +79,11 @@ def test_asdca_wins_where_features_are_few():
     assert outcome("S5", of(20, 5)) == "fails"
 
 
-def oscillating(asdca, recorded=True):
+def oscillating(asdca):
     steady, at = np.array([1.0, 0.1, 0.01, 0.001]), np.arange(4.0)
     both = [Trace("SPDC", "paper", {"epoch": at, "latest": steady}),
             Trace("ASDCA", "baseline", {"epoch": at, "latest": np.array(asdca)})]  # fmt: skip
-    return found("spdc-oscillation", [Race("latest, rcv1", both)], latest_is_recorded=recorded)
+    return found("spdc-oscillation", [Race("latest, rcv1", both)])
 
 
 def test_asdca_oscillates_or_not():
@@ -97,7 +91,6 @@ def test_asdca_oscillates_or_not():
     assert verdict.outcome == "holds"
     assert "ASDCA 3, SPDC 0.1 (R^2 of its line 1.00)" in verdict.because
     assert outcome("S6", oscillating([1.0, 0.2, 0.04, 0.01])) == "fails"
-    assert outcome("S6", oscillating([1.0, 0.1, 0.3, 0.01], recorded=False)) == "cannot tell"
 
 
 def sweep(seconds, iterations=(1000, 600, 100), passes=(10, 12, 30)):

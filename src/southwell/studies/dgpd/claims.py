@@ -9,7 +9,7 @@ import numpy as np
 from ..findings import Findings, Race
 from ..study import Claim, Verdict
 from ..verdicts import outcome, shown
-from .sets import BASELINES, DENSE, OURS, PAPERS_ORDER, SPARSE, TABLE_2
+from .problems import BASELINES, DENSE, OURS, PAPERS_ORDER, SPARSE, TABLE_2
 
 PAPER = "dgpd"
 FIGURE_1, APPENDIX, TABLE, PASSES = "dgpd-figure-1", "dgpd-appendix", "dgpd-nonzeros", "dgpd-passes"

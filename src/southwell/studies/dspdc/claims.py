@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ._ahead import counted, labels, lead, rows_of, slope, told
-from .findings import Findings, Race
-from .study import Claim, Verdict
+from ..ahead import counted, labels, lead, rows_of, slope, told
+from ..findings import Findings, Race
+from ..study import Claim, Verdict
 
 Found = Mapping[str, Findings]
 CLEARLY = 1.5  # "significantly faster", "much faster", in seconds

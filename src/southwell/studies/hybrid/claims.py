@@ -7,8 +7,8 @@ from statistics import median
 
 import numpy as np
 
-from .findings import Findings, Race, Trace
-from .study import Claim, Verdict
+from ..findings import Findings, Race, Trace
+from ..study import Claim, Verdict
 
 TARGETS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 ALIKE = 1.5  # curves that differ by this factor at most are called alike, and methods competitive
