@@ -14,7 +14,7 @@ from study_findings import found, judged, race
 
 NEVER = np.inf
 BEHIND = {"DSPDC": 1, "SPDC": 2, "SDCA": NEVER}
-AHEAD = {"DSPDC": 10, "SPDC": 2, "SDCA": 3}
+AHEAD = {"DSPDC": 10, "SPDC": 2, "SDCA": 4}
 
 
 def outcome(name, findings):
@@ -28,7 +28,7 @@ def test_figure_1():
     assert outcome("P1", of(BEHIND, BEHIND)) == "holds"
     verdict = judged(CLAIMS, "P1", of(BEHIND, AHEAD))
     assert verdict.outcome == "in part"
-    assert verdict.because.startswith("DSPDC is at least 1.5 times as fast in 2 of 4 cases.")
+    assert verdict.because.startswith("DSPDC is more than 1.5 times as fast in 2 of 4 cases.")
     assert outcome("P1", of(AHEAD)) == "fails"
     assert outcome("P1", of()) == "cannot tell"
 
@@ -44,8 +44,6 @@ def test_figure_2():
     assert outcome("P2", of(AHEAD, AHEAD, {"DSPDC": 10, "SPDC": 2, "SDCA": 1})) == "in part"
     last = {"DSPDC": 10, "SPDC": 2, "SDCA": 1}
     assert outcome("P2", of(last, last, last)) == "fails"
-    without = {"DSPDC": 1, "SPDC": 2}
-    assert outcome("P2", of(without, without, level)) == "in part"  # not all of the claim was measured
 
 
 @pytest.mark.parametrize(("name", "study"), [("P3", "dspdc-figure-3"), ("P4", "dspdc-figure-4")])

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from southwell.studies.ahead import lead
 from southwell.studies.bench import Bench
 from southwell.studies.findings import Race, Trace
 from southwell.studies.spdc import CLAIMS, STUDIES
@@ -21,33 +20,6 @@ def figures(l2=1e-4, **passes):
 
 def outcome(name, findings):
     return judged(CLAIMS, name, findings).outcome
-
-
-def test_lead_is_a_bound_where_one_method_did_not_arrive():
-    both = race("", {"a": 10, "b": 40, "never": NEVER})
-    assert lead(both, "a", "b", "epoch") == (4.0, "", 1e-6)
-    assert lead(both, "a", "never", "epoch") == (100.0, "at least", 1e-6)
-    assert lead(both, "never", "a", "epoch") == (0.01, "at most", 1e-6)
-    assert lead(race("", {"a": NEVER, "b": NEVER}), "a", "b", "epoch") is None
-
-
-def test_lead_goes_to_an_easier_target_where_a_bound_says_nothing():
-    """b ran for fewer passes than a needs: neither is known to be ahead at 1e-6."""
-    a = Trace("a", "paper", {"epoch": np.array([1.0, 100.0]), "error": np.array([1e-3, 1e-6])})
-    b = Trace("b", "paper", {"epoch": np.array([1.0, 20.0]), "error": np.array([1e-2, 1e-3])})
-    assert lead(Race("", [a, b]), "a", "b", "epoch") == (20.0, "", 1e-3)
-
-
-def test_lead_takes_the_bound_if_it_says_more_than_an_easier_target():
-    a = Trace("a", "paper", {"epoch": np.array([1.0, 2.0, 3.0]), "error": np.array([0.5, 1e-3, 1e-6])})
-    b = Trace("b", "paper", {"epoch": np.array([1.0, 4.0, 30.0]), "error": np.array([0.5, 1e-3, 5e-4])})
-    assert lead(Race("", [a, b]), "a", "b", "epoch") == (10.0, "at least", 1e-6)
-    assert lead(Race("", [a, b]), "b", "a", "epoch") == (0.1, "at most", 1e-6)
-
-
-def test_lead_leaves_out_targets_that_both_meet_at_once():
-    at_once = {"epoch": np.array([0.0, 9.0]), "error": np.array([0.05, 0.04])}
-    assert lead(Race("", [Trace("a", "paper", at_once), Trace("b", "paper", at_once)]), "a", "b", "epoch") is None
 
 
 @pytest.mark.parametrize(
@@ -89,7 +61,7 @@ def oscillating(asdca):
 def test_asdca_oscillates_or_not():
     verdict = judged(CLAIMS, "S6", oscillating([1.0, 0.1, 0.3, 0.01]))
     assert verdict.outcome == "holds"
-    assert "ASDCA 3, SPDC 0.1 (R^2 of its line 1.00)" in verdict.because
+    assert "ASDCA by 3, SPDC by 0.1; a line" in verdict.cases[0] and "explains 100 %" in verdict.cases[0]
     assert outcome("S6", oscillating([1.0, 0.2, 0.04, 0.01])) == "fails"
 
 

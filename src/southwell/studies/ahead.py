@@ -1,69 +1,15 @@
-"""How far one method is ahead of another in a race, and how verdicts say it."""
+"""Which of several methods is ahead in a race, and by how much, when not all of them arrived."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from .findings import Findings, Race, Trace
-from .study import Verdict
+from .findings import Race, Trace
 
-TARGETS = tuple(10.0 ** (-k / 2) for k in range(12, 1, -1))  # 1e-6 to 1e-1
-
-
-class Lead(NamedTuple):
-    """``other`` needs ``factor`` times as much as the method; a bound if only one of the two reached the target."""
-
-    factor: float
-    bound: str  # "", "at least", "at most"
-    target: float
-
-    def __str__(self) -> str:
-        return f"{self.bound} {self.factor:.2g}".strip()
-
-
-def lead(race: Race, label: str, other: str, unit: str, targets: Sequence[float] = TARGETS) -> Lead | None:
-    """What ``other`` needs over what ``label`` needs, to the hardest target that both reached.
-
-    If only one of them reached a harder target, what the other spent in vain is a bound; it counts if it says more. A
-    target that both meet in their first row says nothing."""
-    bound: Lead | None = None
-    for target in targets:
-        own, its = race.reached(label, target, unit), race.reached(other, target, unit)
-        if np.isfinite(own) and np.isfinite(its):
-            if not _moved(race[label], target) and not _moved(race[other], target):
-                return bound
-            exact = Lead(_over(its, own), "", target)
-            further = bound is not None and (bound.factor > exact.factor) == (bound.bound == "at least")
-            return bound if further else exact
-        if bound is None and np.isfinite(own) and race[other].last(unit) >= own:
-            bound = Lead(_over(race[other].last(unit), own), "at least", target)
-        if bound is None and np.isfinite(its) and race[label].last(unit) >= its:
-            bound = Lead(_over(its, race[label].last(unit)), "at most", target)
-    return bound
-
-
-def _moved(trace: Trace, target: float) -> bool:
-    """Whether the first row is still above the target."""
-    return bool(trace.columns["error"][0] > target)
-
-
-def told(found: Lead | None) -> str:
-    """A lead in words."""
-    return "no target was reached" if found is None else str(found)
-
-
-def _over(one: float, other: float) -> float:
-    """A ratio of counts or seconds, with the least that is told apart in place of zero."""
-    return max(one, 1e-6) / max(other, 1e-6)
-
-
-def ahead_by(race: Race, label: str, others: Iterable[str], unit: str) -> Lead | None:
-    """The least lead over several others; None if there is none to compare with."""
-    leads = [found for other in others if (found := lead(race, label, other, unit)) is not None]
-    return min(leads, key=lambda one: one.factor, default=None)
+TARGETS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+WHOLE = ("epoch", "moves")  # units that are told apart no finer than one
 
 
 def labels(race: Race) -> list[str]:
@@ -71,27 +17,80 @@ def labels(race: Race) -> list[str]:
     return [trace.label for trace in race.traces]
 
 
-def counted(good: int, total: int, sentence: str) -> Verdict:
-    """Holds if all cases are good, fails if none is."""
-    if total == 0:
-        return Verdict("cannot tell", f"No case could be compared. {sentence}".strip())
-    outcome = "holds" if good == total else "in part" if good else "fails"
-    return Verdict(outcome, sentence)
+def arrival(trace: Trace, target: float, unit: str, error: str = "error") -> float:
+    """``unit`` when the error falls to the target, between rows by the error's logarithm; infinity if it does not."""
+    errors, spent = np.minimum.accumulate(trace.columns[error]), trace.columns[unit]
+    there = np.flatnonzero(errors <= target)
+    if not there.size:
+        return float(np.inf)
+    k = int(there[0])
+    if k == 0 or errors[k] <= 0:
+        return float(spent[k])
+    part = np.log(errors[k - 1] / target) / np.log(errors[k - 1] / errors[k])
+    return float(spent[k - 1] + part * (spent[k] - spent[k - 1]))
 
 
-def rows_of(findings: Mapping[str, Findings], study: str, name: str) -> list[Mapping[str, object]]:
-    """A list of rows among the numbers of a study."""
-    return list(findings[study].numbers[name])
+class Ratio:
+    """What some methods needed over what others did, each the best of its side, and whether that is at most a limit.
+
+    It is taken at the smallest target that decides this. Where only one side arrived, what the other has spent gives a
+    bound, which may decide. A target that all meet in their first row decides nothing. ``value`` is nan, and ``held``
+    and ``beyond`` are None, if no target decides.
+    """
+
+    def __init__(self, race: Race, ones: Sequence[str], others: Sequence[str], unit: str, limit: float = 1.0, *,
+                 targets: Sequence[float] = TARGETS, error: str = "error") -> None:  # fmt: skip
+        self.value, self.target, self.bound = float(np.nan), float(np.nan), ""
+        self.held: bool | None = None
+        least = 1.0 if unit in WHOLE else 1e-6
+        for target in sorted(targets):
+            if all(race[label].columns[error][0] <= target for label in (*ones, *others)):
+                return
+            (a, came), (b, they) = (_spent(race, side, target, unit, error) for side in (ones, others))
+            value = max(a, least) / max(b, least)
+            held = value <= limit
+            if (came and they) or (came and held) or (they and not held):
+                self.value, self.target, self.held = value, target, held
+                self.bound = "" if came and they else "less than " if came else "more than "
+                return
+
+    @property
+    def beyond(self) -> bool | None:
+        """Whether it is above the limit."""
+        return None if self.held is None else not self.held
+
+    @property
+    def factor(self) -> str:
+        """In words, without the target."""
+        return "undecided" if self.held is None else f"{self.bound}{self.value:.3g}"
+
+    def __str__(self) -> str:
+        return self.factor if self.held is None else f"{self.factor} (at {power(self.target)})"
 
 
-def slope(x: Sequence[float], y: Sequence[float]) -> float:
-    """The slope of log y over log x."""
-    return float(np.polyfit(np.log(np.asarray(x, dtype=float)), np.log(np.asarray(y, dtype=float)), 1)[0])
+def _spent(race: Race, side: Sequence[str], target: float, unit: str, error: str) -> tuple[float, bool]:
+    """What the fastest of these methods spent to arrive, or if none arrived, what each has spent at least; and whether
+    it arrived."""
+    traces = [race[label] for label in side]
+    best = min(arrival(trace, target, unit, error) for trace in traces)
+    return (best, True) if np.isfinite(best) else (min(trace.last(unit) for trace in traces), False)
 
 
-def largest_rise(trace: Trace, column: str = "latest", above: float = 1e-8) -> float:
-    """The largest factor by which a column rises from a measurement to the next, while it is above the least."""
-    values = np.asarray(trace.columns[column], dtype=float)
-    before, after = values[:-1], values[1:]
-    seen = (before > above) & np.isfinite(after)
-    return float(np.max(after[seen] / before[seen], initial=0.0))
+def held(*ratios: Ratio) -> list[bool]:
+    """Of the ratios that are decided: whether they are at most their limits."""
+    return [ratio.held for ratio in ratios if ratio.held is not None]
+
+
+def beyond(*ratios: Ratio) -> list[bool]:
+    """Of the ratios that are decided: whether they are above their limits."""
+    return [not within for within in held(*ratios)]
+
+
+def listed(ratios: Mapping[str, Ratio]) -> list[str]:
+    """A line for each."""
+    return [f"{name}: {ratio}" for name, ratio in ratios.items()]
+
+
+def power(target: float) -> str:
+    """As in "1e-6"."""
+    return f"{target:.0e}".replace("e-0", "e-")

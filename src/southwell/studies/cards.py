@@ -17,6 +17,7 @@ from .study import Claim, Study, Verdict
 
 SHORT = 26  # letters of a cell that is not broken into lines
 FIGURES = 3  # of a study are shown at once; the others when asked for
+CASES = 12  # of a verdict are shown at once
 KINDS = {"paper": "the paper's data", "stand-in": "stand-in", "synthetic": "synthetic"}
 
 
@@ -48,7 +49,7 @@ def claim_card(claim: Claim, verdict: Verdict, studies: Mapping[str, Study], rec
         f'<article class="card" id="{escape(claim.name)}">',
         f"<h3>{escape(claim.name)}. {escape(claim.says)}</h3>",
         f'<p class="quiet">{escape(claim.where)}</p>',
-        f'<p class="verdict {style(verdict.outcome)}">{told}</p>',
+        f'<div class="verdict {style(verdict.outcome)}"><p>{told}</p>{_cases(verdict)}</div>',
     ]
     if claim.differs:
         parts.append(f"<p><b>What differs.</b> {escape(claim.differs)}</p>")
@@ -60,6 +61,16 @@ def claim_card(claim: Claim, verdict: Verdict, studies: Mapping[str, Study], rec
             drawn[name] = claim.name
             parts.append(study_part(studies[name], records[name]))
     return "\n".join([*parts, "</article>"])
+
+
+def _cases(verdict: Verdict) -> str:
+    """A list; a long one is shown when asked for."""
+    if not verdict.cases:
+        return ""
+    items = "".join(f"<li>{escape(case)}</li>" for case in verdict.cases)
+    if len(verdict.cases) <= CASES:
+        return f"<ul>{items}</ul>"
+    return f"<details><summary>{len(verdict.cases)} cases</summary><ul>{items}</ul></details>"
 
 
 def _here(verdict: Verdict) -> str:
