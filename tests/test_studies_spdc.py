@@ -61,7 +61,7 @@ def oscillating(asdca):
 def test_asdca_oscillates_or_not():
     verdict = judged(CLAIMS, "S6", oscillating([1.0, 0.1, 0.3, 0.01]))
     assert verdict.outcome == "holds"
-    assert "ASDCA by 3, SPDC by 0.1; a line" in verdict.cases[0] and "explains 100 %" in verdict.cases[0]
+    assert "a factor of 3 for ASDCA, 0.1 for SPDC; a line" in verdict.cases[0] and "explains 100 %" in verdict.cases[0]
     assert outcome("S6", oscillating([1.0, 0.2, 0.04, 0.01])) == "fails"
 
 

@@ -67,6 +67,12 @@ class Ratio:
     def __str__(self) -> str:
         return self.factor if self.held is None else f"{self.factor} (at {power(self.target)})"
 
+    def times(self, what: str, target: bool = True) -> str:
+        """As in "2.5 times the passes of SPDC (at 1e-6)"."""
+        if self.held is None:
+            return f"an undecided multiple of {what}"
+        return f"{self.factor} times {what}" + f" (at {power(self.target)})" * target
+
 
 def _spent(race: Race, side: Sequence[str], target: float, unit: str, error: str) -> tuple[float, bool]:
     """What the fastest of these methods spent to arrive, or if none arrived, what each has spent at least; and whether

@@ -56,7 +56,8 @@ def _fastest(found: Found) -> Verdict:
         pairs = zip(classes[label], classes["dual RCD"], strict=True)
         wins = [own < other for own, other in pairs if own != other]
         good += wins
-        cases.append(f"{label}, single classes of sector, to 1e-6: ahead of dual RCD in {count(wins)}")
+        if wins:
+            cases.append(f"{label}, single classes of sector, to 1e-6: ahead of dual RCD in {count(wins)}")
     return decided(
         good, f"DGPD is the fastest in {count(good)} comparisons, at relative errors of 1e-3 and 1e-6.", cases
     )
@@ -119,8 +120,8 @@ def _many_passes(found: Found) -> Verdict:
                 if min(times) < np.inf:
                     good.append(times[1] < times[0] / 1.5)
                     cases.append(
-                        f"{race.title}, {order}, to {power(target)}: {', '.join(map(shown, times))} s with 1, 5 and 50 "
-                        "passes"
+                        f"{race.title}, {order}, to {power(target)}: seconds with 1, 5 and 50 passes: "
+                        f"{', '.join(map(shown, times))}"
                     )
     because = (
         f"With 5 passes between searches instead of 1, DGPD is more than 1.5 times as fast in {count(good)} cases."
@@ -161,7 +162,8 @@ def _dense(found: Found) -> Verdict:
             good.append(means[0] > means[1])
             cases.append(f"{label}: {means[0]:.3g} on dense features, {means[1]:.3g} on sparse ones")
     because = (
-        "The best other method's seconds over DGPD's, geometric means over sets, settings and errors, are compared."
+        f"DGPD's lead, the seconds of the best other method over its own, is larger on dense features in {count(good)} "
+        "cases. Geometric means over sets, settings and errors are compared."
     )
     return decided(good, because, cases)
 
@@ -185,7 +187,8 @@ def _too_strong(found: Found) -> Verdict:
             ratios = [min(row["dual RCD"], limit) / min(row[label], limit) for row in (first, last)]
             good.append(ratios[1] < ratios[0])
             cases.append(
-                f"{span}: dual RCD needs {ratios[0]:.2g} times the seconds of {label} at first, {ratios[1]:.2g} at last"
+                f'{span}: dual RCD needs {ratios[0]:.2g} times the seconds of "{label}" at first, '
+                f"{ratios[1]:.2g} at last"
             )
     return decided(good, f"{count(good)} statements are as the paper has them.", cases)
 
@@ -251,7 +254,8 @@ def _cost(found: Found) -> Verdict:
 
 _DATA = (
     "Without files, aloi and rcv1-regions are generated; one class of medium size instead of all; the appendix's "
-    "settings run on smaller parts of the sets."
+    'settings run on smaller parts of the sets. DGPD "together" makes the moves of a pass together, as the paper does, '
+    'and "in turn" one after the other.'
 )
 CLAIMS = (
     Claim(

@@ -10,7 +10,7 @@ import numpy as np
 from ..ahead import Ratio, beyond, labels
 from ..findings import Findings, Race
 from ..study import Claim, Verdict
-from ..verdicts import count, decided, shown, slope
+from ..verdicts import count, decided, slope
 
 PAPER = "dspdc"
 
@@ -53,10 +53,10 @@ def figure_2(found: Found) -> Verdict:
         for label in ("DSPDC", "SPDC"):
             ratio = Ratio(race, ("SDCA",), (label,), "seconds", CLEARLY)
             good += beyond(ratio)
-            parts.append(f"SDCA needs {ratio} times the seconds of {label}")
+            parts.append(f"SDCA needs {ratio.times(f'the seconds of {label}')}")
         ratio = Ratio(race, ("SPDC",), ("DSPDC",), "seconds", 1 / LEVEL if race.title == "real-sim" else LEVEL)
         good += beyond(ratio)
-        cases.append(f"{race.title}: {', '.join(parts)}; SPDC needs {ratio} times the seconds of DSPDC")
+        cases.append(f"{race.title}: {', '.join(parts)}; SPDC needs {ratio.times('the seconds of DSPDC')}")
     return decided(
         good,
         f"{count(good)} comparisons are as in the paper: SDCA needs more than {CLEARLY} times the seconds of either; "
@@ -95,15 +95,17 @@ def usual_scale(found: Found) -> Verdict:
         converges = np.isfinite(usual) or row["error, usual"] <= row["error, safe"]
         good.append(bool(converges and (usual <= 1.1 * safe or not np.isfinite(safe))))
         below += row["usual"] < row["found"]
-        cases.append(
-            f"{row['data']}, m = {row['m']}, q = {row['q']}: {shown(usual)} epochs, with the bound {shown(safe)}"
-        )
+        cases.append(f"{row['data']}, m = {row['m']}, q = {row['q']}: {_after(usual)}, with the bound {_after(safe)}")
     return decided(
         good,
         f"With Lambda = m q R^2 / p DSPDC reaches an error of 1e-6 in at most 1.1 times the epochs that it needs with "
         f"a proven bound, or comes as far where neither does, in {count(good)} cases; in {below} of them this Lambda "
         "is below the squared norm of a block, so that no theorem covers it.", cases,
     )  # fmt: skip
+
+
+def _after(epochs: float) -> str:
+    return f"after {epochs:.3g} epochs" if np.isfinite(epochs) else "never"
 
 
 def cost(found: Found) -> Verdict:

@@ -52,7 +52,8 @@ def race(bench: Bench, title: str, factors: Factorised, b: np.ndarray, sizes: tu
 
 
 NOTES = (
-    "SPDC moves all columns in an iteration, by the same code as DSPDC.",
+    "SPDC moves all columns in an iteration. With m = 1 it forms its row of U V; with more it multiplies with the "
+    "factors, as DSPDC does.",
     "SDCA forms each row of U V when it reads it.",
     "FISTA, which multiplies with the factors, and blocks of 32 x 32 are not in the paper.",
 )

@@ -31,7 +31,7 @@ def follows_greedy(found: Found) -> Verdict:
     followed = held(*ratios.values())
     linear = held(*doubled.values())  # twice the blocks, half the moves: no diminishing return
     cases = [
-        f"{name}: {ratio} times the moves of greedy; 16 blocks need {doubled[name].factor} times those of 8"
+        f"{name}: {ratio.times('the moves of greedy')}; 16 blocks need {doubled[name].times('those of 8', False)}"
         for name, ratio in ratios.items()
     ]
     because = (
@@ -158,8 +158,9 @@ def orders_alike(found: Found) -> Verdict:
         ratios.append(moves)
         near = f"the orders are alike down to {power(down)}" if np.isfinite(down) else "the orders are alike nowhere"
         cases.append(
-            f"{race.title}: {near}{f', {apart}' if apart else ''}; the best hybrid needs {moves} times the moves of "
-            f"the best order, {seconds.factor} times its seconds with clustering"
+            f"{race.title}: {near}{f', {apart}' if apart else ''}; the best hybrid needs "
+            f"{moves.times('the moves of the best order')}, "
+            f"{seconds.times('its seconds', False)} with clustering"
         )
     ahead = held(*ratios)
     because = (
@@ -190,8 +191,8 @@ def search_competes(found: Found) -> Verdict:
     race = found["hybrid-search"].race("overdetermined system")
     moves, seconds = (Ratio(race, ("search",), ("random", "hybrid 8"), unit, ALIKE) for unit in ("moves", "total"))
     because = (
-        f"Search needs {moves.factor} times the moves and {seconds.factor} times the seconds, index and clustering "
-        f"included, of the better of random and hybrid (competitive: at most {ALIKE:g}); its last error is "
+        f"Search needs {moves.times('the moves', False)} and {seconds.times('the seconds', False)}, index and "
+        f"clustering included, of the better of random and hybrid (competitive: at most {ALIKE:g}); its last error is "
         f"{race['search'].last():.0e}."
     )
     return decided(held(moves, seconds), because)
@@ -207,8 +208,9 @@ def search_is_inferior(found: Found) -> Verdict:
         inferior += beyond(moves, seconds)
         stuck.append(stalled(race["search"]))
         cases.append(
-            f"{title}: {moves} times the moves, {seconds} times the seconds; it {'stalls' if stuck[-1] else 'ends'} at "
-            f"an error of {race['search'].last():.0e}. Our search: {ours} times the moves, last error "
+            f"{title}: {moves.times('the moves')}, {seconds.times('the seconds')}; it "
+            f"{'stalls' if stuck[-1] else 'ends'} at "
+            f"an error of {race['search'].last():.0e}. Our search: {ours.times('the moves')}, last error "
             f"{race['search, ours'].last():.0e}"
         )
     because = (
@@ -234,7 +236,8 @@ def svm_and_accuracy(found: Found) -> Verdict:
         random = arrival(race["random"], level, "total", "mistakes")
         ahead += held(moves, seconds) + ([hybrid <= random] if np.isfinite(min(hybrid, random)) else [])
         cases.append(
-            f"{race.title}: {moves} times the moves and {seconds} times the seconds for the objective; within 0.1 % of "
+            f"{race.title}: {moves.times('the moves')} and {seconds.times('the seconds')} for the "
+            f"objective; within 0.1 % of "
             f"the best test accuracy, {100 - 100 * (level - 1e-3):.1f} %, after {hybrid:.3g} s, random after "
             f"{random:.3g} s"
         )
@@ -255,10 +258,10 @@ def labels_propagate(found: Found) -> Verdict:
     timed = held(time_random, time_greedy)
     good = held(greedy, random) + ([all(timed)] if timed else [])
     cases = [
-        f"moves: {greedy} times those of greedy (similar: at most {SIMILAR:g})",
-        f"moves: {random} times those of random (much faster: at most {1 / SIMILAR:g})",
-        f"seconds: {time_random} times those of random, {time_greedy} times those of greedy as in the paper (less: "
-        f"below 1 for both), {followed} times those of greedy with scores that follow",
+        f"{greedy.times('the moves of greedy')} (similar: at most {SIMILAR:g})",
+        f"{random.times('the moves of random')} (much faster: at most {1 / SIMILAR:g})",
+        f"{time_random.times('the seconds of random')}, {time_greedy.times('those of greedy as in the paper')} (less: "
+        f"below 1 for both), {followed.times('those of greedy with scores that follow')}",
     ]
     return decided(good, f"{count(good)} statements hold of what the best hybrid needs. {ERRORS}", cases)
 

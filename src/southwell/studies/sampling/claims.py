@@ -41,7 +41,8 @@ def ahead(*comparisons: Comparison, units: Sequence[str] = ("epoch",), also: Seq
 
     Units of ``also`` are told, and decide nothing.
     """
-    sentences, outcomes, cases = [], [], []
+    sentences, outcomes = [], []
+    raced: dict[str, tuple[Race, dict[str, None]]] = {}
     for races, firsts, others in comparisons:
         pairs = [(race, first, other) for race in races for first in firsts for other in others]
         good = [won for pair in pairs for unit in units for won in compared(*pair, unit)]
@@ -49,11 +50,13 @@ def ahead(*comparisons: Comparison, units: Sequence[str] = ("epoch",), also: Seq
         verb = "is" if len(firsts) == 1 else "are"
         where = f" on the {races[0].title.split(',')[0]}" if len(comparisons) > 1 and races else ""
         sentences.append(f"{_and(firsts)} {verb} ahead of {_and(others)}{where} in {count(good)} comparisons.")
-        cases += [_figures(race, unit, (*firsts, *others)) for race in races for unit in (*units, *also)]
+        for race in races:
+            raced.setdefault(race.title, (race, {}))[1].update(dict.fromkeys((*firsts, *others)))
     known = set(outcomes) - {"cannot tell"}
     whole = known.pop() if len(known) == 1 else "in part" if known else "cannot tell"
     by = f"Compared by {_and([UNITS[unit] for unit in units])} to {GOALS}, of the gap and of the suboptimality."
-    return Verdict(whole, f"{' '.join(sentences)} {by} The cases give those of the gap.", tuple(dict.fromkeys(cases)))
+    cases = [_figures(race, unit, list(rules)) for race, rules in raced.values() for unit in (*units, *also)]
+    return Verdict(whole, f"{' '.join(sentences)} {by} The cases give those of the gap.", tuple(cases))
 
 
 def _figures(race: Race, unit: str, rules: Sequence[str]) -> str:

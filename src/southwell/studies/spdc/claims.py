@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ahead import Ratio, beyond, held, labels
+from ..ahead import Ratio, beyond, held, labels, power
 from ..findings import Findings, Race, Trace
 from ..study import Claim, Verdict
 from ..verdicts import count, decided, shown, slope
@@ -32,7 +32,7 @@ def races_at(found: Found, l2: float) -> list[tuple[str, Race]]:
 def needs(race: Race, others: tuple[str, ...], label: str, limit: float) -> tuple[Ratio, str]:
     """What the best of the others needs over what ``label`` does, in passes; and the same in words, with seconds."""
     passes, seconds = (Ratio(race, others, (label,), unit, limit) for unit in ("epoch", "seconds"))
-    return passes, f"{passes} times the passes of {label}, {seconds.factor} times its seconds"
+    return passes, f"{passes.times(f'the passes of {label}')}, {seconds.times('its seconds', False)}"
 
 
 def beyond_batch(found: Found) -> Verdict:
@@ -46,7 +46,8 @@ def beyond_batch(found: Found) -> Verdict:
     good = beyond(*ratios)
     return decided(
         good,
-        f"At l2 = {LARGE:g} AFG or L-BFGS needs more than {CLEARLY:g} times the passes of SPDC in {count(good)} cases. "
+        f"At l2 = {power(LARGE)} AFG or L-BFGS needs more than {CLEARLY:g} times the passes of SPDC in "
+        f"{count(good)} cases. "
         f"{ERRORS}", cases,
     )  # fmt: skip
 
@@ -61,7 +62,7 @@ def batch_catches_up(found: Found) -> Verdict:
     good = held(*ratios)
     return decided(
         good,
-        f"At l2 = {SMALL:g} the better of AFG and L-BFGS needs at most {ALIKE:g} times the passes of SPDC on "
+        f"At l2 = {power(SMALL)} the better of AFG and L-BFGS needs at most {ALIKE:g} times the passes of SPDC on "
         f"{count(good)} sets. {ERRORS}", cases,
     )  # fmt: skip
 
@@ -76,10 +77,10 @@ def stochastic_alike(found: Found) -> Verdict:
         if len(known) == len(ratios) or any(beyond(*ratios.values())):
             good.append(not any(beyond(*ratios.values())))
             most = max(known, key=lambda pair: ratios[pair].value)
-            cases.append(f"{name}: {most[0]} needs {ratios[most]} times the passes of {most[1]}")
+            cases.append(f"{name}: {most[0]} needs {ratios[most].times(f'the passes of {most[1]}')}")
     return decided(
         good,
-        f"At l2 = {LARGE:g} none of SPDC, SAG and SDCA needs more than {ALIKE:g} times the passes of another on "
+        f"At l2 = {power(LARGE)} none of SPDC, SAG and SDCA needs more than {ALIKE:g} times the passes of another on "
         f"{count(good)} sets. {ERRORS} The cases give the largest ratio of each set.", cases,
     )  # fmt: skip
 
@@ -96,7 +97,8 @@ def acceleration_pays(found: Found) -> Verdict:
     good = beyond(*ratios)
     return decided(
         good,
-        f"At l2 = {SMALL:g} the better of SAG and SDCA needs more than {CLEARLY:g} times the passes of SPDC, and of "
+        f"At l2 = {power(SMALL)} the better of SAG and SDCA needs more than {CLEARLY:g} times the passes of SPDC, and "
+        "of "
         f"ASDCA, in {count(good)} cases. {ERRORS}", cases,
     )  # fmt: skip
 
@@ -109,7 +111,7 @@ def where_asdca_wins(found: Found) -> Verdict:
             if "ASDCA" in labels(race):
                 passes, told = needs(race, ("ASDCA",), "SPDC", 1.0)
                 good += held(passes) if name == "covtype" else beyond(passes)
-                cases.append(f"{name}, l2 = {l2:g}: ASDCA needs {told}")
+                cases.append(f"{name}, l2 = {power(l2)}: ASDCA needs {told}")
     return decided(
         good,
         f"ASDCA needs fewer passes than SPDC on covtype, or more on the other sets, in {count(good)} cases. {ERRORS}",
@@ -141,7 +143,8 @@ def asdca_oscillates(found: Found) -> Verdict:
         asdca, spdc = (largest_rise(race[label]) for label in ("ASDCA", "SPDC"))
         good.append(asdca > 1.1 and spdc < asdca)
         cases.append(
-            f"{race.title.removeprefix('latest, ')}: ASDCA by {asdca:.2g}, SPDC by {spdc:.2g}; a line through the "
+            f"{race.title.removeprefix('latest, ')}: a factor of {asdca:.2g} for ASDCA, {spdc:.2g} for SPDC; a line "
+            "through the "
             f"logarithm of SPDC's error explains {100 * straightness(race, 'SPDC'):.0f} % of its variance"
         )
     return decided(
@@ -170,7 +173,7 @@ def batches_trade(found: Found) -> Verdict:
          f"{last['iterations']:.3g}" + (", fewer at every step" if iterations else ", not fewer at every step"),
          f"passes go from {first['passes']:.3g} to {last['passes']:.3g}"
          + (", never fewer" if passes else ", fewer at some step"),
-         f"the least time is {fastest['seconds']:.2g} s, with m = {fastest['m']} on {fastest['threads']} threads; "
+         f"the least time is {fastest['seconds']:.2g} s, with m = {fastest['m']} on {fastest['threads']} thread(s); "
          f"m = {matching}, the number of processors, takes {shown(matched)} s"],
     )  # fmt: skip
 
