@@ -7,7 +7,7 @@ from southwell.studies.findings import Findings
 from southwell.studies.sampling import CLAIMS, STUDIES, theorems
 from southwell.studies.sampling.claims import COSTS, FIGURES, LARGE, LAWS, RAW
 from southwell.studies.sampling.races import RULES, VIEWS
-from tiny_studies import Tiny, judged, raced
+from tiny_studies import judged, raced, run_and_judge
 
 VIEWED = {name for view in VIEWS for name in view}
 
@@ -55,17 +55,12 @@ def test_claims_hold_in_part_and_cannot_be_told_without_a_run_that_arrives():
 
 
 def test_studies_run_and_are_judged():
-    said = []
-    found = {study.name: study.run(Tiny(quick=True, say=said.append)) for study in STUDIES}
-    assert said
+    found = run_and_judge(STUDIES, CLAIMS)
     for findings in found.values():
-        assert findings.races or findings.tables
         for trace in (trace for race in findings.races for trace in race.traces):
             assert len({column.size for column in trace.columns.values()}) == 1
             assert set(VIEWED) <= set(trace.columns)
             assert np.isfinite(trace.columns["error"]).all()
-    for claim in CLAIMS:
-        assert claim.judge({name: found[name] for name in claim.studies}).because
 
 
 @pytest.mark.parametrize("kind", ["Lasso", "SVM", "ridge", "elastic net"])

@@ -9,6 +9,7 @@ import numpy as np
 from .findings import Race, Trace
 
 TARGETS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+ERRORS = "In brackets the relative error at which methods are compared."
 WHOLE = ("epoch", "moves")  # units that are told apart no finer than one
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ahead import Ratio, beyond, labels
+from ..ahead import ERRORS, Ratio, beyond, labels
 from ..findings import Findings, Race
 from ..study import Claim, Verdict
 from ..verdicts import count, decided, slope
@@ -17,7 +17,6 @@ PAPER = "dspdc"
 Found = Mapping[str, Findings]
 CLEARLY = 1.5  # "significantly faster", "much faster": so many times as fast, in seconds
 LEVEL = 1.1  # within this factor two methods are "the same"
-ERRORS = "In brackets the relative error at which methods are compared."
 
 
 def comparisons(races: Iterable[Race], kind: str = "") -> tuple[list[bool], list[str]]:
@@ -41,7 +40,7 @@ def figure_1(found: Found) -> Verdict:
     return decided(
         good,
         f"DSPDC is more than {CLEARLY} times as fast in {count(good)} cases. Seconds of the others over those of "
-        f"DSPDC; {ERRORS[0].lower()}{ERRORS[1:]}", cases,
+        f"DSPDC. {ERRORS}", cases,
     )  # fmt: skip
 
 
@@ -71,7 +70,7 @@ def over_matrices(found: Found, study: str) -> Verdict:
     return decided(
         tuned + theory,
         f"DSPDC is more than {CLEARLY} times as fast in {count(tuned)} cases with tuned steps, and in {count(theory)} "
-        f"with those of the theorems. Seconds of the others over those of DSPDC; {ERRORS[0].lower()}{ERRORS[1:]}",
+        f"with those of the theorems. Seconds of the others over those of DSPDC. {ERRORS}",
         [f"{kind} steps, {case}" for kind, (_, cases) in kinds.items() for case in cases],
     )  # fmt: skip
 

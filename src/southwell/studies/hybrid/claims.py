@@ -7,7 +7,7 @@ from statistics import median
 
 import numpy as np
 
-from ..ahead import TARGETS, Ratio, arrival, beyond, held, labels, listed, power
+from ..ahead import ERRORS, TARGETS, Ratio, arrival, beyond, held, labels, listed, power
 from ..findings import Findings, Race, Trace
 from ..study import Claim, Verdict
 from ..verdicts import count, decided
@@ -20,7 +20,6 @@ LITTLE = 0.1  # a share that is called far less than the whole
 HYBRID = ("hybrid 2", "hybrid 4", "hybrid 8", "hybrid 16")
 GREEDY = ("greedy", "greedy, followed")  # the same moves; the second computes less
 IN_TIME = ("hybrid-blocks", "hybrid-svm", "hybrid-graph")
-ERRORS = "In brackets the relative error at which methods are compared."
 Found = Mapping[str, Findings]
 
 
@@ -63,8 +62,7 @@ def fastest_in_time(found: Found) -> Verdict:
     because = (
         f"The best hybrid, clustering included, is faster than both random and greedy as in the paper on "
         f"{count(paper)} problems: faster than {ahead}. Without the clustering it beats random on "
-        f"{count(held(*unclustered))}. Seconds of the best hybrid over those of the others; {ERRORS[0].lower()}"
-        f"{ERRORS[1:]}"
+        f"{count(held(*unclustered))}. Seconds of the best hybrid over those of the others. {ERRORS}"
     )
     verdict = decided(paper, because, cases)
     return Verdict("in part", because, tuple(cases)) if any(paper) and not all(all_three) else verdict
@@ -104,7 +102,7 @@ def acceleration_helps(found: Found) -> Verdict:
     fewer = held(*moves.values())
     because = (
         f"With acceleration a rule needs fewer moves than without in {count(fewer)} cases, and less time in "
-        f"{count(held(*seconds))}. Moves with over moves without; {ERRORS[0].lower()}{ERRORS[1:]}"
+        f"{count(held(*seconds))}. Moves with over moves without. {ERRORS}"
     )
     return decided(fewer, because, listed(moves))
 
@@ -117,7 +115,7 @@ def accelerated_is_fastest(found: Found) -> Verdict:
     first = held(*seconds.values())
     because = (
         f"Accelerated hybrid with 8 or 16 blocks is the fastest, clustering included, in {count(first)} cases. What it "
-        f"needs over what the best of the others does; {ERRORS[0].lower()}{ERRORS[1:]}"
+        f"needs over what the best of the others does. {ERRORS}"
     )
     cases = [
         f"{race.title}: {seconds[race.title]} in seconds, {Ratio(race, ours, theirs, 'moves')} in moves"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ahead import Ratio, beyond, held, labels, power
+from ..ahead import ERRORS, Ratio, beyond, held, labels, power
 from ..findings import Findings, Race, Trace
 from ..study import Claim, Verdict
 from ..verdicts import count, decided, shown, slope
@@ -19,7 +19,6 @@ PAPER = "spdc"
 Found = Mapping[str, Findings]
 CLEARLY = 2.0  # "substantially faster": so many times as fast
 ALIKE = 3.0  # "comparable": within this factor
-ERRORS = "In brackets the relative error at which methods are compared."
 
 
 def races_at(found: Found, l2: float) -> list[tuple[str, Race]]:
@@ -144,8 +143,7 @@ def asdca_oscillates(found: Found) -> Verdict:
         good.append(asdca > 1.1 and spdc < asdca)
         cases.append(
             f"{race.title.removeprefix('latest, ')}: a factor of {asdca:.2g} for ASDCA, {spdc:.2g} for SPDC; a line "
-            "through the "
-            f"logarithm of SPDC's error explains {100 * straightness(race, 'SPDC'):.0f} % of its variance"
+            f"through the logarithm of SPDC's error explains {100 * straightness(race, 'SPDC'):.0f} % of its variance"
         )
     return decided(
         good,
