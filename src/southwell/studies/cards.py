@@ -56,7 +56,10 @@ def claim_card(claim: Claim, verdict: Verdict, studies: Mapping[str, Study], rec
     for name in claim.studies:
         if name in drawn:
             link = f'<a href="#study-{escape(name)}">{escape(studies[name].title)}</a>'
-            parts.append(f"<p>Figures and tables: {link}, at {escape(drawn[name])}.</p>")
+            parts.append(
+                f"<p>{link} ({escape(studies[name].where)}), {_run(records[name])}. Figures and tables: at "
+                f"{escape(drawn[name])}.</p>"
+            )
         elif name in records:
             drawn[name] = claim.name
             parts.append(study_part(studies[name], records[name]))
@@ -77,15 +80,25 @@ def _here(verdict: Verdict) -> str:
     return " here" if verdict.outcome == "cannot tell" else ""
 
 
+def _run(record: Record) -> str:
+    """Size and data of a study, in a line."""
+    data = ", ".join(f"{escape(source.name)} ({KINDS.get(source.kind, source.kind)})" for source in record.sources)
+    return _size(record) + (f", on {data}" if data else "")
+
+
+def _size(record: Record) -> str:
+    return "quick" if record.quick else "full size"
+
+
 def study_part(study: Study, record: Record) -> str:
     """What a study was run on, what it measured, and how to run it again."""
     found = record.findings
-    size = "quick" if record.quick else "full size"
-    command = f"southwell reproduce {study.name}{' --quick' if record.quick else ''}"
+    command = ("southwell", "reproduce", study.name, *(["--quick"] if record.quick else []), "--again")
+    words = " ".join(f"<span>{escape(word)}</span>" for word in command)  # a line does not break within one
     facts = [
         *(("Data", source_line(source)) for source in record.sources),
-        ("Run", f"{size}, seed {record.seed}, {record.seconds:.1f} s, {escape(record.ended)}"),
-        ("Again", f"<code>{escape(command)} --again</code>"),
+        ("Run", f"{_size(record)}, seed {record.seed}, {record.seconds:.1f} s, {escape(record.ended)}"),
+        ("Again", f"<code>{words}</code>"),
     ]
     listed = "".join(f"<dt>{name}</dt><dd>{what}</dd>" for name, what in facts)
     notes = "".join(f"<li>{escape(note)}</li>" for note in found.notes)
