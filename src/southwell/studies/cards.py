@@ -44,7 +44,7 @@ def style(outcome: str) -> str:
 def claim_card(claim: Claim, verdict: Verdict, studies: Mapping[str, Study], records: Mapping[str, Record],
                drawn: dict[str, str]) -> str:  # fmt: skip
     """A card. Studies that an earlier card shows are linked; ``drawn`` says which card that is."""
-    told = f"<b>{escape(verdict.outcome)}</b>{_here(verdict)}: {escape(verdict.because)}"
+    told = f"<b>{escape(verdict.outcome)}</b>{_here(verdict)}: {unbroken(escape(verdict.because))}"
     parts = [
         f'<article class="card" id="{escape(claim.name)}">',
         f"<h3>{escape(claim.name)}. {escape(claim.says)}</h3>",
@@ -70,7 +70,7 @@ def _cases(verdict: Verdict) -> str:
     """A list; a long one is shown when asked for."""
     if not verdict.cases:
         return ""
-    items = "".join(f"<li>{escape(case)}</li>" for case in verdict.cases)
+    items = "".join(f"<li>{unbroken(escape(case))}</li>" for case in verdict.cases)
     if len(verdict.cases) <= CASES:
         return f"<ul>{items}</ul>"
     return f"<details><summary>{len(verdict.cases)} cases</summary><ul>{items}</ul></details>"
@@ -82,8 +82,8 @@ def _here(verdict: Verdict) -> str:
 
 def _run(record: Record) -> str:
     """Size and data of a study, in a line."""
-    data = ", ".join(f"{escape(source.name)} ({KINDS.get(source.kind, source.kind)})" for source in record.sources)
-    return _size(record) + (f", on {data}" if data else "")
+    data = (f"{escape(source.name)} ({KINDS.get(source.kind, source.kind)})" for source in record.sources)
+    return ", on ".join(filter(None, (_size(record), ", ".join(dict.fromkeys(data)))))
 
 
 def _size(record: Record) -> str:
@@ -156,10 +156,14 @@ def scrolling(label: str, heads: Mapping[str, bool], rows: Iterable[Sequence[str
         held = "".join(f"<{tag}{kind}>{each}</{ended}>" for kind, each in zip(kinds, cells, strict=True))
         return f"<tr>{held}</tr>"
 
-    unbroken = (re.sub(r"(\de)-(\d)", "\\1\N{NON-BREAKING HYPHEN}\\2", name) for name in heads)  # 1e-6
-    head, body = line('th scope="col"', unbroken), "".join(line("td", row) for row in rows)
+    head, body = line('th scope="col"', map(unbroken, heads)), "".join(line("td", row) for row in rows)
     inner = f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
     return f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(label)}">{inner}</div>'
+
+
+def unbroken(text: str) -> str:
+    """Without breaks of lines within 1e-6."""
+    return re.sub(r"(\de)-(\d)", "\\1\N{NON-BREAKING HYPHEN}\\2", text)
 
 
 def cell(value: Any) -> str:

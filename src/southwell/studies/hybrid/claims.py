@@ -50,7 +50,7 @@ def fastest_in_time(found: Found) -> Verdict:
     paper = both_beaten(against["random"], against["greedy"])
     all_three = both_beaten(*against.values())
     unclustered = [Ratio(race, HYBRID, ("random",), "seconds") for race in races]
-    names = {"greedy": "greedy as in the paper", "greedy, followed": "greedy with scores that follow"}
+    names = {"greedy": "greedy as in the paper", "greedy, followed": "greedy that updates its scores"}
     ahead = ", ".join(
         f"{names.get(rival, rival)} in {count(held(*ratios.values()))}" for rival, ratios in against.items()
     )
@@ -259,7 +259,7 @@ def labels_propagate(found: Found) -> Verdict:
         f"{greedy.times('the moves of greedy')} (similar: at most {SIMILAR:g})",
         f"{random.times('the moves of random')} (much faster: at most {1 / SIMILAR:g})",
         f"{time_random.times('the seconds of random')}, {time_greedy.times('those of greedy as in the paper')} (less: "
-        f"below 1 for both), {followed.times('those of greedy with scores that follow')}",
+        f"below 1 for both), {followed.times('those of greedy that updates its scores')}",
     ]
     return decided(good, f"{count(good)} statements hold of what the best hybrid needs. {ERRORS}", cases)
 
