@@ -105,9 +105,8 @@ def _dear(found: Found) -> Verdict:
             f"scores computed at every move, {shown(case['follow']['ada_gap'])} times if moves update them"
         )
     because = (
-        f"To a gap of {power(TARGETS[1])}, with scores that every move updates, ada_gap is slower than the best fixed rule "
-        "in "
-        f"{count(good)} problems."
+        f"To a gap of {power(TARGETS[1])}, with scores that every move updates, ada_gap is slower than the best fixed "
+        f"rule in {count(good)} problems."
     )
     return decided(good, because, cases)
 
