@@ -78,7 +78,7 @@ FAULTS = [
     Fault("certificate: many unpenalised columns are taken as orthogonal", "core/free_columns.hpp",
           "least_length_ = std::sqrt(", "least_length_ = 1 + 0 * std::sqrt(", "test_many_free_columns.py"),
     Fault("certificate: the least Ritz value bounds the least eigenvalue", "core/least_eigenvalue.hpp",
-          "if (candidates[c].evidence > 0) return", "if (candidates[c].pivot > 0) return", "test_many_free_columns.py"),
+          "candidates[c].evidence > 0", "candidates[c].pivot > 0", "test_many_free_columns.py"),
     Fault("certificate: slopes of centred columns have no rounding errors", "core/free_columns.hpp",
           "8e-16 * std::abs(design.constant(j))", "0 * std::abs(design.constant(j))", "test_hostile_values.py"),
     Fault("projection: wrong sign of the shift", "core/projection.hpp",
