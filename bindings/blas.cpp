@@ -1,5 +1,6 @@
 // The BLAS that SciPy exports for Cython (scipy.linalg.cython_blas), and functions built on it.
 #include "bindings/arrays.hpp"
+#include "core/least_eigenvalue.hpp"
 #include "core/support/cholesky.hpp"
 #include "core/support/products.hpp"
 #include <cstring>
@@ -10,6 +11,14 @@ using namespace nb::literals;
 namespace southwell {
 
 namespace {
+
+Real of_matrix(Matrix<Real> h) {
+  const Index size = Index(h.shape(0));
+  const auto multiply = [&](CVec v, Vec out) {
+    for (Index k = 0; k < size; ++k) out[k] = kernels::dot(h.data() + k * size, v.data(), size);
+  };
+  return least_eigenvalue_above(size, multiply, [] { return false; });
+}
 
 // Factors a symmetric matrix H: its first `one_by_one` rows are appended one at a time, the others at once,
 // and row `without` is then removed if it is not negative. Returns H^-1 b.
@@ -56,6 +65,8 @@ void def_blas(nb::module_& m) {
   m.def("has_blas", [] { return blas::gemm != nullptr; });
   m.def("solve_symmetric", &solve_symmetric, "h"_a, "b"_a, "one_by_one"_a = 0, "without"_a = -1,
         "H^-1 b through a Cholesky factor; None if H is not positive definite. For tests.");
+  m.def("least_eigenvalue_above", &of_matrix, "h"_a,
+        "A lower bound of the least eigenvalue of H, or 0 if none was found. For tests.");
   m.def("inner_products", &inner_products, "lines"_a, "first"_a = 0,
         "The lower triangle of the lines' Gram matrix, row by row, beginning at line `from`. For tests.");
 }

@@ -1,5 +1,6 @@
 // Certificates of given points, with and without bounds on the rounding errors.
 #include "bindings/bound.hpp"
+#include "core/free_columns.hpp"
 #include "core/rigorous.hpp"
 #include <nanobind/stl/optional.h>
 
@@ -82,6 +83,7 @@ nb::tuple prove(nb::object problem, Array<Real> x, Given y, bool feasible, Real 
 } // namespace
 
 void def_certify(nb::module_& m) {
+  m.attr("FACTORED_COLUMNS") = FreeColumns::most;
   m.def("certify", &certify, "problem"_a, "x"_a, "y"_a.none(), "P(x), D at y made feasible, and the gap.");
   m.def("prove", &prove, "problem"_a, "x"_a, "y"_a.none(), "feasible"_a, "slack"_a,
         "An upper bound of P(x), a lower bound of D, and the dual point of the latter; intercepts may be off "

@@ -18,7 +18,7 @@ namespace southwell {
 class Feasible : public Bound {
 public:
   Feasible(const LinearProblem& problem, std::function<bool()> hurry)
-      : problem_(problem), k_(problem.width()), project_(problem, std::move(hurry)),
+      : problem_(problem), k_(problem.width()), hurry_(hurry), project_(problem, std::move(hurry)),
         rounding_(1e-13 + 1e-16 * Real(problem.design.rows())), open_(problem.open_features()),
         intercept_alone_(open_.empty()) {
     if (problem.has_intercept()) open_.push_back(problem.features());
@@ -236,9 +236,9 @@ private:
       inner_ = left.cols();
       lone_norms_.resize(std::size_t(inner_));
       left.column_squared_norms(weights, lone_norms_);
-      free_.emplace(left, weights, problem_.has_intercept(), inner, lone_norms_);
+      free_.emplace(left, weights, problem_.has_intercept(), inner, lone_norms_, hurry_);
     } else {
-      free_.emplace(problem_.design, weights, problem_.has_intercept(), open_, norms_of_free());
+      free_.emplace(problem_.design, weights, problem_.has_intercept(), open_, norms_of_free(), hurry_);
     }
   }
   std::vector<Index> inner_columns() const { // the columns of U that these columns combine
@@ -260,6 +260,7 @@ private:
 
   const LinearProblem& problem_;
   const Index k_;
+  std::function<bool()> hurry_;
   Projection project_;
   const Real rounding_;     // relative to ||column|| ||y||: a slope below this counts as zero
   std::vector<Index> open_; // columns that are open, in one direction at least; an intercept is the last

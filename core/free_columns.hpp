@@ -14,9 +14,14 @@
 // The slopes of columns with a constant c_j, as centred sparse ones have, are differences of numbers that are
 // larger than they are, and known up to rounding errors of the size of |c_j| ||y||. q includes these.
 //
+// For more than `most` columns M is not formed. Zero columns and exact copies of others are dropped, and
+// q <= ||z_U|| / sqrt(lambda) with a lower bound lambda of the least eigenvalue of M, the columns scaled to
+// length one (least_eigenvalue.hpp). If none is found, q is infinity: there is no bound but D(0).
+//
 // Where y has k columns, each is projected on its own, and q^2 is the sum of their q^2.
 #pragma once
 #include "core/design/design.hpp"
+#include "core/least_eigenvalue.hpp"
 #include "core/support/cholesky.hpp"
 #include "core/support/math.hpp"
 #include <algorithm>
@@ -65,9 +70,13 @@ inline void measure_small_columns(const Design& design, CVec weights, bool inter
 
 class FreeColumns {
 public:
+  static constexpr Index most = 2000; // columns of which M is factored: it has as many rows and columns
+
   // `norms` are the s-weighted squared norms of all columns, `names` the indices U; with an intercept, it is
-  // the last of them.
-  FreeColumns(const Design& design, CVec weights, bool intercept, std::vector<Index> names, CVec norms)
+  // the last of them. `hurry` is called between products; true ends the work early, without a bound.
+  template <class Hurry>
+  FreeColumns(const Design& design, CVec weights, bool intercept, std::vector<Index> names, CVec norms,
+              Hurry&& hurry)
       : design_(design), weights_(weights), intercept_(intercept) {
     if (intercept) // it comes first, so that later columns may differ by a constant from a combination
       std::rotate(names.begin(), names.end() - 1, names.end());
@@ -78,8 +87,10 @@ public:
         const bool own = intercept && names_.size() == 1; // its constant is the column itself
         errors_.push_back(own ? 0 : slope_error(design, j) / lengths_.back());
       }
-    // A single column, or more than `most`, are treated as orthogonal.
-    if (Index(names_.size()) <= most && names_.size() > 1) factor();
+    if (Index(names_.size()) > most)
+      bound_eigenvalues(hurry);
+    else if (names_.size() > 1)
+      factor();
   }
 
   // The rounding error of the slope of column j beside those of its own entries, relative to ||y||.
@@ -114,14 +125,13 @@ public:
 
   // The part of q that rounding errors of the slopes account for: no y has less.
   Real rounding_part(Index width, Real norm) const {
-    Real square = factored() ? 16e-32 * Real(names_.size()) : 0;
+    Real square = names_.size() > 1 ? 16e-32 * Real(names_.size()) : 0;
     for (const Real error : errors_) square += error * error;
-    return norm * std::sqrt(Real(width) * square) / (factored() ? factor_.smallest_pivot() : 1);
+    return norm * std::sqrt(Real(width) * square) / (factored() ? factor_.smallest_pivot() : least_length_);
   }
 
 private:
   bool factored() const { return Index(independent_.size()) == factor_.size() && !independent_.empty(); }
-  static constexpr Index most = 2000;     // columns: M has as many rows and columns
   static constexpr Real dependent = 1e-9; // of a column's squared norm; rounding errors are far smaller
   static constexpr std::size_t most_differences = 32; // each has the length of the samples
 
@@ -136,7 +146,7 @@ private:
     Real square = 0;
     if (!factored()) {
       for (const Real v : scaled) square += v * v;
-      return std::sqrt(square) + rounding_part(1, 1);
+      return std::sqrt(square) / least_length_ + rounding_part(1, 1);
     }
     std::vector<Real> solved(independent_.size());
     for (std::size_t t = 0; t < independent_.size(); ++t) solved[t] = scaled[independent_[t]];
@@ -153,6 +163,73 @@ private:
     }
     // The slopes of nearly dependent columns are known up to rounding too.
     return std::sqrt(std::max(square, 0.0)) + rounding_part(1, 1);
+  }
+
+  template <class Hurry> void bound_eigenvalues(Hurry&& hurry) {
+    drop_copies();
+    std::vector<Real> x(std::size_t(design_.cols())), along(std::size_t(design_.rows())), slopes(x.size());
+    const auto multiply = [&](CVec v, Vec out) {
+      for (std::size_t k = 0; k < names_.size(); ++k) x[names_[k]] = v[k] / lengths_[k];
+      design_.apply(x, along);
+      design_.adjoint(weights_, along, slopes);
+      for (std::size_t k = 0; k < names_.size(); ++k) out[k] = slopes[names_[k]] / lengths_[k];
+    };
+    least_length_ = std::sqrt(least_eigenvalue_above(Index(names_.size()), multiply, hurry));
+  }
+  // Drops columns that are the same as others in every entry. Those have the same product with a random
+  // vector.
+  void drop_copies() {
+    const std::vector<Real> probe = random_direction(design_.rows(), 1);
+    std::vector<Real> keys(std::size_t(design_.cols()));
+    design_.adjoint(weights_, probe, keys);
+    std::vector<std::size_t> order(names_.size());
+    std::iota(order.begin(), order.end(), std::size_t(0));
+    const auto key = [&](std::size_t k) { return keys[names_[k]] / lengths_[k]; };
+    std::ranges::sort(
+        order, [&](std::size_t a, std::size_t b) { return std::pair(key(a), a) < std::pair(key(b), b); });
+    const auto near = [&](std::size_t t) { // the next in this order
+      return t + 1 < order.size() && key(order[t + 1]) - key(order[t]) < 1e-12;
+    };
+    std::vector<char> dropped(names_.size());
+    for (std::size_t from = 0, to; from < order.size(); from = to) {
+      for (to = from + 1; near(to - 1);) ++to;
+      if (to - from < 2) continue;
+      std::vector<Index> those;
+      for (std::size_t t = from; t < to; ++t) those.push_back(names_[order[t]]);
+      const std::vector<char> copies = copies_among(those);
+      for (std::size_t t = from; t < to; ++t) dropped[order[t]] = copies[t - from];
+    }
+    const auto keep = [&](auto& list) {
+      std::size_t k = 0;
+      std::erase_if(list, [&](auto&) { return dropped[k++] != 0; });
+    };
+    keep(names_);
+    keep(lengths_);
+    keep(errors_);
+  }
+  // Which of these columns are the same as one before. Stored values are compared.
+  std::vector<char> copies_among(const std::vector<Index>& names) const {
+    Columns columns;
+    design_.gather(names, design_.lies_by_rows() ? design_.column_sizes() : std::vector<std::uint32_t>(),
+                   columns);
+    std::vector<char> copies(names.size());
+    columns.visit([&](const auto& store) {
+      std::vector<std::vector<Real>> kept;
+      for (std::size_t k = 0; k < names.size(); ++k) {
+        std::vector<Real> own(std::size_t(design_.rows()) + 2);
+        const auto fiber = store[Index(k)];
+        own.back() = design_.constant(names[k]);
+        if constexpr (requires { fiber.shift(); }) {
+          own[own.size() - 2] = fiber.shift();
+          for (Index i = 0; i < fiber.size(); ++i) own[i] = Real(fiber.values()[i]);
+        } else {
+          fiber.visit([&](Index i, Real a) { own[i] += a; });
+        }
+        copies[k] = std::ranges::find(kept, own) != kept.end();
+        if (!copies[k] && kept.size() < most_differences) kept.push_back(std::move(own));
+      }
+    });
+    return copies;
   }
 
   void factor() {
@@ -267,6 +344,7 @@ private:
   bool intercept_;
   std::vector<Index> names_;
   std::vector<Real> lengths_, errors_; // of their slopes, for y and columns of length one
+  Real least_length_ = 1;              // of a combination of them with coefficients of norm one; 0: not known
   Columns columns_;
   Cholesky factor_;                // of M for these columns, scaled to length one:
   std::vector<Index> independent_; // independent columns, by their place in `names_`

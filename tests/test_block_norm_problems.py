@@ -304,7 +304,10 @@ def test_other_bounds_over_blocks_are_refused(bounds):
         sw.solve(A, B, penalty=ElasticNet(0.1, **bounds))
 
 
-@pytest.mark.parametrize("penalty", [MaxGroups(positive=True), ElasticNet(lower=0), Groups(positive=True)])
+@pytest.mark.parametrize(
+    "penalty",
+    [MaxGroups(positive=True), ElasticNet(lower=0), ElasticNet(lower=0, upper=np.inf), Groups(positive=True)],
+)
 @pytest.mark.parametrize("intercept", [False, True])
 def test_signs_alone_are_non_negative_least_squares(penalty, intercept):
     X = A - A.mean(0) if intercept else A  # an intercept takes the means away

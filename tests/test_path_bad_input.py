@@ -70,7 +70,7 @@ def test_a_method_that_cannot_is_refused_before_any_work():
     with pytest.raises(ValueError, match="needs a smooth loss; got hinge"):
         sw.path(problem_of("hinge"), method="fista", callback=lambda k, p: told.append(k))
     with pytest.raises(ValueError, match="factorised data"):
-        sw.path(sw.Problem(sw.Factorised(np.eye(3), np.eye(3)), np.ones(3)), method="spdc")
+        sw.path(sw.Problem(sw.Factorised(np.eye(3), np.eye(3)), np.ones(3)), method="dgpd")
     assert not told
 
 

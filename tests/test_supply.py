@@ -77,8 +77,8 @@ def test_the_search_lets_pass_what_is_safe():
     [path for path in SOURCES if "reference" not in path.parent.parts and path not in TRY_THEOREMS],
     ids=lambda path: str(path.relative_to(ROOT / "src")),
 )
-def test_only_tests_use_the_reference(path):
-    """It is slow, and it is what the rest is compared with. Studies try theorems of papers with it, step by step."""
+def test_only_tests_and_studies_of_theorems_use_the_reference(path):
+    """It is slow, and it is what the rest is compared with. Studies try the bounds of papers with it, step by step."""
     imported = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.ImportFrom)]
     named = [name for node in imported for name in (*(node.module or "").split("."), *(one.name for one in node.names))]
     assert "reference" not in named

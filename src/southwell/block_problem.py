@@ -269,9 +269,10 @@ def _class_numbers(b: Given, name: str, size: int, weights: np.ndarray, loss: st
     present = np.unique(labels[weights > 0])
     if labels.min() < 0 or present.size < 2 or present.size <= labels.max():
         shown = ", ".join(str(v) for v in present[:5]) + (", ..." if present.size > 5 else "")
+        found = f"all samples of positive weight are of class {shown}" if present.size == 1 else f"got {shown}"
         raise ValueError(
-            f"The {loss} loss takes class numbers 0 to n_classes - 1, at least two, each with a sample of positive "
-            f"weight; got {shown}. Number them with np.unique(labels, return_inverse=True)[1]."
+            f"The {loss} loss takes class numbers 0 to n_classes - 1, at least two classes, each with a sample of "
+            f"positive weight; {found}. Number the classes with np.unique(labels, return_inverse=True)[1]."
         )
     return labels
 

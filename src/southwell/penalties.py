@@ -82,7 +82,12 @@ class ElasticNet(Separable):
 
     @property
     def bounded(self) -> bool:  # type: ignore[override]
-        return self.lower is not None or self.upper is not None
+        below = self.lower is not None and bool(np.any(numbers("lower", self.lower) != -np.inf))
+        return below or self._bounded_above
+
+    @property
+    def _bounded_above(self) -> bool:
+        return self.upper is not None and bool(np.any(numbers("upper", self.upper) != np.inf))
 
     @property
     def kinked(self) -> bool:
@@ -114,7 +119,7 @@ class ElasticNet(Separable):
     @property
     def nonnegative(self) -> bool:
         """Whether the bounds are those of coefficients >= 0."""
-        return self.upper is None and self.lower is not None and not np.any(numbers("lower", self.lower))
+        return not self._bounded_above and self.lower is not None and not np.any(numbers("lower", self.lower))
 
     @property
     def least_l2(self) -> float:

@@ -18,6 +18,7 @@ from .losses import Loss
 from .penalties import ElasticNet, GroupPenalty, Penalty, Separable
 from .proof import Proof
 from .result import Result
+from .status import Status
 
 T = TypeVar("T")
 
@@ -204,8 +205,17 @@ class Problem:
         return Start(self.to_inner(self.coefficients(x, "warm_start"), intercept))
 
     def remarks(self, result: Result) -> list[str]:
-        """A warning if no minimiser exists: an unpenalised logistic model that separates the classes improves with its
-        size."""
+        """Warnings if no minimiser exists, as an unpenalised logistic model that separates the classes improves with
+        its size, or if no lower bound was found because unpenalised columns may be dependent."""
+        whole = self.n_features
+        free = whole if self.penalty.free else int(self.penalty.unpenalised(whole).sum())
+        unproven = result.status is not Status.CONVERGED and result.y is not None and not np.any(result.y)
+        if free + self.intercept > _core.FACTORED_COLUMNS and unproven:
+            return [
+                f"{free} coefficients are unpenalised, and no lower bound of the objective was found: their columns "
+                "are linearly dependent or nearly so, or this could not be excluded. Remove dependent columns, or add "
+                "a penalty, say l2=1e-6."
+            ]
         if not self.penalty.absent or not self._separates(result):
             return []
         return [

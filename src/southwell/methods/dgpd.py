@@ -92,16 +92,18 @@ class DGPD(Perturbed):
         for name in given:
             if name in (PLAIN if self.active_sets else ACTIVE):
                 raise ValueError(
-                    f"{name} is for active_sets={not self.active_sets}; got {name}={shown(getattr(self, name))} with "
+                    f"{name} needs active_sets={not self.active_sets}; got {name}={shown(getattr(self, name))} with "
                     f"active_sets={self.active_sets}."
                 )
             if name in ("step", "adapt") and self._in_turn:
                 raise ValueError(
-                    f"{name} is for order='together' or active_sets=False, because passes in turn take the longest "
+                    f"{name} needs order='together' or active_sets=False, because passes in turn take the longest "
                     f"safe step; got {name}={shown(getattr(self, name))}."
                 )
         if self.step is not None and self.adapt:
-            raise ValueError("A step that is given is not adapted; leave out step, or adapt=True.")
+            raise ValueError(
+                "step and adapt=True must not be given together: a step that is given is not adapted. Leave one out."
+            )
 
     def _bearable(self) -> float:
         """Without acceleration that many epochs reduce the error by a factor of e, if each y takes its longest safe

@@ -1,4 +1,4 @@
-"""Rigorous bounds against answers in rational arithmetic, where sums and projections round as badly as they can."""
+"""Bounds against answers in rational arithmetic, where sums and projections round as badly as they can."""
 
 from fractions import Fraction
 
@@ -29,6 +29,17 @@ def test_the_bound_of_tasks_without_a_penalty_counts_the_slopes_of_every_task(di
         problem = sw.BlockProblem(A, np.c_[np.zeros(6), b], "squared", sw.penalties.ElasticNet(0.0))
         bound = sw.solve(problem, tol=1e-9, max_epochs=200).prove().dual
         assert Fraction(bound) <= least_squares(A, b)
+
+
+@pytest.mark.parametrize("distance", 10.0 ** np.arange(-14, -1))
+@pytest.mark.filterwarnings("ignore::southwell.ConvergenceWarning")
+def test_slopes_of_nearly_equal_columns_that_vanish_up_to_rounding_are_charged(distance):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        u, v, b = rng.normal(size=(3, 6))
+        A = np.c_[u, u + distance * v]
+        bound = sw.solve(A, b, tol=1e-9, max_epochs=60).dual
+        assert Fraction(bound) <= least_squares(A, b) * (1 + Fraction(1, 10**12))
 
 
 def least_squares(A, b) -> Fraction:
