@@ -14,6 +14,7 @@ from southwell import __version__
 from southwell.cli import main
 from southwell.studies import command, progress, runner, store
 from southwell.studies.findings import Findings
+from southwell.studies.papers import registry
 from southwell.studies.study import Study, Verdict
 
 
@@ -307,3 +308,9 @@ def test_a_terminal_sees_one_line_and_files_see_few(monkeypatch):
 def test_a_verdict_is_one_of_four():
     with pytest.raises(ValueError, match="holds, in part, fails, cannot tell"):
         Verdict("perhaps", "because")
+
+
+def test_all_claims_of_the_papers_are_judged():
+    numbers = {"D": 10, "A": 9, "S": 11, "P": 7, "H": 11}  # DGPD, adaptive sampling, SPDC, DSPDC, hybrid
+    expected = [f"{letter}{k}" for letter, most in numbers.items() for k in range(1, most + 1)]
+    assert [claim.name for claim in registry().claims] == expected

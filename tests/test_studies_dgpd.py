@@ -6,9 +6,9 @@ import pytest
 from southwell.studies.dgpd import CLAIMS, STUDIES
 from southwell.studies.dgpd.claims import APPENDIX, COSTS, FIGURE_1, PASSES, STRENGTHS, TABLE, THEOREM
 from southwell.studies.dgpd.contest import against_the_best
-from southwell.studies.dgpd.sets import DENSE, METHODS, SPARSE, TABLE_2
+from southwell.studies.dgpd.problems import DENSE, METHODS, SPARSE, TABLE_2
 from southwell.studies.findings import Findings, Race, Trace
-from tiny_studies import Tiny, judged, raced, trace
+from tiny_studies import judged, raced, run_and_judge, trace
 
 
 def figures(dense, sparse):
@@ -107,10 +107,6 @@ def test_nothing_is_told_of_runs_that_never_arrive():
         assert judged(CLAIMS, name, {FIGURE_1: never, APPENDIX: never, TABLE: classes}) == "cannot tell"
 
 
-def test_every_claim_is_there():
-    assert [claim.name for claim in CLAIMS] == [f"D{k}" for k in range(1, 11)]
-
-
 def test_errors_are_against_the_best_point_and_none_is_below_what_is_proven():
     def run(errors, dual):
         return Trace(
@@ -126,13 +122,8 @@ def test_errors_are_against_the_best_point_and_none_is_below_what_is_proven():
 
 
 def test_studies_run_and_are_judged():
-    said = []
-    found = {study.name: study.run(Tiny(quick=True, say=said.append)) for study in STUDIES}
-    assert said
+    found = run_and_judge(STUDIES, CLAIMS)
     for findings in found.values():
-        assert findings.races or findings.tables
         for race in findings.races:
             for run in race.traces:
                 assert {name for view in race.views for name in view} <= set(run.columns)
-    for claim in CLAIMS:
-        assert claim.judge({name: found[name] for name in claim.studies}).because

@@ -5,26 +5,20 @@ import pytest
 
 from southwell.metric import MatrixRisk
 from southwell.metric._methods import Choice
-from southwell.studies._dspdc_factors import largest_block
-from southwell.studies._dspdc_matrices import pairs_of_classes, random_matrices, tens_of_classes
-from southwell.studies._matrix_traces import matrix_trace, tuned
 from southwell.studies.bench import Bench
 from southwell.studies.dspdc import CLAIMS, STUDIES
+from southwell.studies.dspdc.matrices import pairs_of_classes, random_matrices, tens_of_classes
+from southwell.studies.dspdc.matrix_traces import matrix_trace, tuned
+from southwell.studies.dspdc.scales import largest_block
 from study_findings import found, judged, race
 
 NEVER = np.inf
 BEHIND = {"DSPDC": 1, "SPDC": 2, "SDCA": NEVER}
-AHEAD = {"DSPDC": 10, "SPDC": 2, "SDCA": 3}
+AHEAD = {"DSPDC": 10, "SPDC": 2, "SDCA": 4}
 
 
 def outcome(name, findings):
     return judged(CLAIMS, name, findings).outcome
-
-
-def test_every_claim_of_the_paper_is_judged_by_studies_that_exist():
-    assert [claim.name for claim in CLAIMS] == [f"P{k}" for k in range(1, 8)]
-    assert {study for claim in CLAIMS for study in claim.studies} == {study.name for study in STUDIES}
-    assert {one.paper for one in (*CLAIMS, *STUDIES)} == {"dspdc"}
 
 
 def test_figure_1():
@@ -34,7 +28,7 @@ def test_figure_1():
     assert outcome("P1", of(BEHIND, BEHIND)) == "holds"
     verdict = judged(CLAIMS, "P1", of(BEHIND, AHEAD))
     assert verdict.outcome == "in part"
-    assert verdict.because.startswith("DSPDC is at least 1.5 times as fast in 2 of 4 cases.")
+    assert verdict.because.startswith("DSPDC is more than 1.5 times as fast in 2 of 4 cases.")
     assert outcome("P1", of(AHEAD)) == "fails"
     assert outcome("P1", of()) == "cannot tell"
 
@@ -50,8 +44,6 @@ def test_figure_2():
     assert outcome("P2", of(AHEAD, AHEAD, {"DSPDC": 10, "SPDC": 2, "SDCA": 1})) == "in part"
     last = {"DSPDC": 10, "SPDC": 2, "SDCA": 1}
     assert outcome("P2", of(last, last, last)) == "fails"
-    without = {"DSPDC": 1, "SPDC": 2}
-    assert outcome("P2", of(without, without, level)) == "in part"  # not all of the claim was measured
 
 
 @pytest.mark.parametrize(("name", "study"), [("P3", "dspdc-figure-3"), ("P4", "dspdc-figure-4")])
@@ -128,7 +120,7 @@ def test_traces_over_matrices(risk, name):
 
 def test_tuning_takes_what_falls_furthest(risk):
     """Steps that are a million times too short do not win."""
-    best = tuned(Bench(), risk, {"dspdc": {"rows": 3, "blocks": 2}}, 0.0, 0.02, ((1e-6, 1e-6), (1.0, 1.0)))
+    best = tuned(Bench(), risk, {"dspdc": Choice("dspdc", rows=3, blocks=2)}, 0.0, 0.02, ((1e-6, 1e-6), (1.0, 1.0)))
     assert best == {"dspdc": (1.0, 1.0)}
 
 

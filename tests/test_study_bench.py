@@ -1,8 +1,7 @@
-"""How studies measure methods, and what the papers' modules must hold."""
+"""How studies measure methods, and what the subpackages of the papers must hold."""
 
 import re
 from importlib import import_module
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -12,8 +11,6 @@ from southwell.methods import SPDC, CoordinateDescent
 from southwell.studies.bench import ROWS, Bench, thinned
 from southwell.studies.misprints import MISPRINTS
 from southwell.studies.papers import PAPERS, registry
-
-CLAIMS = {"dgpd": ("D", 10), "sampling": ("A", 9), "spdc": ("S", 11), "dspdc": ("P", 7), "hybrid": ("H", 11)}
 
 
 @pytest.fixture
@@ -90,15 +87,6 @@ def test_a_quick_run_picks_the_smaller_size():
     assert (Bench(quick=True).pick(3, 1), Bench().pick(3, 1)) == (1, 3)
 
 
-@pytest.mark.parametrize("paper", PAPERS)
-def test_every_claim_of_a_paper_is_there(paper):
-    letter, count = CLAIMS[paper]
-    wanted = [f"{letter}{number}" for number in range(1, count + 1)]
-    if find_spec(f"southwell.studies.{paper}") is None:
-        pytest.skip(f"the studies of this paper are not written yet; claims {wanted[0]} to {wanted[-1]} are missing")
-    assert [claim.name for claim in registry().claims if claim.paper == paper] == wanted
-
-
 def test_claims_name_studies_that_exist():
     known = registry()
     served = {name for claim in known.claims for name in claim.studies}
@@ -113,9 +101,7 @@ def test_claims_name_studies_that_exist():
 
 
 def test_names_of_studies_differ():
-    modules = [
-        import_module(f"southwell.studies.{paper}") for paper in PAPERS if find_spec(f"southwell.studies.{paper}")
-    ]
+    modules = [import_module(f"southwell.studies.{paper}") for paper in PAPERS]
     names = [study.name for module in modules for study in module.STUDIES]
     assert len(set(names)) == len(names) == len(registry().studies)
 

@@ -50,3 +50,14 @@ def judged(claims, name, found):
     verdict = claim.judge({study: found[study] for study in claim.studies})
     assert verdict.because
     return verdict.outcome
+
+
+def run_and_judge(studies, claims):
+    """The findings of all studies on tiny data, after each claim has been judged by them."""
+    said = []
+    found = {study.name: study.run(Tiny(quick=True, say=said.append)) for study in studies}
+    assert said
+    for claim in claims:
+        assert claim.judge({name: found[name] for name in claim.studies}).because
+    assert all(findings.races or findings.tables for findings in found.values())
+    return found

@@ -95,9 +95,9 @@ class Bench:
             "moves": history["moves"],
             "seconds": np.maximum(history["seconds"] - setup, 0.0),
             "error": (history["primal"] - optimum) / unit,
-            "latest": (history.get("latest_primal", history["primal"]) - optimum) / unit,
+            "latest": (history["latest_primal"] - optimum) / unit,
             "dual_error": (optimum - history["dual"]) / unit,
-            "latest_dual": (optimum - history.get("latest_dual", history["dual"])) / unit,
+            "latest_dual": (optimum - history["latest_dual"]) / unit,
             "gap": history["gap"] / unit,
             "nonzeros": history["nonzeros"],
         }

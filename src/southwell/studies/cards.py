@@ -17,6 +17,7 @@ from .study import Claim, Study, Verdict
 
 SHORT = 26  # letters of a cell that is not broken into lines
 FIGURES = 3  # of a study are shown at once; the others when asked for
+CASES = 12  # of a verdict are shown at once
 KINDS = {"paper": "the paper's data", "stand-in": "stand-in", "synthetic": "synthetic"}
 
 
@@ -43,38 +44,61 @@ def style(outcome: str) -> str:
 def claim_card(claim: Claim, verdict: Verdict, studies: Mapping[str, Study], records: Mapping[str, Record],
                drawn: dict[str, str]) -> str:  # fmt: skip
     """A card. Studies that an earlier card shows are linked; ``drawn`` says which card that is."""
-    told = f"<b>{escape(verdict.outcome)}</b>{_here(verdict)}: {escape(verdict.because)}"
+    told = f"<b>{escape(verdict.outcome)}</b>{_here(verdict)}: {unbroken(escape(verdict.because))}"
     parts = [
         f'<article class="card" id="{escape(claim.name)}">',
         f"<h3>{escape(claim.name)}. {escape(claim.says)}</h3>",
         f'<p class="quiet">{escape(claim.where)}</p>',
-        f'<p class="verdict {style(verdict.outcome)}">{told}</p>',
+        f'<div class="verdict {style(verdict.outcome)}"><p>{told}</p>{_cases(verdict)}</div>',
     ]
     if claim.differs:
         parts.append(f"<p><b>What differs.</b> {escape(claim.differs)}</p>")
     for name in claim.studies:
         if name in drawn:
             link = f'<a href="#study-{escape(name)}">{escape(studies[name].title)}</a>'
-            parts.append(f"<p>Figures and tables: {link}, at {escape(drawn[name])}.</p>")
+            parts.append(
+                f"<p>{link} ({escape(studies[name].where)}), {_run(records[name])}. Figures and tables: at "
+                f"{escape(drawn[name])}.</p>"
+            )
         elif name in records:
             drawn[name] = claim.name
             parts.append(study_part(studies[name], records[name]))
     return "\n".join([*parts, "</article>"])
 
 
+def _cases(verdict: Verdict) -> str:
+    """A list; a long one is shown when asked for."""
+    if not verdict.cases:
+        return ""
+    items = "".join(f"<li>{unbroken(escape(case))}</li>" for case in verdict.cases)
+    if len(verdict.cases) <= CASES:
+        return f"<ul>{items}</ul>"
+    return f"<details><summary>{len(verdict.cases)} cases</summary><ul>{items}</ul></details>"
+
+
 def _here(verdict: Verdict) -> str:
     return " here" if verdict.outcome == "cannot tell" else ""
+
+
+def _run(record: Record) -> str:
+    """Size and data of a study, in a line."""
+    data = (f"{escape(source.name)} ({KINDS.get(source.kind, source.kind)})" for source in record.sources)
+    return ", on ".join(filter(None, (_size(record), ", ".join(dict.fromkeys(data)))))
+
+
+def _size(record: Record) -> str:
+    return "quick" if record.quick else "full size"
 
 
 def study_part(study: Study, record: Record) -> str:
     """What a study was run on, what it measured, and how to run it again."""
     found = record.findings
-    size = "quick" if record.quick else "full size"
-    command = f"southwell reproduce {study.name}{' --quick' if record.quick else ''}"
+    command = ("southwell", "reproduce", study.name, *(["--quick"] if record.quick else []), "--again")
+    words = " ".join(f"<span>{escape(word)}</span>" for word in command)  # a line does not break within one
     facts = [
         *(("Data", source_line(source)) for source in record.sources),
-        ("Run", f"{size}, seed {record.seed}, {record.seconds:.1f} s, {escape(record.ended)}"),
-        ("Again", f"<code>{escape(command)} --again</code>"),
+        ("Run", f"{_size(record)}, seed {record.seed}, {record.seconds:.1f} s, {escape(record.ended)}"),
+        ("Again", f"<code>{words}</code>"),
     ]
     listed = "".join(f"<dt>{name}</dt><dd>{what}</dd>" for name, what in facts)
     notes = "".join(f"<li>{escape(note)}</li>" for note in found.notes)
@@ -132,10 +156,14 @@ def scrolling(label: str, heads: Mapping[str, bool], rows: Iterable[Sequence[str
         held = "".join(f"<{tag}{kind}>{each}</{ended}>" for kind, each in zip(kinds, cells, strict=True))
         return f"<tr>{held}</tr>"
 
-    unbroken = (re.sub(r"(\de)-(\d)", "\\1\N{NON-BREAKING HYPHEN}\\2", name) for name in heads)  # 1e-6
-    head, body = line('th scope="col"', unbroken), "".join(line("td", row) for row in rows)
+    head, body = line('th scope="col"', map(unbroken, heads)), "".join(line("td", row) for row in rows)
     inner = f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
     return f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(label)}">{inner}</div>'
+
+
+def unbroken(text: str) -> str:
+    """Without breaks of lines within 1e-6."""
+    return re.sub(r"(\de)-(\d)", "\\1\N{NON-BREAKING HYPHEN}\\2", text)
 
 
 def cell(value: Any) -> str:

@@ -56,7 +56,10 @@ class Race:
     caption: str = ""
 
     def __getitem__(self, label: str) -> Trace:
-        return next(trace for trace in self.traces if trace.label == label)
+        named = {trace.label: trace for trace in self.traces}
+        if label not in named:
+            raise KeyError(f"the race {self.title!r} has no {label!r}")
+        return named[label]
 
     def reached(self, label: str, target: float, unit: str = "seconds", error: str = "error") -> float:
         """``Trace.reached`` of a method."""

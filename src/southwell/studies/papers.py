@@ -1,11 +1,10 @@
-"""The five papers, and the studies and claims of their modules."""
+"""The five papers, and the studies and claims of their subpackages."""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 
 from .._names import unknown
 from .study import Claim, Study
@@ -68,12 +67,10 @@ def _unknown(name: str, known: list[str]) -> ValueError:
 
 
 def registry() -> Registry:
-    """What the modules of the papers hold."""
+    """What the subpackages of the papers hold."""
     studies: dict[str, Study] = {}
     claims: list[Claim] = []
     for key in PAPERS:
-        if find_spec(f"{__package__}.{key}") is None:
-            continue
         module = importlib.import_module(f"{__package__}.{key}")
         studies |= {study.name: study for study in module.STUDIES}
         claims += module.CLAIMS

@@ -27,10 +27,11 @@ class Study:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a claim holds here, and the sentence with the numbers that decide it."""
+    """Whether a claim holds here, why, and the numbers of each case that decided it."""
 
     outcome: str
-    because: str
+    because: str  # sentences: what was compared, by which measure, and what came out
+    cases: tuple[str, ...] = ()  # a line each
 
     def __post_init__(self) -> None:
         if self.outcome not in OUTCOMES:

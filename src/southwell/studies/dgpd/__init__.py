@@ -1,11 +1,11 @@
-"""Lei, Yen, Wu, Dhillon and Ravikumar, "Doubly Greedy Primal-Dual Coordinate Descent for Sparse Empirical Risk
-Minimization", ICML 2017."""
+"""Q. Lei, I. E. H. Yen, C. Wu, I. S. Dhillon and P. Ravikumar, "Doubly Greedy Primal-Dual Coordinate Descent for Sparse
+Empirical Risk Minimization", ICML 2017."""
 
 from ..study import Study
 from .claims import APPENDIX, CLAIMS, COSTS, FIGURE_1, PAPER, PASSES, STRENGTHS, TABLE, THEOREM
 from .races import appendix, figure_1, passes, table_2
 from .sweeps import costs, strengths
-from .theorem import theorem
+from .theorems import theorem
 
 __all__ = ["CLAIMS", "STUDIES"]
 

@@ -14,7 +14,7 @@ from ...result import Result
 from ...solve import ConvergenceWarning, solve
 from ..bench import Bench
 from ..findings import Race, Trace
-from .sets import LABELS, METHODS, OURS, VIEWS
+from .problems import LABELS, METHODS, OURS, VIEWS
 
 PROVEN = 1e-7
 """Relative to P*. What is proven of an optimum beyond this makes no difference to the targets 1e-3 and 1e-6."""

@@ -11,7 +11,7 @@ from ...problem import Problem
 from ..bench import Bench
 from ..findings import Findings, Race, Table
 from .contest import contest, race, solved, supports
-from .sets import (
+from .problems import (
     LEAST,
     METHODS,
     NOTES,

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ... import methods, penalties, reference
+from ... import methods, penalties
 from ...lambda_max import lambda_max
 from ...problem import Problem
 from ...solve import ConvergenceWarning, solve
 from ..bench import Bench
 from ..findings import Findings, Table
 from .contest import contest, supports
-from .sets import METHODS, OURS, PAPERS_ORDER, against_the_rest, sector, strength
+from .problems import METHODS, OURS, PAPERS_ORDER, against_the_rest, sector, strength
 
 ALGORITHM_1 = methods.DGPD(active_sets=False, adapt=False, perturb=0)
 COMPARED = (PAPERS_ORDER, OURS, "dual RCD")
@@ -112,13 +112,14 @@ def _algorithm(problem: Problem) -> Any:
 def _iterations(problem: Problem, A: np.ndarray, seconds: float) -> tuple[float, int]:
     """Iterations to a relative gap of 1e-3, infinite if they take longer; and the most x_j unlike xbar_j."""
     algorithm, done, widest, begun = _algorithm(problem), 0, 0, time.perf_counter()
-    net = reference.ElasticNet.of(problem.penalty, problem.n_features)
+    l1, l2, _, _ = problem.penalty.by_coefficient(problem.n_features, False)
     unit = problem.certify(np.zeros(problem.n_features)).primal
     while time.perf_counter() - begun < seconds:
         algorithm.lead(more := max(1, done // 20))
         done += more
         x, y = algorithm.point()
-        best = net.conjugate_gradient(-A.T @ y / problem.n_samples)
+        z = -A.T @ y / problem.n_samples
+        best = np.sign(z) * np.maximum(np.abs(z) - l1, 0.0) / l2
         widest = max(widest, int(np.count_nonzero(np.abs(best - x) > 1e-12)))
         if problem.certify(x, y).gap <= 1e-3 * unit:
             return float(done), widest

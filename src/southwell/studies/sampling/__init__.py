@@ -1,10 +1,11 @@
-"""Perekrestenko, Cevher and Jaggi, "Faster Coordinate Descent via Adaptive Importance Sampling", AISTATS 2017."""
+"""D. Perekrestenko, V. Cevher and M. Jaggi, "Faster Coordinate Descent via Adaptive Importance Sampling", AISTATS
+2017."""
 
 from ..study import Study
 from .claims import CLAIMS, COSTS, FIGURES, LARGE, LAWS, PAPER
 from .costs import cost_of_moves
-from .laws import by_enumeration
 from .races import figures_1_and_2, figures_3_and_4
+from .theorems import by_enumeration
 
 __all__ = ["CLAIMS", "STUDIES"]
 

@@ -11,7 +11,8 @@ from ... import methods, penalties, rules
 from ...problem import Problem
 from ..bench import Bench
 from ..findings import Findings, Table
-from .races import descent, lasso, signs
+from ..runs import descent
+from .races import lasso, signs
 
 EACH_STEP = (rules.SupportSet, rules.Adaptive, rules.AdaUniform, rules.AdaGap)
 

@@ -9,19 +9,18 @@ or written by this implementation, whose scores follow every move, over the numb
 from __future__ import annotations
 
 import time
-import warnings
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from ... import methods, penalties
+from ... import penalties
 from ...lambda_max import lambda_max
 from ...problem import Problem
 from ...result import Result
-from ...solve import solve
 from ..bench import Bench
 from ..findings import Findings, Race, Trace
+from ..runs import descent, quietly
 
 RULES = ("uniform", "importance", "gap_per_epoch", "support_set", "adaptive", "ada_uniform", "ada_gap")
 FIXED = RULES[:3]  # those of figures 2 to 4: the distribution stays for an epoch at least
@@ -45,11 +44,6 @@ NOTES = (
 )
 
 
-def descent(side: str, rule: Any) -> methods.CoordinateDescent:
-    """Algorithm 1 of the paper: coordinate descent without shrinking and proximal terms."""
-    return methods.CoordinateDescent(side=side, rule=rule, coupling="mirror", shrinking=False, proximal=False)
-
-
 def signs(labels: np.ndarray) -> np.ndarray:
     """Targets -1 and +1; the largest label is +1."""
     return np.where(labels == np.max(labels), 1.0, -1.0)
@@ -60,13 +54,6 @@ def standardised(A: Any) -> np.ndarray:
     dense = np.asarray(A.toarray() if sp.issparse(A) else A, dtype=np.float64)
     spread = dense.std(axis=0)
     return np.asarray((dense - dense.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
-
-
-def quietly(*args: Any, **options: Any) -> Result:
-    """``solve`` without warnings of runs that end at a limit, which is what they are for."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return solve(*args, **options)
 
 
 def lasso(A: Any, b: np.ndarray, strength: float) -> tuple[Problem, float, float]:

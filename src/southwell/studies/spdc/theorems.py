@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import reference
-from ..methods import SPDC
-from ._rates import LOSSES, Small, all_draws, all_shares
-from ._rows import epochs_to, quietly, ridge, unit_rows
-from ._spdc_batches import planted
-from .findings import Findings, Table
+from ... import reference
+from ...methods import SPDC
+from ..findings import Findings, Table
+from ..problems import ridge, unit_rows
+from ..rates import LOSSES, Small, all_draws, all_shares
+from ..runs import epochs_to, quietly
+from .batches import planted
 
 if TYPE_CHECKING:
-    from .bench import Bench
+    from ..bench import Bench
 
 STRENGTHS = (1.0, 0.1, 0.001)
 

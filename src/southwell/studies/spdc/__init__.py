@@ -1,12 +1,14 @@
-"""Zhang and Xiao, "Stochastic Primal-Dual Coordinate Method for Regularized Empirical Risk Minimization", ICML 2015."""
+"""Y. Zhang and L. Xiao, "Stochastic Primal-Dual Coordinate Method for Regularized Empirical Risk Minimization",
+ICML 2015."""
 
-from __future__ import annotations
+from ..study import Study
+from .batches import batches, sampling
+from .claims import CLAIMS
+from .costs import costs
+from .races import figures, oscillation, synthetic_ridge
+from .theorems import table_1, theorems
 
-from ._spdc_batches import batches, costs, sampling
-from ._spdc_claims import CLAIMS as CLAIMS
-from ._spdc_races import figures, oscillation, synthetic_ridge
-from ._spdc_theory import table_1, theorems
-from .study import Study
+__all__ = ["CLAIMS", "STUDIES"]
 
 STUDIES: tuple[Study, ...] = (
     Study("spdc-figures", "spdc", "SPDC against batch and stochastic methods as l2 falls", "section 5, figures 1 and 2",

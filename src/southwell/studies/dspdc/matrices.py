@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..losses import SmoothHinge
-from ..metric._neighbours import triplets
-from ..metric._risk import MatrixRisk
-from ..solve import ConvergenceWarning
-from ._matrix_traces import THEORY, matrix_traces, told, tuned
-from .datasets import Missing
-from .findings import Findings, Race, Table
+from ...losses import SmoothHinge
+from ...metric._neighbours import triplets
+from ...metric._risk import MatrixRisk
+from ...solve import ConvergenceWarning
+from ..datasets import Missing
+from ..findings import Findings, Race, Table
+from .matrix_traces import THEORY, entrants, matrix_traces, told, tuned
 
 if TYPE_CHECKING:
-    from .bench import Bench
+    from ..bench import Bench
 
 SIZES = ((5, 50), (50, 5), (20, 20))  # m, q of figure 3, for n = p = 100
 PARTS = ((20, 2_000), (20, 4_000), (40, 8_000))  # q of 101 blocks and m of 1,142,658 triplets, of figure 4
@@ -66,13 +66,14 @@ def figure_3(bench: Bench) -> Findings:
         limit = bench.pick((6.0, 12.0), (0.5, 1.0))[number]
         for m, q in SIZES:
             m, q = max(1, m * n // 100), max(1, q * n // 100)
-            sizes = {"dspdc": {"rows": m, "blocks": q}, "spdc": {"rows": m}, "sdca": {"rows": m}}
+            methods = entrants(m, q)
             if (m, q) not in best:  # tuned once, at the first d
                 bench.say(f"d = {d}, (m, q) = ({m}, {q}): steps are tuned")
-                best[m, q] = tuned(bench, risk, sizes, optimum, limit / 3, FOR_RISKS)
+                best[m, q] = tuned(bench, risk, methods, optimum, limit / 3, FOR_RISKS)
             steps = ({"theory": THEORY} if number == 0 else {}) | {"tuned": best[m, q]}
             title = f"d = {d}, (m, q) = ({m}, {q})"
-            races.append(Race(title, matrix_traces(bench, risk, title, sizes, steps, optimum, limit), VIEWS, "y", AXES))
+            traces = matrix_traces(bench, risk, title, methods, steps, optimum, limit)
+            races.append(Race(title, traces, VIEWS, "y", AXES))
         del D, risk
     notes = ("Steps are tuned at the smaller d.", *NOTES)
     rows = told({f"(m, q) = {size}": stretches for size, stretches in best.items()})
@@ -167,13 +168,14 @@ def figure_4(bench: Bench) -> Findings:
             if number == 0 and (bench.quick or name == "mnist"):
                 continue
             q, m = (max(1, round(share)) for share in (part / BLOCKS * risk.n_blocks, rows / TRIPLETS * risk.n_samples))
-            sizes = {"dspdc": {"rows": m, "blocks": q}, "spdc": {"rows": m}, "sdca": {"rows": m}}
+            methods = entrants(m, q)
             if first:
                 bench.say(f"{name}, (q, m) = ({q}, {m}): steps are tuned")
-                best[number] = tuned(bench, risk, sizes, optimum, limit / 4, FOR_METRICS)
+                best[number] = tuned(bench, risk, methods, optimum, limit / 4, FOR_METRICS)
             steps = ({"theory": THEORY} if first or bench.quick else {}) | {"tuned": best[number]}
             title = f"{name}, (q, m) = ({q}, {m})"
-            races.append(Race(title, matrix_traces(bench, risk, title, sizes, steps, optimum, limit), VIEWS, "y", AXES))
+            traces = matrix_traces(bench, risk, title, methods, steps, optimum, limit)
+            races.append(Race(title, traces, VIEWS, "y", AXES))
         del risk
     rows_told = told({f"(q, m) = {PARTS[number]}": found for number, found in best.items()})
     notes = (

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..metric._algorithm import BEYOND_NUMBERS, MatrixAlgorithm
-from ..metric._methods import Choice, made
-from ..metric._risk import MatrixRisk
-from ..metric._workers import Workers
-from .findings import Trace
+from ...metric._algorithm import BEYOND_NUMBERS, MatrixAlgorithm
+from ...metric._methods import Choice, made
+from ...metric._risk import MatrixRisk
+from ...metric._workers import Workers
+from ..findings import Trace
 
 if TYPE_CHECKING:
-    from .bench import Bench
+    from ..bench import Bench
 
 Pairs = tuple[tuple[float, float], ...]
 OF_SDCA: Pairs = ((1.0, 1.0), (1.0, 3.0), (1.0, 10.0))
@@ -62,36 +63,41 @@ def matrix_trace(bench: Bench, risk: MatrixRisk, choice: Choice, label: str, rol
     return Trace(label, role, columns | {"error": np.minimum.accumulate(told[:, 3])}, setup)
 
 
-def tuned(bench: Bench, risk: MatrixRisk, sizes: dict[str, dict[str, int]], optimum: float, seconds: float,
+def tuned(bench: Bench, risk: MatrixRisk, methods: dict[str, Choice], optimum: float, seconds: float,
           stretches: Pairs, threads: int = 1) -> dict[str, tuple[float, float]]:  # fmt: skip
     """For each method the factors of primal and dual steps, among ``stretches``, with which P falls furthest."""
     best: dict[str, tuple[float, float]] = {}
-    for name, options in sizes.items():
+    for name, choice in methods.items():
         tried = OF_SDCA if name == "sdca" else stretches
         errors = []
         for stretch in tried:
-            choice = Choice(name, stretch=stretch, **options)
-            trace = matrix_trace(bench, risk, choice, name, "baseline", optimum, seconds=seconds, threads=threads)
+            stretched = replace(choice, stretch=stretch)
+            trace = matrix_trace(bench, risk, stretched, name, "baseline", optimum, seconds=seconds, threads=threads)
             errors.append(trace.last())
         best[name] = tried[int(np.argmin(errors))]
     return best
 
 
+def entrants(m: int, q: int) -> dict[str, Choice]:
+    """The methods that the paper compares: m samples and q blocks an iteration, or all blocks."""
+    return {"dspdc": Choice("dspdc", rows=m, blocks=q), "spdc": Choice("spdc", rows=m), "sdca": Choice("sdca", rows=m)}
+
+
 NAMES = {"dspdc": "DSPDC", "spdc": "SPDC", "sdca": "SDCA"}
 
 
-def matrix_traces(bench: Bench, risk: MatrixRisk, title: str, sizes: dict[str, dict[str, int]],
+def matrix_traces(bench: Bench, risk: MatrixRisk, title: str, methods: dict[str, Choice],
                   steps: dict[str, dict[str, tuple[float, float]]], optimum: float, seconds: float,
                   threads: int = 1) -> list[Trace]:  # fmt: skip
     """A trace for each method and each kind of ``steps``; DSPDC, SPDC, SDCA, and FISTA."""
     traces: list[Trace] = []
     for kind, stretches in steps.items():
-        for name, options in sizes.items():
+        for name, choice in methods.items():
             label = f"{NAMES[name]}, {kind}"
             bench.say(f"{title}: {label}")
             role = "paper" if name == "dspdc" else "baseline"
-            choice = Choice(name, stretch=stretches[name], **options)
-            traces.append(matrix_trace(bench, risk, choice, label, role, optimum, seconds=seconds, threads=threads))
+            stretched = replace(choice, stretch=stretches[name])
+            traces.append(matrix_trace(bench, risk, stretched, label, role, optimum, seconds=seconds, threads=threads))
     bench.say(f"{title}: FISTA")
     traces.append(
         matrix_trace(bench, risk, Choice("fista"), "FISTA", "baseline", optimum, seconds=seconds, threads=threads)

@@ -1,12 +1,15 @@
-"""Yu, Lin, Yang, "Doubly Stochastic Primal-Dual Coordinate Method for Bilinear Saddle-Point Problem", 2015."""
+"""A. W. Yu, Q. Lin and T. Yang, "Doubly Stochastic Primal-Dual Coordinate Method for Bilinear Saddle-Point Problem",
+2015."""
 
-from __future__ import annotations
+from ..study import Study
+from .claims import CLAIMS
+from .costs import costs
+from .matrices import figure_3, figure_4
+from .races import figure_1, figure_2
+from .scales import scales
+from .theorems import theorems
 
-from ._dspdc_claims import CLAIMS as CLAIMS
-from ._dspdc_factors import costs, figure_1, figure_2, scales
-from ._dspdc_matrices import figure_3, figure_4
-from ._dspdc_theory import theorems
-from .study import Study
+__all__ = ["CLAIMS", "STUDIES"]
 
 STUDIES: tuple[Study, ...] = (
     Study("dspdc-figure-1", "dspdc", "Random factorised data", "section 6.1, figure 1", figure_1),

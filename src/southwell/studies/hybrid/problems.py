@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..graph._harmonic import Harmonic, classes_met
-from ..lambda_max import lambda_max
-from ..methods import AcceleratedCD, CoordinateDescent
-from ..methods.base import Method
-from ..penalties import ElasticNet
-from ..problem import Problem
-from ..rules import Greedy, Hybrid, MaxInnerProduct, Rule
-from .bench import Bench, thinned
-from .findings import Race
+from ...graph._harmonic import Harmonic, classes_met
+from ...lambda_max import lambda_max
+from ...methods import AcceleratedCD, CoordinateDescent
+from ...methods.base import Method
+from ...penalties import ElasticNet
+from ...problem import Problem
+from ...rules import Greedy, Hybrid, MaxInnerProduct, Rule
+from ..bench import Bench, thinned
+from ..findings import Race
+from ..runs import descent
 
 BLOCKS = (2, 4, 8, 16)  # one block is uniform sampling
 
@@ -126,14 +127,9 @@ def dual_error(bench: Bench, problem: Problem) -> Error:
     return lambda x, y: float((best.primal - problem.certify(best.x, y).dual) / unit)
 
 
-def plain(rule: str | Rule, side: str = "primal", curvature: str = "local") -> CoordinateDescent:
-    """Textbook coordinate descent: no shrinking, no proximal terms, no Gram matrix."""
-    return CoordinateDescent(side, rule, "mirror", shrinking=False, proximal=False, curvature=curvature)
-
-
 def printed(rule: str | Rule) -> CoordinateDescent:
     """Algorithms 1, 2 and 4 on the primal side, with the step 1/L_i also where the curvature changes."""
-    return plain(rule, curvature="coordinate")
+    return descent("primal", rule, curvature="coordinate")
 
 
 def accelerated(rule: str | Rule) -> AcceleratedCD:

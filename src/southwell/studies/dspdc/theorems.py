@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import reference
-from ..methods import DSPDC
-from ._rates import LOSSES, Points, Small, all_draws
-from .findings import Findings, Table
+from ... import reference
+from ...methods import DSPDC
+from ..findings import Findings, Table
+from ..rates import LOSSES, Points, Small, all_draws
 
 if TYPE_CHECKING:
-    from .bench import Bench
+    from ..bench import Bench
 
 STRENGTHS = (1.0, 0.1, 0.001)
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..methods import AcceleratedCD
-from ..penalties import ElasticNet
-from ..problem import Problem
-from ..rules import Greedy, Hybrid, MaxInnerProduct
-from .bench import Bench
-from .findings import Findings, Race
-from .hybrid_claims import CLAIMS
-from .hybrid_problems import (
+from ...methods import AcceleratedCD
+from ...penalties import ElasticNet
+from ...problem import Problem
+from ...rules import Greedy, Hybrid, MaxInnerProduct
+from ..bench import Bench
+from ..findings import Findings, Race
+from ..runs import descent
+from .problems import (
     BLOCKS,
     NAIVE,
     SEARCH,
@@ -28,16 +28,12 @@ from .hybrid_problems import (
     hybrids,
     leukemia,
     overdetermined,
-    plain,
     primal_error,
     printed,
     propagation,
     race,
     task,
 )
-from .study import Study
-
-__all__ = ["CLAIMS", "STUDIES"]
 
 REGULARISATION = (
     "The paper does not give its strengths of regularisation; here l2 = 1/n, and l1 is a tenth of its maximum."
@@ -62,7 +58,7 @@ def blocks(bench: Bench) -> Findings:
                 "greedy, followed": ("ours", printed(Greedy())),
             }
             if name != "ridge":
-                entries["hybrid 8, local curvature"] = ("ours", plain(Hybrid(8)))
+                entries["hybrid 8, local curvature"] = ("ours", descent("primal", Hybrid(8)))
             races.append(race(bench, f"{name}, {data}", problem, primal_error(bench, problem), entries,
                               seconds=4.0, quick=0.3))  # fmt: skip
     return Findings(races, notes=(REGULARISATION, COMPILED, FOLLOWED))
@@ -96,8 +92,11 @@ def clusterings(bench: Bench) -> Findings:
         drawn = np.random.default_rng(bench.seed).integers(8, size=A.shape[1])
         entries: dict[str, Entry] = {}
         for how in ("kmeans", "minibatch-kmeans", "spectral"):
-            entries |= {how: ("paper", plain(Hybrid(8, how))), f"acc. {how}": ("paper", accelerated(Hybrid(8, how)))}
-        entries["random blocks"] = ("ours", plain(Hybrid(partition=drawn)))
+            entries |= {
+                how: ("paper", descent("primal", Hybrid(8, how))),
+                f"acc. {how}": ("paper", accelerated(Hybrid(8, how))),
+            }
+        entries["random blocks"] = ("ours", descent("primal", Hybrid(partition=drawn)))
         entries["acc. random blocks"] = ("ours", accelerated(Hybrid(partition=drawn)))
         races.append(
             race(bench, f"ridge, {data}", problem, primal_error(bench, problem), entries, seconds=4.0, quick=0.5)
@@ -113,10 +112,10 @@ def orders(bench: Bench) -> Findings:
         "overdetermined system": overdetermined(bench),
     }
     entries: dict[str, Entry] = {
-        "random": ("baseline", plain("uniform")),
-        "cyclic": ("baseline", plain("cyclic")),
-        "permuted": ("baseline", plain("shuffled")),
-        **hybrids(BLOCKS, plain),
+        "random": ("baseline", descent("primal")),
+        "cyclic": ("baseline", descent("primal", "cyclic")),
+        "permuted": ("baseline", descent("primal", "shuffled")),
+        **hybrids(BLOCKS, lambda rule: descent("primal", rule)),
     }
     races = [
         race(bench, title, problem, primal_error(bench, problem), entries, seconds=4.0, quick=0.5)
@@ -133,9 +132,9 @@ def svm(bench: Bench) -> Findings:
         A, b = bench.data(name, part="train", **options)
         problem = Problem(A, b, "hinge", ElasticNet(l2=1e-4))
         entries: dict[str, Entry] = {
-            "random": ("baseline", plain("uniform", "dual")),
-            **hybrids(BLOCKS, lambda rule: plain(rule, "dual")),
-            "greedy, followed": ("ours", plain(Greedy(), "dual")),
+            "random": ("baseline", descent("dual")),
+            **hybrids(BLOCKS, lambda rule: descent("dual", rule)),
+            "greedy, followed": ("ours", descent("dual", Greedy())),
         }
         races.append(race(bench, f"SVM, {name}", problem, dual_error(bench, problem), entries, seconds=10.0, quick=2.0,
                           mistakes=mistakes(*bench.data(name, part="test", **options))))  # fmt: skip
@@ -157,10 +156,10 @@ def graph(bench: Bench) -> Findings:
     """Figure 6.1, label propagation on a graph of ijcnn1."""
     made = propagation(bench, bench.pick(49_990, 10_000))
     entries: dict[str, Entry] = {
-        "random": ("baseline", plain("uniform")),
-        **hybrids(BLOCKS, plain),
-        "greedy": ("baseline", plain(NAIVE)),
-        "greedy, followed": ("ours", plain(Greedy())),
+        "random": ("baseline", descent("primal")),
+        **hybrids(BLOCKS, lambda rule: descent("primal", rule)),
+        "greedy": ("baseline", descent("primal", NAIVE)),
+        "greedy, followed": ("ours", descent("primal", Greedy())),
     }
     found = race(bench, "label propagation, ijcnn1", made.problem, made.error, entries, seconds=6.0, quick=1.5)
     note = "k-means clusters the columns of the incidence matrix of the graph; the paper does not say what it clusters."
@@ -176,12 +175,12 @@ def search(bench: Bench) -> Findings:
     low = Problem(A, b)
     error = primal_error(bench, ridge)
     common: dict[str, Entry] = {
-        "random": ("baseline", plain("uniform")),
-        "hybrid 8": ("paper", plain(Hybrid(8))),
-        "greedy": ("baseline", plain(Greedy())),
+        "random": ("baseline", descent("primal")),
+        "hybrid 8": ("paper", descent("primal", Hybrid(8))),
+        "greedy": ("baseline", descent("primal", Greedy())),
     }
-    literal: dict[str, Entry] = {"search": ("baseline", plain(SEARCH))}
-    mended: dict[str, Entry] = {"search, ours": ("ours", plain(MaxInnerProduct()))}
+    literal: dict[str, Entry] = {"search": ("baseline", descent("primal", SEARCH))}
+    mended: dict[str, Entry] = {"search, ours": ("ours", descent("primal", MaxInnerProduct()))}
 
     def compared(title: str, problem: Problem, error: Error, entries: Mapping[str, Entry]) -> Race:
         return race(bench, title, problem, error, entries, seconds=8.0, quick=1.5)
@@ -204,19 +203,4 @@ SEARCH_NOTES = (
     "Ridge is searched as in the paper: as least squares on [A; sqrt(n l2) I], vectors of n + d numbers.",
     '"least squares, blobs" has fewer equations than unknowns: vectors of 50 numbers, the search of low dimension with '
     "which the paper contrasts ridge. It is not one of its panels.",
-)
-
-
-def _study(name: str, title: str, where: str, run: Callable[[Bench], Findings]) -> Study:
-    return Study(f"hybrid-{name}", "hybrid", title, where, run)
-
-
-STUDIES: tuple[Study, ...] = (
-    _study("blocks", "Hybrid rules against random and greedy", "section 7.1, figure 6.1", blocks),
-    _study("svm", "Hybrid rules on the dual of the SVM", "section 7.1, figure 6.1", svm),
-    _study("graph", "Hybrid rules for label propagation", "section 7.1, figure 6.1", graph),
-    _study("accelerated", "Accelerated rules", "section 7.2, figure 7.1", momentum),
-    _study("clusterings", "Clusterings", "section 7.3, figure 7.2, left", clusterings),
-    _study("orders", "Random, cyclic and permuted orders", "section 7.3, figure 7.2, right", orders),
-    _study("search", "Search by inner products", "section 7.4, figure 7.3", search),
 )

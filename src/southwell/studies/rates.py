@@ -14,7 +14,7 @@ from .. import reference
 from ..methods import CoordinateDescent, Start
 from ..penalties import ElasticNet
 from ..problem import Problem
-from ._rows import quietly
+from .runs import quietly
 
 Points = Iterable[tuple[np.ndarray, np.ndarray]]
 LOSSES = ("squared", "smooth_hinge")

@@ -10,9 +10,10 @@ import numpy as np
 
 from ... import penalties
 from ...features import RandomBinning, RandomFourier
-from ...methods import DGPD, SPDC, CoordinateDescent
+from ...methods import DGPD, SPDC
 from ...problem import Problem
 from ..bench import Bench
+from ..runs import descent
 
 SETTINGS = ((0.1, 0.01), (0.1, 0.1), (0.1, 1.0), (0.01, 0.01), (0.01, 0.1), (0.01, 1.0))  # l1, l2; figure 1 first
 DENSE = ("mnist-RF", "aloi-RF")
@@ -28,10 +29,8 @@ BASELINES = ("primal RCD", "dual RCD", "SPDC")
 METHODS = {
     PAPERS_ORDER: ("paper", DGPD(perturb=0, order="together")),
     OURS: ("ours", DGPD(perturb=0, order="in turn")),
-    "primal RCD": (
-        "baseline", CoordinateDescent("primal", "uniform", coupling="mirror", shrinking=False, proximal=False)
-    ),
-    "dual RCD": ("baseline", CoordinateDescent("dual", "uniform", coupling="mirror", shrinking=False, proximal=False)),
+    "primal RCD": ("baseline", descent("primal")),
+    "dual RCD": ("baseline", descent("dual")),
     "SPDC": ("baseline", SPDC(perturb=0)),
 }  # fmt: skip
 
