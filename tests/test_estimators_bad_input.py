@@ -49,6 +49,15 @@ def test_bad_parameters_are_refused(model, words):
         model.fit(X, y)
 
 
+@pytest.mark.filterwarnings("ignore::southwell.ConvergenceWarning")
+def test_the_scale_of_huge_errors_is_found_and_differences_beyond_all_numbers_are_refused():
+    X = classes()[0]
+    small, huge = (sw.HuberRegressor(max_iter=2).fit(X, size * X[:, 0] ** 3) for size in (1.0, 1e200))
+    assert huge.scale_ / 1e200 == pytest.approx(small.scale_, rel=0.5)
+    with np.errstate(invalid="ignore"), pytest.raises(ValueError, match="Differences of targets must be below"):
+        sw.HuberRegressor().fit(X, 1e308 * np.sign(X[:, 0]))
+
+
 def test_a_fit_that_fails_leaves_the_last_one():
     X, y = classes()
     model = sw.LogisticRegression().fit(X, y)

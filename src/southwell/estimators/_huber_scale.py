@@ -50,7 +50,12 @@ class HuberWithScale:
         self.total = float(self.weights.sum())
         self.n_samples, self.n_features = X.shape[0], X.shape[1] + 1
         self.centre = _median(y, self.weights) if at_one.intercept else 0.0
-        away = np.abs(y - self.centre)
+        with np.errstate(over="ignore"):
+            away = np.abs(y - self.centre)
+        if not np.isfinite(away).all():
+            raise ValueError(
+                "Differences of targets must be below 1.8e308, the largest number; divide y by a constant."
+            )
         spread = _median(away, self.weights) or float(self.weights @ away) / self.total
         self.least = 1e-5 * spread or 1.0  # a perfect fit has no scale
 
@@ -65,10 +70,12 @@ class HuberWithScale:
         order = np.argsort(sizes)
         sizes, w = sizes[order], self.weights[order]
         room = self.total - self.epsilon**2 * (self.total - np.cumsum(w))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            scales = np.sqrt(np.cumsum(w * sizes**2) / room)
+        unit = float(sizes[-1]) or 1.0  # squares of huge errors overflow
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            scales = unit * np.sqrt(np.cumsum(w * (sizes / unit) ** 2) / room)
+            limits = self.epsilon * scales
         beyond = np.append(sizes[1:], np.inf)
-        fits = (room > 0) & (sizes <= self.epsilon * scales * (1 + 1e-12)) & (beyond >= self.epsilon * scales)
+        fits = (room > 0) & (sizes <= limits * (1 + 1e-12)) & (beyond >= limits)
         return max(float(scales[fits][0]) if fits.any() else 0.0, self.least)
 
     def objective(self, scale: float, errors: np.ndarray, coef: np.ndarray) -> float:
