@@ -25,7 +25,7 @@ def main() -> None:
         "poisson": sw.PoissonRegressor(alpha=0.1).fit(X, np.round(np.abs(y))),
         "svc": sw.LinearSVC(C=0.1, method=sw.methods.CoordinateDescent("dual", sw.rules.Greedy())).fit(X, y > 0),
         "logistic_words": sw.LogisticRegression(C=0.1, sparse_coef=True).fit(X, words),
-        "softmax": sw.LogisticRegression(C=0.1, multi_class="multinomial").fit(X, words.astype(object)),
+        "softmax": sw.LogisticRegression(C=0.1).fit(X, words.astype(object)),
         "multi_label": sw.SparseLinearClassifier(l1=0.1).fit(X, several),
         "huber": sw.HuberRegressor().fit(X, y),
     }

@@ -131,7 +131,7 @@ def test_a_fold_must_have_something_to_learn_from():
     X, y = classes()
     order = np.argsort(y)
     with pytest.raises(ValueError, match="The rows that fold 1 learns from are alike"):
-        sw.LogisticRegressionCV(cv=[(np.arange(569), np.arange(9)), (order[:100], order[100:])]).fit(X, y)
+        sw.SparseLinearClassifierCV(cv=[(np.arange(569), np.arange(9)), (order[:100], order[100:])]).fit(X, y)
     with pytest.raises(ValueError, match="Fold 0 has 0 rows"):
         sw.LassoCV(cv=[(np.arange(0), np.arange(9))]).fit(*numbers())
 

@@ -21,9 +21,13 @@ from estimator_data import CLASSES, CLASSIFIERS, classes, numbers, quick, suitab
 from southwell import estimators
 
 
-@parametrize_with_checks(
-    [quick(c, tol=1e-14) for c in CLASSES] + [sw.LogisticRegression(multi_class="multinomial", tol=1e-14)]
-)
+OTHERS = [
+    sw.LogisticRegression(multi_class="ovr", tol=1e-14),
+    quick(sw.LogisticRegressionCV, multi_class="ovr", tol=1e-14),
+]
+
+
+@parametrize_with_checks([quick(c, tol=1e-14) for c in CLASSES] + OTHERS)
 def test_the_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)
 

@@ -33,7 +33,7 @@ class NoArray:
         (sw.Lasso(selection="best"), "selection must be one of 'cyclic', 'random'"),
         (sw.Lasso(max_iter=0), "max_iter must be an integer >= 1"),
         (sw.LogisticRegression("l3"), "penalty must be one of"),
-        (sw.LogisticRegression("elasticnet"), "needs l1_ratio"),
+        (sw.LogisticRegression("elasticnet", l1_ratio=None), "needs l1_ratio"),
         (sw.LogisticRegression(C=0.0), "C"),
         (sw.LinearSVC(loss="log"), "loss must be one of"),
         (sw.LinearSVR(loss="squared"), "loss must be one of"),
@@ -90,7 +90,7 @@ def test_bad_targets_and_options_are_refused():
         with pytest.raises(error, match=words):
             model.fit(data, targets)
     assert sw.Lasso(n_jobs=-2).fit(X, sp.csr_matrix(y[:, None])).intercept_.shape == (1,)
-    mixed = [sw.LinearSVC(penalty, l1_ratio=0.5, C=0.01).fit(X, y).coef_ for penalty in ("l2", "elasticnet")]
+    mixed = [sw.LogisticRegression(penalty, l1_ratio=0.5).fit(X, y).coef_ for penalty in ("auto", "elasticnet")]
     assert np.array_equal(*mixed) and not np.array_equal(mixed[0], sw.LinearSVC(C=0.01).fit(X, y).coef_)
 
 

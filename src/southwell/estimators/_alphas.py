@@ -37,7 +37,7 @@ class ChoosesAlpha(CrossValidated):
 
     def _tops(self, data: FitData, ratios: list[float]) -> list[float]:
         """The smallest alpha at which all coefficients are zero, for each share of L1."""
-        problem, tops = self._first(data), []
+        problem, tops = self._state(data), []
         for ratio in ratios:
             unit = self._penalty(problem.penalty, self._at((1.0, ratio), 1.0))
             strength = getattr(unit, unit.leading)  # at alpha = 1

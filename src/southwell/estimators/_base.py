@@ -27,8 +27,8 @@ from ..losses import Loss
 from ..penalties import ElasticNet, Penalty
 from ..problem import Problem
 from ..result import Progress, Result, Screened
+from ..solve import CallbackOfMany, Settings, shortcoming_of_many, shortcomings
 from ..solve import ConvergenceWarning as CoreConvergenceWarning
-from ..solve import Settings, shortcoming_of_many, shortcomings
 from ..solve_many import Targets, solve_each
 from ._callbacks import CallbackSupportMixin, Hooks
 from ._parameters import drawn_seed, threads
@@ -57,6 +57,11 @@ class FitData:
     params: dict[str, Any]
     told: dict[str, Any]
     together: bool = False
+
+    def part(self, rows: np.ndarray, target: np.ndarray) -> FitData:
+        """Some rows, with one target."""
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, X=self.X[rows], y=self.y[rows], targets=Targets(lambda k: target, 1), weights=weights)
 
     @property
     def total(self) -> float:
@@ -146,7 +151,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
             self._choose(data, hooks)
         total = data.total
         strengths = [self._strengths(total, k) for k in range(data.targets.count)]
-        first = self._first(data)
+        first = self._state(data)
 
         def problem(k: int) -> Problem:
             own = first if k == 0 else first.with_targets(data.targets(k))
@@ -158,15 +163,16 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         self._keep(results, data)
         hooks.end()
 
-    def _state(self, X: Given, target: np.ndarray, weights: np.ndarray | None) -> Problem:
-        """The problem, without the strength of its penalty."""
+    def _state(self, data: FitData) -> Problem:
+        """The problem of the first target, without the strength of its penalty."""
         net = ElasticNet(lower=0.0 if flag("positive", getattr(self, "positive", False)) else None)
-        return self._stated(Problem, X, target, weights, self._loss(), net)
+        return self._stated(Problem, data, self._loss(), net)
 
-    def _stated(self, kind: type[Problem], X: Given, target: np.ndarray, weights: np.ndarray | None, loss: Loss,
-                penalty: Penalty) -> Problem:  # fmt: skip
+    def _stated(self, kind: type[Problem], data: FitData, loss: Loss, penalty: Penalty) -> Problem:
         intercept = flag("fit_intercept", self.fit_intercept)
-        return kind(X, target, loss, penalty, intercept=intercept, sample_weight=weights, words=OF_ESTIMATORS)
+        return kind(
+            data.X, data.targets(0), loss, penalty, intercept=intercept, sample_weight=data.weights, words=OF_ESTIMATORS
+        )
 
     def _penalised(self, problem: Problem, strengths: Strengths) -> Problem:
         return problem.with_penalty(self._penalty(problem.penalty, strengths))
@@ -175,10 +181,6 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         """A penalty with these strengths; its weights, bounds and groups are those of ``own``."""
         penalty: Penalty = replace(own, l1=strengths.l1, l2=strengths.l2)
         return penalty
-
-    def _first(self, data: FitData) -> Problem:
-        """The problem of the first target, without the strength of its penalty."""
-        return self._state(data.X, data.targets(0), data.weights)
 
     def _solve(self, problem: Callable[[int], Problem], starts: list[Any], data: FitData, hooks: Hooks) -> list[Result]:
         """The results, without large arrays that need not be kept. Warns about those that did not converge."""
@@ -196,10 +198,9 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
             return _light(result, sparse)
 
         with ProgressLine(type(self).__name__, getattr(self, "verbose", 0)) as line:
-            results, error = solve_each(
-                problem, number, methods.get(self.method), starts, settings,
-                time.perf_counter(), told if line.wanted or hooks.active else None, keep,
-            )  # fmt: skip
+            results, error = self._solve_each(
+                problem, number, starts, told if line.wanted or hooks.active else None, keep
+            )
         if error is not None:
             raise error
         if number > 1:
@@ -209,6 +210,14 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         for words in warned:
             warn(words)
         return results
+
+    def _solve_each(
+        self, problem: Callable[[int], Problem], number: int, starts: list[Any], told: CallbackOfMany | None,
+        keep: Callable[[Result], Result],
+    ) -> tuple[list[Result], BaseException | None]:  # fmt: skip
+        """What is kept of the results, and the exception that ended the work, if any."""
+        method, settings = methods.get(self.method), self._settings()
+        return solve_each(problem, number, method, starts, settings, time.perf_counter(), told, keep)
 
     def _settings(self) -> Settings:
         return Settings.checked(

@@ -6,13 +6,14 @@ import contextlib
 import inspect
 import numbers
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import is_classifier
-from sklearn.metrics import get_scorer
+from sklearn.metrics import get_scorer, make_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
@@ -23,7 +24,7 @@ from .._typing import AnyMatrix, Given
 from ..penalties import Penalty
 from ._base import FitData, LinearEstimator, warn
 from ._callbacks import Hooks, with_callbacks
-from ._folds import Folds, best_of
+from ._folds import Folds, Scores, best_of, is_of_one_class
 from ._progress import ProgressLine
 from .conventions import Strengths
 
@@ -69,9 +70,9 @@ class CrossValidated(LinearEstimator):
 
     def _choose(self, data: FitData, hooks: Hooks) -> None:
         lines = self._lines(data)
-        scores = self._scores(data, lines, hooks)
-        line, point = best_of(scores, flag("one_standard_error", self.one_standard_error))
-        for name, value in self._chosen(lines, scores, line, point).items():
+        found = self._scores(data, lines, hooks)
+        line, point = best_of(found.values, flag("one_standard_error", self.one_standard_error))
+        for name, value in self._chosen(lines, found.values, line, point).items():
             setattr(self, name, value)
         self.scored_by_ = self._score_name()
 
@@ -94,12 +95,13 @@ class CrossValidated(LinearEstimator):
         first, second = (float(getattr(self, name)) for name in self._setting_names)
         return self._at((first, second), total)
 
-    def _scores(self, data: FitData, lines: Sequence[Line], hooks: Hooks) -> np.ndarray:
+    def _scores(self, data: FitData, lines: Sequence[Line], hooks: Hooks) -> Scores:
         given = self._routed(data)
         splits = self._splits(data, given.split)
-        rows = data.X.tocsr() if getattr(data.X, "format", "csr") != "csr" else data.X  # folds are made of rows
+        if getattr(data.X, "format", "csr") != "csr":
+            data = replace(data, X=data.X.tocsr())  # folds are made of rows
         usual = "accuracy" if is_classifier(self) else None
-        scorer = self._scorer(usual)
+        scorer = _knowing_classes(self._scorer(usual), data)
 
         def penalties(line: int, own: Penalty, total: float) -> Iterator[Penalty]:
             return (self._penalty(own, self._at(setting, total)) for setting in lines[line])
@@ -120,9 +122,9 @@ class CrossValidated(LinearEstimator):
             hooks.path(data.targets.count)
 
         with ProgressLine(type(self).__name__, getattr(self, "verbose", 0)) as line:
-            folds = Folds(rows, data.targets, data.weights, splits, self._state, self.method, self._settings(), told)
-            scores, warned = folds.scores([partial(penalties, k) for k in range(len(lines))], judge)
-        for words in warned:
+            folds = Folds(data, splits, self._state, self.method, self._settings(), told)
+            scores = folds.scores([partial(penalties, k) for k in range(len(lines))], judge)
+        for words in scores.warned:
             warn(words)
         return scores
 
@@ -159,8 +161,7 @@ class CrossValidated(LinearEstimator):
 
     def _check_classes(self, number: int, train: np.ndarray, data: FitData) -> None:
         for k in range(data.targets.count):
-            column = data.targets(k)[train]
-            if column.min() == column.max():
+            if is_of_one_class(data, data.targets(k)[train]):
                 name = data.told["classes_"][-1 if data.targets.count == 1 else k]
                 raise ValueError(
                     f"The rows that fold {number} learns from are alike in whether they are of class {name}: take "
@@ -210,6 +211,21 @@ class CrossValidated(LinearEstimator):
             scorer = self._scorer(None)
             router.add(scorer=scorer, method_mapping=MethodMapping().add(caller="fit", callee="score"))
         return router
+
+
+def _knowing_classes(scorer: Any, data: FitData) -> Any:
+    """The scorer, told all classes if it takes their labels: held-out rows may lack some."""
+    classes = data.told.get("classes_")
+    if classes is None or data.told["multilabel_"] or not hasattr(scorer, "_score_func"):
+        return scorer
+    known = inspect.signature(scorer._score_func).parameters
+    if "labels" not in known or "labels" in scorer._kwargs:
+        return scorer
+    told = {"labels": classes} | ({"pos_label": classes[-1]} if classes.size == 2 and "pos_label" in known else {})
+    return make_scorer(
+        scorer._score_func, greater_is_better=scorer._sign > 0, response_method=scorer._response_method,
+        **(told | scorer._kwargs),
+    )  # fmt: skip
 
 
 def _checked_cv(cv: Given) -> Given:

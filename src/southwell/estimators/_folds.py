@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,11 +18,12 @@ from .. import _core, methods
 from .._typing import AnyMatrix
 from .._words import OF_ESTIMATORS
 from ..path import Path, follow
-from ..penalties import Penalty
+from ..penalties import ElasticNet, Penalty
 from ..problem import Problem
 from ..solve import Settings, able, shortcoming_of_many
-from ..solve_many import Targets, run_all
+from ..solve_many import run_all
 from ..status import Status
+from ._base import FitData
 
 Line = Callable[[Penalty, float], Iterable[Penalty]]
 """From a problem's own penalty and a total weight of samples to the penalties of a path, from strong to weak."""
@@ -31,55 +32,78 @@ Judge = Callable[[int, AnyMatrix, AnyMatrix, np.ndarray, np.ndarray], float]
 """The score of a model, from the number of its fold, the held-out rows, coefficients, intercepts, margins."""
 
 
+class Walk(NamedTuple):
+    """What is kept of a path: coefficients with a row for each point and, within it, each class; intercepts of shape
+    (n_points, n_classes); and how each point ended."""
+
+    rows: sp.csr_array
+    intercepts: np.ndarray
+    statuses: list[Status]
+    gaps: np.ndarray
+    epochs: np.ndarray
+
+
+class Scores(NamedTuple):
+    """``values`` of shape (n_folds, n_lines, n_points), the number of epochs of the same shape (the largest among
+    the problems), the walks by fold, line and problem, and what to warn of."""
+
+    values: np.ndarray
+    epochs: np.ndarray
+    walks: list[Walk]
+    warned: list[str]
+
+
 @dataclass(frozen=True)
 class Folds:
     """Trains models on some rows of the data and scores them on others.
 
-    ``targets`` has a column for each problem, ``splits`` has the training rows and the test rows of each fold, and
-    ``state(rows, target, weights)`` makes the problem on some rows, with any penalty.
+    ``splits`` has the training rows and the test rows of each fold; ``state(data)`` makes the problem of the first
+    target, with any penalty.
     """
 
-    X: AnyMatrix
-    targets: Targets
-    weights: np.ndarray | None
+    data: FitData
     splits: Sequence[tuple[np.ndarray, np.ndarray]]
-    state: Callable[[AnyMatrix, np.ndarray, np.ndarray | None], Problem]
+    state: Callable[[FitData], Problem]
     method: str | methods.Method
     settings: Settings
     told: Callable[[int, int], None]  # the number of finished paths, and of all paths
 
-    def scores(self, lines: Sequence[Line], judge: Judge) -> tuple[np.ndarray, list[str]]:
-        """What the judge says of held-out rows, of shape (n_folds, n_lines, n_points), and what to warn of."""
-        problems = self.targets.count
+    def scores(self, lines: Sequence[Line], judge: Judge) -> Scores:
+        """What the judge says of held-out rows."""
+        problems = self.data.targets.count
         training = [_Training(self, train, len(lines) * problems) for train, _ in self.splits]
         tasks = list(product(range(len(self.splits)), range(len(lines)), range(problems)))
         method = methods.get(self.method)
         settings = replace(self.settings, n_threads=max(1, self.settings.n_threads // len(tasks)))
 
-        def walk(task: tuple[int, int, int], cancelled: _core.Flag) -> tuple[Path, BaseException | None]:
+        def walk(task: tuple[int, int, int], cancelled: _core.Flag) -> tuple[Walk, BaseException | None]:
             fold, line, k = task
             with training[fold].problem(k) as problem:
+                if not isinstance(problem, Problem):
+                    return _of_one_class(problem, sum(1 for _ in lines[line](ElasticNet(), 1.0))), None
                 penalties = lines[line](problem.penalty, training[fold].total)
                 path, error = follow(problem, method, penalties, settings, time.perf_counter(), cancelled=cancelled)
-            return replace(path, problem=None, last=None), error  # or it would hold on to the rows
+                return training[fold].whole(_walked(path)), error
 
-        paths = self._on_threads(walk, tasks, self.told)
-        held_out = [(fold, paths[at : at + problems]) for at, (fold, _, k) in enumerate(tasks) if k == 0]
+        walks = self._on_threads(walk, tasks, self.told)
+        held_out = [(fold, walks[at : at + problems]) for at, (fold, _, k) in enumerate(tasks) if k == 0]
 
-        def judged(task: tuple[int, list[Path]], cancelled: _core.Flag) -> tuple[list[float], None]:
+        def judged(task: tuple[int, list[Walk]], cancelled: _core.Flag) -> tuple[list[float], None]:
             fold, own = task
             test = self.splits[fold][1]
-            models = _models(self.X[test], own)
+            models = _models(self.data.X[test], own)
             return [judge(fold, *model) for model in models if not cancelled.raised], None
 
         table = self._on_threads(judged, held_out)
-        statuses = [status for path in paths for status in path.statuses]
-        gaps = [gap for path in paths for gap in path.gaps]
+        statuses = [status for walk in walks for status in walk.statuses]
+        gaps = [gap for walk in walks for gap in walk.gaps]
         warned = shortcoming_of_many(OF_ESTIMATORS, statuses, gaps, settings.tol, "models on folds")
-        scores = np.array(table, dtype=float).reshape(len(self.splits), len(lines), -1)
-        lost = np.array([[status is Status.DIVERGED for status in path.statuses] for path in paths])
-        scores[lost.reshape(*scores.shape[:2], problems, -1).any(axis=2)] = np.nan  # overflow: no model
-        return scores, warned
+        shape = len(self.splits), len(lines), problems, -1
+        scores = np.array(table, dtype=float).reshape(*shape[:2], -1)
+        lost = np.array([[status is Status.DIVERGED for status in walk.statuses] for walk in walks])
+        scores[lost.reshape(shape).any(axis=2)] = np.nan  # overflow: no model
+        epochs = np.array([walk.epochs for walk in walks]).reshape(shape).max(axis=2)
+        return Scores(scores, epochs, walks, warned)
 
     def _on_threads(
         self, work: Callable[..., Any], tasks: Sequence[Any], told: Callable[[int, int], None] | None = None
@@ -109,46 +133,92 @@ class _Training:
         self._folds, self._train, self._left = folds, train, uses
         self._first: Problem | None = None
         self._lock = threading.Lock()
-        self.total = float(train.size if folds.weights is None else folds.weights[train].sum())
+        data = folds.data
+        self.total = float(train.size if data.weights is None else data.weights[train].sum())
+        self._classes = len(data.told["classes_"]) if data.together else 1
+        self._present = np.unique(data.targets(0)[train]) if data.together else np.zeros(1, int)
 
     @contextmanager
-    def problem(self, k: int) -> Iterator[Problem]:
-        with self._lock:
-            if self._first is None:
-                self._first = self._made()
-            first = self._first
+    def problem(self, k: int) -> Iterator[Problem | OneClass]:
         try:
-            yield first.with_targets(self._folds.targets(k)[self._train])
+            yield self._made(k)
         finally:
             with self._lock:
                 self._left -= 1
                 if self._left == 0:
                     self._first = None
 
-    def _made(self) -> Problem:
-        folds, train = self._folds, self._train
-        problem = folds.state(
-            folds.X[train], folds.targets(0)[train], None if folds.weights is None else folds.weights[train]
-        )
+    def _made(self, k: int) -> Problem | OneClass:
+        data, train = self._folds.data, self._train
+        target = data.targets(k)[train]
+        if is_of_one_class(data, target):
+            intercepts = np.full(self._classes, -np.inf)
+            intercepts[self._present[:1]] = 0.0 if data.together else np.inf * target[0]
+            return OneClass(data.X.shape[1], intercepts)
+        if data.together:  # numbered without those that are missing
+            target = np.searchsorted(self._present, target)
+        with self._lock:
+            if self._first is None:
+                self._first = self._prepared(data.part(train, target))
+            first = self._first
+        return first.with_targets(target)
+
+    def _prepared(self, part: FitData) -> Problem:
+        folds = self._folds
+        problem = folds.state(part)
         prepared = able(methods.get(folds.method), problem).prepare(problem, problem.start(None), folds.settings.seed)
         prepared.close()  # the problem keeps the layouts that were built, for all paths of the fold
         return problem
 
+    def whole(self, walk: Walk) -> Walk:
+        """With the classes that the training rows lack: their coefficients vanish and their probability is zero, the
+        limit of models with an ever smaller intercept."""
+        if self._present.size == self._classes:
+            return walk
+        points, entries = len(walk.statuses), walk.rows.tocoo()
+        at, own = np.divmod(entries.row, self._present.size)
+        places = at * self._classes + self._present[own], entries.col
+        intercepts = np.full((points, self._classes), -np.inf)
+        intercepts[:, self._present] = walk.intercepts
+        shape = (points * self._classes, walk.rows.shape[1])
+        return walk._replace(rows=sp.csr_array((entries.data, places), shape=shape), intercepts=intercepts)
 
-def _models(rows: AnyMatrix, paths: Sequence[Path], most: int = 2**22) -> Iterator[tuple[Any, ...]]:
+
+class OneClass(NamedTuple):
+    """Training rows of a single class, or all of a class or none: the best model has infinite intercepts."""
+
+    n_features: int
+    intercepts: np.ndarray
+
+
+def is_of_one_class(data: FitData, target: np.ndarray) -> bool:
+    """Whether training rows with this target do not determine a classifier."""
+    return "classes_" in data.told and bool(target.min() == target.max())
+
+
+def _of_one_class(known: OneClass, points: int) -> Walk:
+    rows = sp.csr_array((points * known.intercepts.size, known.n_features))
+    intercepts = np.tile(known.intercepts, (points, 1))
+    return Walk(rows, intercepts, [Status.CONVERGED] * points, np.zeros(points), np.zeros(points, int))
+
+
+def _walked(path: Path) -> Walk:
+    return Walk(path.rows(), path.intercepts.reshape(len(path), -1), path.statuses, path.gaps, path.epochs)
+
+
+def _models(rows: AnyMatrix, walks: Sequence[Walk], most: int = 2**22) -> Iterator[tuple[Any, ...]]:
     """For each point the rows, the coefficients, the intercepts and the margins, a column for each problem, or for each
     column of its coefficients; some points at a time share a product."""
-    points, width = len(paths[0]), int(np.prod(paths[0].shape[1:]))
-    together = max(1, most // max(1, rows.shape[0] * len(paths) * width))
-    tables = [path.rows() for path in paths]
+    points, width = walks[0].intercepts.shape
+    together = max(1, most // max(1, rows.shape[0] * len(walks) * width))
     for begin in range(0, points, together):
         size = min(together, points - begin)
-        coefficients = sp.vstack([table[begin * width : (begin + size) * width] for table in tables], format="csr")
+        coefficients = sp.vstack([walk.rows[begin * width : (begin + size) * width] for walk in walks], format="csr")
         products = rows @ coefficients.T
         products = products.toarray() if sp.issparse(products) else np.asarray(products)
         of_point = np.arange(coefficients.shape[0]).reshape(-1, size, width)
         for at in range(size):
-            intercepts = np.concatenate([np.atleast_1d(path.intercepts[begin + at]) for path in paths])
+            intercepts = np.concatenate([walk.intercepts[begin + at] for walk in walks])
             own = of_point[:, at].ravel()
             yield rows, coefficients[own], intercepts, products[:, own] + intercepts
 

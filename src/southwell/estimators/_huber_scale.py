@@ -53,9 +53,7 @@ class HuberWithScale:
         with np.errstate(over="ignore"):
             away = np.abs(y - self.centre)
         if not np.isfinite(away).all():
-            raise ValueError(
-                "Differences of targets must be below 1.8e308, the largest number. Scale y down."
-            )
+            raise ValueError("Differences of targets must be below 1.8e308, the largest number. Scale y down.")
         spread = _median(away, self.weights) or float(self.weights @ away) / self.total
         self.least = 1e-5 * spread or 1.0  # a perfect fit has no scale
 

@@ -38,13 +38,23 @@ def one_of(name: str, value: Given, known: Sequence[Any]) -> None:
         raise ValueError(f"{name} must be one of {listed}; got {shown(value)}.")
 
 
-def l1_share(penalty: str | None, l1_ratio: Given) -> float:
-    """The share of L1 given by ``penalty`` and ``l1_ratio``; a given l1_ratio takes precedence over the default
-    "l2"."""
-    ratio = None if l1_ratio is None else share("l1_ratio", l1_ratio)
-    if penalty == "elasticnet" and ratio is None:
-        raise ValueError('penalty="elasticnet" needs l1_ratio, the share of L1 between 0 and 1.')
-    return 1.0 if penalty == "l1" else ratio or 0.0
+def l1_share(penalty: str | None, l1_ratio: Given, name: str = "l1_ratio") -> float:
+    """The share of L1 that ``penalty`` and ``l1_ratio`` state. A share of 0 is the default, which says nothing."""
+    ratio = 0.0 if l1_ratio is None else share(name, l1_ratio)
+    if penalty == "elasticnet" and l1_ratio is None:
+        raise ValueError(f'penalty="elasticnet" needs {name}, the share of L1 between 0 and 1.')
+    allowed = {"l1": (0.0, 1.0), "l2": (0.0,), None: (0.0,)}.get(penalty)
+    if allowed is not None and ratio not in allowed:
+        raise ValueError(
+            f"penalty={penalty!r} and {name}={ratio:g} contradict each other. Give {name} alone, or "
+            'penalty="elasticnet".'
+        )
+    return 1.0 if penalty == "l1" else ratio
+
+
+def is_infinite(C: Given) -> bool:
+    """Whether a C says that there is no penalty."""
+    return isinstance(C, float | np.floating) and bool(np.isposinf(C))
 
 
 def threads(n_jobs: Given) -> int | None:
@@ -76,14 +86,14 @@ def refuse_no_classes(y: np.ndarray) -> None:
         check_classification_targets(y)
 
 
-def decreasing(name: str, given: Given, zero: bool = False) -> np.ndarray:
+def decreasing(name: str, given: Given, zero: bool = False, infinite: bool = False) -> np.ndarray:
     """Positive numbers to try, from large to small."""
     try:
         values = np.sort(dense_numbers(name, given).ravel())[::-1]
     except (TypeError, ValueError):
         values = np.zeros(0)
     low = values.size > 0 and (values[-1] >= 0 if zero else values[-1] > 0)
-    if not low or not np.isfinite(values).all():
+    if not low or not (np.isfinite(values) | (infinite and values > 0)).all():
         raise ValueError(f"{name} must be {'>= 0' if zero else 'positive'}, or how many to try; got {shown(given)}.")
     return values
 

@@ -11,6 +11,7 @@ to one. scikit-learn states the same models in two ways:
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 
@@ -44,7 +45,10 @@ def from_ridge(alpha: float, total: float) -> Strengths:
 
 
 def from_C(C: float, total: float, l1_ratio: float, factor: float = 1.0) -> Strengths:
-    """LogisticRegression, LinearSVC, LinearSVR: the penalty plus ``C factor`` times a sum of our losses."""
+    """LogisticRegression, LinearSVC, LinearSVR: the penalty plus ``C factor`` times a sum of our losses. An infinite C
+    is no penalty; the unit is that of the loss then."""
+    if math.isinf(C):
+        return Strengths(0.0, 0.0, factor * total)
     scale = C * factor * total
     if not 1e-300 < scale < 1e300:
         raise ValueError(f"C is {C}: its product with the total weight, {total:g}, must be between 1e-300 and 1e300.")

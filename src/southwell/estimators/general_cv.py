@@ -108,7 +108,7 @@ class SparseLinearClassifierCV(CrossValidated, ProbabilitiesIfLogistic, InOwnUni
         if l2s.size == 0 or l2s.min() < 0:
             raise ValueError(f"l2s must be >= 0, one or several; got {shown(self.l2s)}.")
         if integral(self.l1s):
-            first = self._state(data.X, data.targets(0), data.weights)
+            first = self._state(data)
             tops = [lambda_max(first.with_targets(data.targets(k))) for k in range(data.targets.count)]
             l1s = (max(tops) or 1.0) * falling("eps", self.eps, count("l1s", self.l1s, 1, bits=24))
         else:

@@ -14,6 +14,7 @@ from ..block_problem import BlockProblem
 from ..methods import Method
 from ..penalties import Groups
 from ..problem import Problem
+from ._base import FitData
 from ._parameters import share
 from ._regressor import LinearRegressor
 from .conventions import Strengths, over_groups
@@ -28,11 +29,11 @@ class GroupRegressor(LinearRegressor):
     def _groups(self, features: int) -> Groups:
         raise NotImplementedError
 
-    def _state(self, X: Given, target: np.ndarray, weights: np.ndarray | None) -> Problem:
+    def _state(self, data: FitData) -> Problem:
         # While its strengths are still to be chosen, any will do.
-        strengths = Strengths(0.0, 0.0, group=1.0) if self._chooses else self._strengths(float(X.shape[0]))
-        penalty = self._penalty(self._groups(X.shape[1]), strengths)
-        return self._stated(BlockProblem, X, target, weights, self._loss(), penalty)
+        strengths = Strengths(0.0, 0.0, group=1.0) if self._chooses else self._strengths(data.total)
+        penalty = self._penalty(self._groups(data.X.shape[1]), strengths)
+        return self._stated(BlockProblem, data, self._loss(), penalty)
 
     def _penalty(self, own: Any, strengths: Strengths) -> Groups:
         penalty: Groups = replace(own, strength=strengths.group, l1=strengths.l1, l2=strengths.l2)

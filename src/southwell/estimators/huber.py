@@ -84,7 +84,7 @@ class HuberRegressor(LinearRegressor):
     def _fit_all(self, data: FitData) -> None:
         hooks, settings = Hooks(self, data, 1), self._settings()
         alpha, epsilon = positive("alpha", self.alpha, zero=True), positive("epsilon", self.epsilon)
-        at_one = self._state(data.X, data.y, data.weights)
+        at_one = self._state(data)
         problem = HuberWithScale(data.X, data.y, data.weights, at_one, alpha, epsilon)
         before = self._before(1, (1, data.X.shape[1]))[0]
         scale = self.scale_ if before is not None else problem.best_scale(data.y - problem.centre)

@@ -2,45 +2,54 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .. import losses
 from .._names import positive
-from .._typing import Given
-from ..block_problem import BlockProblem
 from ..methods import Method
-from ..penalties import ElasticNet
-from ..problem import Problem
-from ..solve_many import Targets
-from ._base import FitData
-from ._classifier import LinearClassifier
-from ._parameters import l1_share, one_of
+from ._parameters import is_infinite, l1_share, one_of
 from ._probabilities import Probabilities
+from ._together import Together
 from .conventions import Strengths, from_C
 
 
-class LogisticRegression(Probabilities, LinearClassifier):
+class LogisticClassifier(Probabilities, Together):
+    """What LogisticRegression and LogisticRegressionCV share: the loss, and how several classes are fitted."""
+
+    multi_class: str
+
+    def _loss(self) -> losses.Loss:
+        return losses.Logistic()
+
+    def _joint_loss(self) -> losses.ClassLoss:
+        return losses.Softmax()
+
+    def _joins(self, classes: int) -> bool:
+        one_of("multi_class", self.multi_class, ("multinomial", "ovr", "auto"))
+        return self.multi_class != "ovr" and classes > 2
+
+
+class LogisticRegression(LogisticClassifier):
     """Logistic regression with an L1, L2 or elastic penalty, or none, with a certificate.
 
     Minimises ``penalty(w) + C sum_i log(1 + exp(-y_i (x_i'w + c)))``, with a penalty of ``||w||_1``, ``||w||^2 / 2`` or
-    a mixture of both. Several classes are fitted one against the rest, or all together, as scikit-learn does: with
-    ``multi_class="multinomial"`` the loss is the softmax loss. The intercept is never penalised; liblinear penalises
-    it, so its results differ.
+    a mixture of both. Three and more classes are fitted all together, with the softmax loss, as scikit-learn does. The
+    intercept is never penalised; liblinear penalises it, so its results differ.
 
     Parameters
     ----------
-    penalty : {"l2", "l1", "elasticnet", None}
+    penalty : {"auto", "l2", "l1", "elasticnet", None}
+        "auto": as ``l1_ratio`` says. None, or an infinite C: no penalty.
     C : float
         Inverse strength of the penalty.
-    l1_ratio : float, optional
-        The share of L1; if given, it takes precedence over the default "l2" of ``penalty``.
+    l1_ratio : float
+        The share of L1, between 0 (which is L2) and 1.
     class_weight : dict, "balanced" or None
-    multi_class : {"ovr", "multinomial", "auto"}
-        How three or more classes are treated: each against the rest, or all together in one problem, which "auto"
-        means. The latter needs memory for n_samples times n_classes numbers.
+    multi_class : {"multinomial", "ovr", "auto"}
+        How three or more classes are treated: all together in one problem ("auto" means the same), or each against the
+        rest. The former needs memory for n_samples times n_classes numbers.
     sparse_coef : bool
         Store ``coef_`` as a sparse matrix, and keep no dual points: for thousands of classes.
     fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
@@ -67,12 +76,13 @@ class LogisticRegression(Probabilities, LinearClassifier):
     (0.97, 8)
     """
 
-    def __init__(self, penalty: str | None = "l2", *, C: float = 1.0, l1_ratio: float | None = None,
+    def __init__(self, penalty: str | None = "auto", *, C: float = 1.0, l1_ratio: float | None = 0.0,
                  dual: bool | str = False, tol: float = 1e-6, fit_intercept: bool = True, intercept_scaling: float = 1,
                  class_weight: dict[Any, float] | str | None = None,
                  random_state: int | np.random.RandomState | None = None, solver: str = "auto", max_iter: int = 10_000,
-                 multi_class: str = "ovr", verbose: bool | int = 0, warm_start: bool = False, n_jobs: int | None = None,
-                 method: str | Method = "auto", sparse_coef: bool = False) -> None:  # fmt: skip
+                 multi_class: str = "multinomial", verbose: bool | int = 0, warm_start: bool = False,
+                 n_jobs: int | None = None, method: str | Method = "auto",
+                 sparse_coef: bool = False) -> None:  # fmt: skip
         self.penalty = penalty
         self.C = C
         self.l1_ratio = l1_ratio
@@ -91,32 +101,9 @@ class LogisticRegression(Probabilities, LinearClassifier):
         self.method = method
         self.sparse_coef = sparse_coef
 
-    def _loss(self) -> losses.Loss:
-        return losses.Logistic()
-
-    def _data(self, X: Given, y: Given, sample_weight: Given, params: dict[str, Any]) -> FitData:
-        data = super()._data(X, y, sample_weight, params)
-        one_of("multi_class", self.multi_class, ("ovr", "multinomial", "auto"))
-        classes = data.told["classes_"]
-        together = self.multi_class != "ovr" and classes.size > 2
-        told = data.told | {"together_": together}
-        if not together:
-            return replace(data, told=told)
-        numbers = np.searchsorted(classes, np.where(np.isin(data.y, classes), data.y, classes[0]))
-        return replace(data, targets=Targets(lambda k: numbers, 1), told=told, together=True)
-
-    def _first(self, data: FitData) -> Problem:
-        if not data.together:
-            return super()._first(data)
-        total = data.total
-        strengths = self._strengths(total)
-        net = ElasticNet(l1=strengths.l1, l2=strengths.l2)
-        return self._stated(BlockProblem, data.X, data.targets(0), data.weights, losses.Softmax(), net)
-
     def _strengths(self, total: float, target: int = 0) -> Strengths:
-        one_of("penalty", self.penalty, ("l2", "l1", "elasticnet", None))
+        one_of("penalty", self.penalty, ("auto", "l2", "l1", "elasticnet", None))
         ratio = l1_share(self.penalty, self.l1_ratio)
-        C = np.inf if isinstance(self.C, float) and np.isposinf(self.C) else positive("C", self.C)
-        if self.penalty is None or np.isposinf(C):
-            return Strengths(0.0, 0.0, total)
+        C = np.inf if is_infinite(self.C) else positive("C", self.C)
+        C = np.inf if self.penalty is None else C
         return from_C(C, total, ratio)

@@ -9,31 +9,31 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
-from .. import losses
 from .._names import count, integral
 from .._typing import Given
 from ..methods import Method
 from ._base import FitData
-from ._classifier import LinearClassifier
 from ._cross_validated import CrossValidated, Line
 from ._parameters import decreasing, l1_share, one_of, shares
-from ._probabilities import Probabilities
 from .conventions import Strengths, from_C
+from .logistic import LogisticClassifier
 
 
-class LogisticRegressionCV(CrossValidated, Probabilities, LinearClassifier):
+class LogisticRegressionCV(CrossValidated, LogisticClassifier):
     """``LogisticRegression`` with C, and l1_ratio if several are given, chosen by cross-validation.
 
-    Each fold computes a path from strong to weak penalties for each class, on several threads. The final fit is
-    certified. All classes have the same C.
+    Each fold computes a path from strong to weak penalties, of all classes together or, with ``multi_class="ovr"``, of
+    each class, on several threads. The final fit is certified. All classes have the same C. A class that a fold does
+    not have in its training rows gets probability zero there.
 
     Parameters
     ----------
     Cs : int or array
         The number of values to try, evenly spaced on a log scale between 1e-4 and 1e4; or the values.
     l1_ratios : array, optional
-        Shares of L1 to choose from; if given, they take precedence over ``penalty``.
-    penalty : {"l2", "l1"}
+        Shares of L1 to choose from, between 0 (L2) and 1; None is the share that ``penalty`` says.
+    penalty : {"auto", "l2", "l1", "elasticnet"}
+        "auto": as ``l1_ratios`` say, or L2.
     cv : int, splitter, iterable or None
         As in scikit-learn; None is five stratified folds.
     scoring : str, callable or None
@@ -71,12 +71,12 @@ solver, intercept_scaling
     _setting_names = ("C_", "l1_ratio_")
 
     def __init__(self, *, Cs: int | ArrayLike = 10, l1_ratios: ArrayLike | None = None, fit_intercept: bool = True,
-                 cv: Given = None, dual: bool | str = False, penalty: str = "l2",
+                 cv: Given = None, dual: bool | str = False, penalty: str = "auto",
                  scoring: str | Callable[..., float] | None = None, solver: str = "auto", tol: float = 1e-6,
                  max_iter: int = 10_000, class_weight: dict[Any, float] | str | None = None, n_jobs: int | None = None,
-                 verbose: bool | int = 0, refit: bool = True, intercept_scaling: float = 1.0, multi_class: str = "ovr",
-                 random_state: int | np.random.RandomState | None = None, use_legacy_attributes: bool = False,
-                 one_standard_error: bool = False, method: str | Method = "auto",
+                 verbose: bool | int = 0, refit: bool = True, intercept_scaling: float = 1.0,
+                 multi_class: str = "multinomial", random_state: int | np.random.RandomState | None = None,
+                 use_legacy_attributes: bool = False, one_standard_error: bool = False, method: str | Method = "auto",
                  sparse_coef: bool = False) -> None:  # fmt: skip
         self.Cs = Cs
         self.l1_ratios = l1_ratios
@@ -100,26 +100,27 @@ solver, intercept_scaling
         self.method = method
         self.sparse_coef = sparse_coef
 
-    def _loss(self) -> losses.Loss:
-        return losses.Logistic()
-
     def _at(self, setting: tuple[float, float], total: float) -> Strengths:
         return from_C(setting[0], total, setting[1])
 
     def _lines(self, data: FitData) -> list[Line]:
-        one_of("penalty", self.penalty, ("l2", "l1", "elasticnet"))
-        one_of("multi_class", self.multi_class, ("ovr", "auto"))
+        one_of("penalty", self.penalty, ("auto", "l2", "l1", "elasticnet"))
         one_of("refit", self.refit, (True,))
         one_of("use_legacy_attributes", self.use_legacy_attributes, (False,))
         if self.l1_ratios is None:
-            ratios = [l1_share(self.penalty, None)]
+            ratios = [l1_share(self.penalty, None, "l1_ratios")]
         else:
             ratios = shares("l1_ratios", self.l1_ratios)
+            for ratio in ratios:
+                l1_share(self.penalty, ratio, "l1_ratios")
         if integral(self.Cs):
             Cs = np.logspace(-4, 4, count("Cs", self.Cs, 1, bits=24))
         else:
-            Cs = decreasing("Cs", self.Cs)[::-1]
+            Cs = decreasing("Cs", self.Cs, infinite=True)[::-1]
         return [[(C, ratio) for C in Cs] for ratio in ratios]
+
+    def _check_classes(self, number: int, train: np.ndarray, data: FitData) -> None:
+        """Nothing: of a class that the rows of a fold lack, the probability is zero."""
 
     def _chosen(self, lines: list[Line], scores: np.ndarray, line: int, point: int) -> dict[str, Any]:
         tried, (C, ratio) = np.array(lines), lines[line][point]

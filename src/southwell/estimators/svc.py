@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from .. import losses
+from .. import losses, methods
 from .._names import positive
+from .._typing import AnyMatrix
+from ..block_problem import BlockProblem
 from ..methods import Method
-from ._classifier import LinearClassifier
+from ..problem import Problem
+from ..result import Result
+from ..solve import CallbackOfMany
+from ..solve_many import solve_each
+from ._base import FitData
+from ._crammer_singer import without_corners
 from ._parameters import l1_share, one_of
+from ._together import Together
 from .conventions import Strengths, from_C
 
 # scikit-learn's losses in terms of ours: its squared hinge has no factor 1/2.
@@ -21,28 +32,31 @@ LOSSES = {
 }
 
 
-class LinearSVC(LinearClassifier):
+class LinearSVC(Together):
     """Linear support vector machines with an L1, L2 or elastic penalty, with a certificate.
 
     Minimises ``penalty(w) + C sum_i loss(y_i (x_i'w + c))``, with a penalty of ``||w||_1``, ``||w||^2 / 2`` or a
-    mixture of both. Several classes are fitted one against the rest. The intercept is never penalised, unlike
-    liblinear's.
+    mixture of both. Several classes are fitted one against the rest; with ``multi_class="crammer_singer"`` all
+    together, with ``max(0, max_k (1 + m_ik) - m_ic)`` over the classes k other than that of the sample, c. The
+    intercept is never penalised, unlike liblinear's.
 
     Parameters
     ----------
     penalty : {"l2", "l1", "elasticnet"}
-        Any penalty can be combined with any loss.
+        Any penalty can be combined with any loss. "elasticnet" needs ``l1_ratio``.
     loss : {"squared_hinge", "hinge", "smooth_hinge"}
         ``max(0, 1 - m)^2``, ``max(0, 1 - m)``, or the latter with a rounded corner.
     C : float
-    l1_ratio : float, optional
-        The share of L1; if given, it takes precedence over the default "l2" of ``penalty``.
+    l1_ratio : float
+        The share of L1 of ``penalty="elasticnet"``.
+    multi_class : {"ovr", "crammer_singer"}
+        The latter has a loss of its own, and ``loss`` is ignored, as in scikit-learn.
     class_weight : dict, "balanced" or None
     sparse_coef : bool
         Store ``coef_`` as a sparse matrix, and keep no dual points: for thousands of classes.
     fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
         As for ``ElasticNet``.
-    dual, multi_class, intercept_scaling
+    dual, intercept_scaling
         Ignored; for compatibility with scikit-learn.
 
     Attributes
@@ -61,7 +75,7 @@ class LinearSVC(LinearClassifier):
     """
 
     def __init__(self, penalty: str = "l2", loss: str = "squared_hinge", *, dual: bool | str = "auto",
-                 tol: float = 1e-6, C: float = 1.0, l1_ratio: float | None = None, multi_class: str = "ovr",
+                 tol: float = 1e-6, C: float = 1.0, l1_ratio: float | None = 0.0, multi_class: str = "ovr",
                  fit_intercept: bool = True, intercept_scaling: float = 1,
                  class_weight: dict[Any, float] | str | None = None, verbose: bool | int = 0,
                  random_state: int | np.random.RandomState | None = None, max_iter: int = 10_000,
@@ -89,9 +103,38 @@ class LinearSVC(LinearClassifier):
         one_of("loss", self.loss, tuple(LOSSES))
         return LOSSES[self.loss][0]()
 
+    def _joins(self, classes: int) -> bool:
+        one_of("multi_class", self.multi_class, ("ovr", "crammer_singer"))
+        return self.multi_class == "crammer_singer"
+
+    def _joint_loss(self) -> losses.ClassLoss:
+        return losses.MulticlassHinge()
+
     def _strengths(self, total: float, target: int = 0) -> Strengths:
         one_of("penalty", self.penalty, ("l2", "l1", "elasticnet"))
-        one_of("multi_class", self.multi_class, ("ovr",))
         one_of("loss", self.loss, tuple(LOSSES))
         ratio = l1_share(self.penalty, self.l1_ratio)
-        return from_C(positive("C", self.C), total, ratio, LOSSES[self.loss][1])
+        factor = 1.0 if self.multi_class == "crammer_singer" else LOSSES[self.loss][1]
+        return from_C(positive("C", self.C), total, ratio, factor)
+
+    def _solve_each(
+        self, problem: Callable[[int], Problem], number: int, starts: list[Any], told: CallbackOfMany | None,
+        keep: Callable[[Result], Result],
+    ) -> tuple[list[Result], BaseException | None]:  # fmt: skip
+        own = problem(0)
+        if not isinstance(own, BlockProblem):
+            return super()._solve_each(problem, number, starts, told, keep)
+        method, settings, begun = methods.get(self.method), self._settings(), time.perf_counter()
+        half = replace(settings, tol=0.5 * settings.tol)
+
+        def solve(rounded: BlockProblem, start: Any) -> tuple[Result, BaseException | None]:
+            results, error = solve_each(lambda _: rounded, 1, method, [start], half, begun, told)
+            return results[0], error
+
+        result, error = without_corners(own, solve, starts[0], settings.tol)
+        return [keep(result)], error
+
+    def _shaped(self, coef: AnyMatrix, intercepts: np.ndarray, data: FitData) -> dict[str, Any]:
+        if data.together and intercepts.size == 2:  # two classes have one row, as in scikit-learn
+            coef, intercepts = coef[[1]] - coef[[0]], intercepts[[1]] - intercepts[[0]]
+        return super()._shaped(coef, intercepts, data)
