@@ -7,11 +7,12 @@ import pytest
 
 import toy_studies
 from browser import CHROMIUM, looked_at
+from southwell.cli import main
 from southwell.studies import report, svg
 from southwell.studies.axes import Axis, written
-from southwell.studies.cards import cell, judged
-from southwell.studies.findings import Race, Trace
-from southwell.studies.papers import Registry
+from southwell.studies.cards import cell, figure, judged
+from southwell.studies.findings import Race, Source, Trace
+from southwell.studies.papers import Registry, registry
 from southwell.studies.runner import Runner
 from southwell.studies.study import Claim
 
@@ -74,6 +75,42 @@ def test_a_browser_draws_it(written_report, tmp_path, width, dark):
     assert all(min(size) > 10 for size in seen["sizes"])
     assert seen["links"] > 8 and seen["dead"] == []
     assert (seen["background"] == "rgb(255, 255, 255)") != dark
+
+
+@pytest.fixture(scope="module")
+def quick_page(tmp_path_factory):
+    """The page that the command writes after a quick run of the fastest studies."""
+    out = tmp_path_factory.mktemp("quick")
+    studies = ("dgpd-theorem", "sampling-theorems", "spdc-sampling", "hybrid-graph")
+    assert main(["reproduce", *studies, "--quick", "--out", str(out)]) == 0
+    return (out / "report.html").read_text("utf-8")
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+@pytest.mark.parametrize(("width", "dark"), [(390, True), (1200, False)])
+def test_a_browser_draws_the_page_of_a_quick_run(quick_page, tmp_path, width, dark):
+    pytest.importorskip("html5lib").HTMLParser(strict=True).parse(quick_page)
+    seen, console = looked_at(quick_page, tmp_path, width, dark)
+    assert console == "" and seen["dead"] == []
+    assert seen["wide"] <= seen["width"] == width
+    assert seen["plots"] == 2 and all(min(size) > 10 for size in seen["sizes"])
+    assert seen["links"] > len(registry().claims)
+
+
+def test_a_figure_tells_where_its_data_came_from():
+    sources = [
+        Source("rcv1", "stand-in", (9, 9), "20news instead of rcv1: 20news_counts.npz"),
+        Source("rcv1*", "synthetic", (9, 9), "generated"), Source("news20.binary", "paper", (9, 9)),
+    ]  # fmt: skip
+
+    def told(title, given=sources):
+        return re.findall('<span class="kind">(.*?)</span>', figure(Race(title, []), given))
+
+    assert told("Lasso, rcv1") == ["20news instead of rcv1"]
+    assert told("Lasso, rcv1*") == ["synthetic"]
+    assert told("news20, l2 = 1") == ["the paper&#x27;s data"]
+    assert told("d = 100") == told("rcv1", []) == []
+    assert told("d = 100", sources[1:2]) == ["synthetic"]
 
 
 def test_a_claim_whose_study_was_not_run_cannot_be_told():

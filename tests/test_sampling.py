@@ -81,8 +81,9 @@ def test_the_automatic_mixture_minimises_the_bound_at_the_start(side, loss, pena
         assert 1e-4 < mix < 0.9
         draws_are_right(twins, rule, twins.scores("residual"), mix)
         if refresh_every is None:
-            twins.lead(40)
+            twins.lead(50)
             draws_are_right(twins, rule, twins.scores("residual"), mix)
+            twins.agree()
 
 
 @pytest.mark.parametrize("name", FOLLOWING)

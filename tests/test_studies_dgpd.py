@@ -100,6 +100,18 @@ def test_claims_that_hold_in_part():
         assert judged(CLAIMS, name, found) == "in part"
 
 
+def test_a_speedup_of_our_order_alone_holds_in_part():
+    ours = figures((10, 1, 90, 40, 50), (10, 1, 90, 40, 50))
+    assert judged(CLAIMS, "D2", {FIGURE_1: ours, APPENDIX: ours}) == "in part"
+    single = figures((10, 10, 400, 40, 50), (10, 10, 400, 40, 50))  # against one method
+    assert judged(CLAIMS, "D2", {FIGURE_1: single, APPENDIX: single}) == "in part"
+    neither = figures((10, 10, 90, 40, 50), (10, 10, 90, 40, 50))
+    assert judged(CLAIMS, "D2", {FIGURE_1: neither, APPENDIX: neither}) == "fails"
+    [d1] = [claim for claim in CLAIMS if claim.name == "D1"]
+    because = d1.judge({FIGURE_1: ours, APPENDIX: ours}).because
+    assert "24 of 24 comparisons with the moves of a pass made together" in because and "24 of 24 with" in because
+
+
 def test_nothing_is_told_of_runs_that_never_arrive():
     never = figures((np.inf,) * 5, (np.inf,) * 5)
     classes = Findings(numbers={"seconds": {label: [np.inf] for label in METHODS}})

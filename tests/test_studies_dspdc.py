@@ -41,6 +41,8 @@ def test_figure_2():
     level = {"DSPDC": 2, "SPDC": 2, "SDCA": 20}
     assert outcome("P2", of(BEHIND, BEHIND, level)) == "holds"
     assert outcome("P2", of(BEHIND, level, level)) == "in part"
+    for other in ({"DSPDC": 2, "SPDC": 20, "SDCA": 200}, {"DSPDC": 20, "SPDC": 2, "SDCA": 200}):  # not level
+        assert outcome("P2", of(BEHIND, BEHIND, other)) == "in part"
     assert outcome("P2", of(AHEAD, AHEAD, {"DSPDC": 10, "SPDC": 2, "SDCA": 1})) == "in part"
     last = {"DSPDC": 10, "SPDC": 2, "SDCA": 1}
     assert outcome("P2", of(last, last, last)) == "fails"

@@ -102,7 +102,7 @@ def study_part(study: Study, record: Record) -> str:
     ]
     listed = "".join(f"<dt>{name}</dt><dd>{what}</dd>" for name, what in facts)
     notes = "".join(f"<li>{escape(note)}</li>" for note in found.notes)
-    figures = [figure(race) for race in found.races]
+    figures = [figure(race, record.sources) for race in found.races]
     shown, hidden = figures[:FIGURES], figures[FIGURES:]
     more = f"<details><summary>{len(hidden)} more figures</summary>{''.join(hidden)}</details>" if hidden else ""
     parts = [
@@ -125,13 +125,31 @@ def source_line(source: Source) -> str:
     return f'{escape(source.name)} <span class="kind">{KINDS.get(source.kind, source.kind)}</span> {shape}{note}'
 
 
-def figure(race: Race) -> str:
-    """A race: its panels, the legend and the caption."""
-    caption = f"<b>{escape(race.title)}.</b> {escape(race.caption)}".strip()
+def figure(race: Race, sources: Sequence[Source] = ()) -> str:
+    """A race: its panels, the legend and the caption, which tells the data."""
+    told = "".join(f" {_kind(source)}" for source in _behind(race, sources))
+    caption = f"<b>{escape(race.title)}.</b> {escape(race.caption)}".strip() + told
     return "\n".join(
         ["<figure>", f"<figcaption>{caption}</figcaption>", svg.legend(race.traces), '<div class="panels">',
          *svg.panels(race), "</div>", "</figure>"]
     )  # fmt: skip
+
+
+def _behind(race: Race, sources: Sequence[Source]) -> list[Source]:
+    """The data of a race: those that its title names, by the longest name; else those of the study, if all are of one
+    kind. One source for each kind."""
+    named = [source for source in sources if source.name.split(".")[0] in race.title]
+    longest = max((len(source.name.split(".")[0]) for source in named), default=0)
+    chosen = [source for source in named if len(source.name.split(".")[0]) == longest]
+    if not named and len({source.kind for source in sources}) == 1:
+        chosen = list(sources)
+    return list({source.kind: source for source in chosen}.values())
+
+
+def _kind(source: Source) -> str:
+    """As a label; a stand-in with its name."""
+    instead = source.note.split(":")[0] if source.kind == "stand-in" and " instead of " in source.note else ""
+    return f'<span class="kind">{escape(instead or KINDS.get(source.kind, source.kind))}</span>'
 
 
 def table(given: Table) -> str:

@@ -34,7 +34,8 @@ def lead(race: Race, label: str, target: float, others: tuple[str, ...] = BASELI
 
 
 def _fastest(found: Found) -> Verdict:
-    good, cases = [], []
+    good: dict[str, list[bool]] = {label: [] for label in ORDERS}
+    cases = []
     for label in ORDERS:
         for target in TARGETS:
             first: dict[str, list[bool]] = {}
@@ -44,7 +45,7 @@ def _fastest(found: Found) -> Verdict:
                 if ratio.held is not None:
                     first.setdefault(race.title.split(", ")[-1], []).extend(beyond(ratio))
                     ratios.append(ratio.value)
-            good += [won for wins in first.values() for won in wins]
+            good[label] += [won for wins in first.values() for won in wins]
             if ratios:
                 counts = ", ".join(f"{count(wins)} at {l2}" for l2, wins in sorted(first.items()))
                 cases.append(
@@ -55,16 +56,19 @@ def _fastest(found: Found) -> Verdict:
     for label in ORDERS if classes else ():
         pairs = zip(classes[label], classes["dual RCD"], strict=True)
         wins = [own < other for own, other in pairs if own != other]
-        good += wins
+        good[label] += wins
         if wins:
             cases.append(f"{label}, single classes of sector, to 1e-6: ahead of dual RCD in {count(wins)}")
     return decided(
-        good, f"DGPD is the fastest in {count(good)} comparisons, at relative errors of 1e-3 and 1e-6.", cases
-    )
+        [won for wins in good.values() for won in wins],
+        f"DGPD is the fastest in {count(good[PAPERS_ORDER])} comparisons with the moves of a pass made together, as "
+        f"printed, and in {count(good[OURS])} with moves in turn, at relative errors of 1e-3 and 1e-6.", cases,
+    )  # fmt: skip
 
 
 def _thirty(found: Found) -> Verdict:
-    cases, best, against_one = [], 0.0, 0.0
+    cases = []
+    best: dict[str, tuple[float, float]] = {}
     for label in ORDERS:
         known = [(lead(race, label, target), race) for race in _raced(found) for target in TARGETS]
         known = [(ratio, race) for ratio, race in known if ratio.held is not None]
@@ -73,18 +77,21 @@ def _thirty(found: Found) -> Verdict:
         most, where = max(known, key=lambda case: case[0].value)
         pairs = [(lead(race, label, ratio.target, (other,)), other) for ratio, race in known for other in BASELINES]
         single, other = max((pair for pair in pairs if pair[0].held is not None), key=lambda pair: pair[0].value)
-        best, against_one = max(best, most.value), max(against_one, single.value)
+        best[label] = most.value, single.value
         cases.append(
             f"{label}: at most {most.factor} times as fast as the best other method ({where.title}, to "
             f"{power(most.target)}), and {single.factor} times as fast as {other}"
         )
-    if not cases:
+    if not best:
         return Verdict("cannot tell", "No method reached a relative error of 1e-3 in time.")
-    whole = "holds" if best >= 30 else "in part" if against_one >= 30 else "fails"
+    printed = best.get(PAPERS_ORDER, (0.0, 0.0))[0]
+    whole = "holds" if printed >= 30 else "in part" if max(map(max, best.values())) >= 30 else "fails"
+    told = ", and ".join(f"{most:.3g} against the best other method and {single:.3g} against a single one for {label}"
+                         for label, (most, single) in best.items())  # fmt: skip
     because = (
-        f"The largest ratio of seconds is {best:.3g} against the best other method (30 or more: holds), and "
-        f"{against_one:.3g} against a single one (30 or more: in part). A run that did not arrive counts with the time "
-        "that it had."
+        f"The largest ratio of the seconds of others to those of DGPD is {told}. 30 or more for the algorithm as "
+        'printed ("together") against the best other method: holds; any other 30 or more: in part. A run that did not '
+        "arrive counts with the time that it had."
     )
     return Verdict(whole, because, tuple(cases))
 
@@ -178,7 +185,8 @@ def _too_strong(found: Found) -> Verdict:
         cases += [
             f"{span}: the nonzeros of y go from {first['nonzeros of y']} to {last['nonzeros of y']} (dense: more than "
             "doubled)",
-            f"{span}: the error of prediction, the mean over both classes, goes from {first['balanced error']:.2g} to "
+            f"{span}: the share of training samples predicted wrongly, the mean over both classes, goes from "
+            f"{first['balanced error']:.2g} to "
             f"{last['balanced error']:.2g}",
         ]
         for label in ORDERS:

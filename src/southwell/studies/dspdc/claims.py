@@ -16,7 +16,8 @@ PAPER = "dspdc"
 
 Found = Mapping[str, Findings]
 CLEARLY = 1.5  # "significantly faster", "much faster": so many times as fast, in seconds
-LEVEL = 1.1  # within this factor two methods are "the same"
+LEVEL = 1.1  # "even better": more than this
+SAME = 2.0  # "the same efficiency": within this factor
 
 
 def comparisons(races: Iterable[Race], kind: str = "") -> tuple[list[bool], list[str]]:
@@ -53,13 +54,20 @@ def figure_2(found: Found) -> Verdict:
             ratio = Ratio(race, ("SDCA",), (label,), "seconds", CLEARLY)
             good += beyond(ratio)
             parts.append(f"SDCA needs {ratio.times(f'the seconds of {label}')}")
-        ratio = Ratio(race, ("SPDC",), ("DSPDC",), "seconds", 1 / LEVEL if race.title == "real-sim" else LEVEL)
-        good += beyond(ratio)
+        if race.title == "real-sim":
+            ratio, less = (Ratio(race, ("SPDC",), ("DSPDC",), "seconds", limit) for limit in (SAME, 1 / SAME))
+            if ratio.beyond or less.held:
+                good.append(False)
+            elif ratio.held and less.beyond:
+                good.append(True)
+        else:
+            ratio = Ratio(race, ("SPDC",), ("DSPDC",), "seconds", LEVEL)
+            good += beyond(ratio)
         cases.append(f"{race.title}: {', '.join(parts)}; SPDC needs {ratio.times('the seconds of DSPDC')}")
     return decided(
         good,
         f"{count(good)} comparisons are as in the paper: SDCA needs more than {CLEARLY} times the seconds of either; "
-        f"SPDC more than {LEVEL} times those of DSPDC, on real-sim at least {1 / LEVEL:.2g} times. {ERRORS}", cases,
+        f"SPDC more than {LEVEL} times those of DSPDC, on real-sim {1 / SAME:g} to {SAME:g} times. {ERRORS}", cases,
     )  # fmt: skip
 
 
@@ -157,7 +165,7 @@ CLAIMS = (
         "P2", PAPER, "section 6.1, figure 2",
         "On factorised Covtype, RCV1 and Real-sim SPDC and DSPDC outperform SDCA significantly; DSPDC is ahead of "
         "SPDC on the first two and level on the third.",
-        ("dspdc-figure-2",), figure_2, "The paper does not print m and q.",
+        ("dspdc-figure-2",), figure_2, "The paper does not print m and q, on which the ratio to SPDC depends.",
     ),
     Claim(
         "P3", PAPER, "section 6.2, figure 3",

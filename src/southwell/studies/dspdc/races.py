@@ -68,7 +68,7 @@ def figure_1(bench: Bench) -> Findings:
         factors = sketch_features(X, k, seed=bench.seed)
         for penalty in PENALTIES:
             title = f"n = {n}, p = {p}, d = {k}, l2 = {penalty[1]:g}"
-            races.append(race(bench, title, factors, b, (1, q), penalty, bench.pick(3.0, 0.8)))
+            races.append(race(bench, title, factors, b, (1, q), penalty, bench.pick(12.0, 0.8)))
     return Findings(races, notes=NOTES)
 
 
