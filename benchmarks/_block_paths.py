@@ -77,7 +77,7 @@ def objectives(problem, strengths: np.ndarray, tables, intercepts) -> list[float
 def ours(problem, strengths, tol):
     import southwell as sw
 
-    path = sw.path(problem, strengths, tol=tol, max_epochs=10**5)
+    path = sw.path(problem, l1s=strengths, tol=tol, max_epochs=10**5)
     return [path.coefficients(k) for k in range(len(path))], path.intercepts, path.converged
 
 

@@ -79,9 +79,10 @@ def _solvers():
     yield Entry(
         "solve_many, labels", sw.solve_many, _defaults(sw.solve_many, A=A, Y=LABELS, **common | {"loss": "logistic"})
     )
-    yield Entry("path", sw.path, _defaults(sw.path, problem=problem, n_points=3, n_threads=1, **SHORT))
+    yield Entry("path, data", sw.path, _defaults(sw.path, A=A, b=REAL, l1s=[0.2, 0.1], l2s=0.1, n_threads=1, **SHORT))
+    yield Entry("path", sw.path, _defaults(sw.path, A=problem, n_points=3, n_threads=1, **SHORT))
     groups = sw.BlockProblem(A, TASKS, penalty=sw.penalties.Groups(0.1, l1=0.05))
-    yield Entry("path, blocks", sw.path, _defaults(sw.path, problem=groups, n_points=3, n_threads=1, **SHORT))
+    yield Entry("path, blocks", sw.path, _defaults(sw.path, A=groups, n_points=3, n_threads=1, **SHORT))
     yield Entry(
         "lambda_max", sw.lambda_max, _defaults(sw.lambda_max, A=A, b=REAL, weights=np.ones(D), sample_weight=WEIGHTS)
     )

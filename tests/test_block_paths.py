@@ -127,7 +127,7 @@ def test_a_single_column_is_a_table():
     A, b = made(k=1)
     path = sw.path(sw.BlockProblem(A, b, penalty=Groups(1.0), intercept=True), n_points=3)
     assert path.intercepts.shape == (3, 1) and path.coefficients(2).shape == (8, 1)
-    assert path.margins(A).shape == (40, 3, 1)
+    assert path.decision_function(A).shape == (40, 3, 1)
 
 
 @pytest.mark.parametrize("method", sorted(name for name, m in sw.methods.ALL.items() if m.takes_blocks))
@@ -190,10 +190,10 @@ def test_l1_keeps_its_ratio_to_the_strength():
     path = sw.path(problem_of("squared", "sparse groups"), n_points=4)
     assert path.l1s == pytest.approx(0.35 * path.strengths) and not path.l2s.any()
     assert [p.strength for p in path.penalties] == path.strengths.tolist()
-    path = sw.path(problem_of("squared", "l1 in groups"), [0.1, 0.2])
+    path = sw.path(problem_of("squared", "l1 in groups"), l1s=[0.1, 0.2])
     assert path.l1s.tolist() == path.strengths.tolist() == [0.2, 0.1]
     assert not any(penalty.strength for penalty in path.penalties)
-    path = sw.path(problem_of("softmax", "l1"), [0.01, 0.02])
+    path = sw.path(problem_of("softmax", "l1"), l1s=[0.01, 0.02])
     assert path.l1s.tolist() == path.strengths.tolist() == [0.02, 0.01]
 
 
@@ -204,9 +204,9 @@ def test_the_strength_of_the_problem_does_not_matter():
 
 def test_l2_of_the_problem_or_as_given():
     problem = problem_of("squared", "elastic groups")
-    assert (sw.path(problem, [0.2, 0.1]).l2s == 0.05).all()
-    assert (sw.path(problem, [0.2, 0.1], 0.3).l2s == 0.3).all()
-    path = sw.path(problem, [0.1, 0.3], [0.2, 0.4])  # in the order given
+    assert (sw.path(problem, l1s=[0.2, 0.1]).l2s == 0.05).all()
+    assert (sw.path(problem, l1s=[0.2, 0.1], l2s=0.3).l2s == 0.3).all()
+    path = sw.path(problem, l1s=[0.1, 0.3], l2s=[0.2, 0.4])  # in the order given
     assert path.strengths.tolist() == [0.1, 0.3] and path.l2s.tolist() == [0.2, 0.4]
     one_by_one(path, problem)
 
@@ -214,7 +214,7 @@ def test_l2_of_the_problem_or_as_given():
 @pytest.mark.parametrize("penalty", [Groups(l2=1.0), ElasticNet(l2=1.0)])
 def test_along_l2_alone(penalty):
     problem = problem_of("softmax", penalty)
-    path = sw.path(problem, np.zeros(3), [1.0, 0.1, 0.01])
+    path = sw.path(problem, l1s=np.zeros(3), l2s=[1.0, 0.1, 0.01])
     assert path.converged and path.nonzeros.tolist() == [24] * 3
     one_by_one(path, problem)
 
@@ -242,7 +242,7 @@ def test_explained_is_r_squared():
     problem = problem_of("squared", "weighted l1", weighted=True)
     path = sw.path(problem, n_points=4)
     b, s = problem.targets, problem.weights
-    errors = (path.margins(problem.data.rows) - b[:, None]) ** 2
+    errors = (path.decision_function(problem.data.rows) - b[:, None]) ** 2
     total = s @ ((b - s @ b) ** 2).sum(axis=1)
     assert path.explained == pytest.approx(1 - np.tensordot(s, errors.sum(axis=2), 1) / total, abs=1e-9)
 
@@ -252,7 +252,7 @@ def test_explained_is_the_share_of_deviance(loss):
     """Of the zero model's deviance, twice the loss above the least that any margins have."""
     problem = problem_of(loss, "sparse groups")
     path = sw.path(problem, n_points=4)
-    b, margins = problem.targets, path.margins(problem.data.rows)
+    b, margins = problem.targets, path.decision_function(problem.data.rows)
     if loss == "softmax":
         own = [sw.losses.Softmax().value(margins[:, k], b).mean() for k in range(4)]
         null, least = -np.log(np.bincount(b)[b] / b.size).mean(), 0.0
@@ -269,7 +269,7 @@ def test_margins(form):
     path = sw.path(problem, n_points=4)
     A = made("softmax")[0]
     for matrix in (A, sp.csr_array(A), A[:7]):
-        margins = path.margins(matrix)
+        margins = path.decision_function(matrix)
         assert isinstance(margins, np.ndarray) and margins.shape == (matrix.shape[0], 4, 3)
         for k in range(4):
             assert margins[:, k] == pytest.approx(matrix @ path.coefficients(k) + path.intercepts[k], abs=1e-12)
@@ -323,7 +323,7 @@ def test_ctrl_c_leaves_what_there_is():
                 send()
                 time.sleep(0.03)
 
-        sw.path(problem, [1e3, 1e-3, 1e-6], tol=0.0, max_epochs=10**9, max_seconds=300, callback=tell)
+        sw.path(problem, l1s=[1e3, 1e-3, 1e-6], tol=0.0, max_epochs=10**9, max_seconds=300, callback=tell)
     path = caught.value.result
     assert isinstance(path, sw.Path) and len(path) == 2 and path.last.status is sw.Status.INTERRUPTED
     assert path.strengths.tolist() == [1e3, 1e-3] and np.isfinite(path.x.data).all() and (path.gaps >= 0).all()

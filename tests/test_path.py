@@ -106,7 +106,7 @@ def test_every_method_follows_a_path(method, form):
     problem = problem_of("logistic", form, penalty=ElasticNet(l2=0.1), intercept=False)
     l1s, l2s = ("auto", None) if method != "sag" else (np.zeros(4), [0.5, 0.3, 0.2, 0.1])  # which takes no l1
     tol = 1e-5 if method != "sgd" else 1e-2  # whose error falls like one over the epochs
-    path = sw.path(problem, l1s, l2s, n_points=4, ratio=0.1, method=method, max_epochs=20_000, tol=tol)
+    path = sw.path(problem, l1s=l1s, l2s=l2s, n_points=4, ratio=0.1, method=method, max_epochs=20_000, tol=tol)
     assert len(path) == 4 and path.converged
     sound(path, problem)
     one_by_one(path, problem)
@@ -158,7 +158,7 @@ def test_screening_begins_anew_at_each_point():
     problem = problem_of("squared", intercept=False, n=100, d=40)
     path = sw.path(problem, n_points=12, tol=1e-10)
     assert (path.screened + path.nonzeros <= 40).all()
-    again = sw.path(problem, path.l1s[-1:], tol=1e-10)
+    again = sw.path(problem, l1s=path.l1s[-1:], tol=1e-10)
     assert path.screened[-1] <= 40 - again.nonzeros[0]
     zeros = path.last.x[path.last.screened.features]
     assert not zeros.any()
@@ -196,14 +196,14 @@ def test_the_automatic_grid_knows_weights_and_the_problems_l2():
     "given", [[0.02, 0.3, 0.1], (0.1, 0.02, 0.3), np.float32([0.3, 0.02, 0.1]), [[0.02, 0.1, 0.3]]]
 )
 def test_strengths_are_sorted(given):
-    path = sw.path(problem_of(), given)
+    path = sw.path(problem_of(), l1s=given)
     assert path.l1s == pytest.approx([0.3, 0.1, 0.02]) and (np.diff(path.nonzeros) >= 0).all()
 
 
 def test_what_was_given_is_not_changed():
     given = np.array([0.02, 0.3, 0.1])
     given.flags.writeable = False
-    path = sw.path(problem_of(), given)
+    path = sw.path(problem_of(), l1s=given)
     path.l1s[0] = 7.0
     assert given.tolist() == [0.02, 0.3, 0.1]
 
@@ -211,27 +211,27 @@ def test_what_was_given_is_not_changed():
 @pytest.mark.parametrize("given", [0.1, [0.1], np.float64(0.1), np.array(0.1)])
 def test_a_path_may_have_one_point(given):
     problem = problem_of()
-    path = sw.path(problem, given)
+    path = sw.path(problem, l1s=given)
     r = sw.solve(at(problem, 0.1, 0.0))
     assert len(path) == 1 and path.x.toarray()[0] == pytest.approx(r.x, abs=1e-3)
     assert "1 points" in repr(path)
 
 
 def test_strengths_may_repeat():
-    path = sw.path(problem_of(), [0.1, 0.1, 0.1])
+    path = sw.path(problem_of(), l1s=[0.1, 0.1, 0.1])
     assert (path.epochs[1:] <= 1).all() and np.ptp(path.primal) <= 1e-5
 
 
 def test_a_scalar_l2_is_for_all():
     problem = problem_of()
-    path = sw.path(problem, [0.1, 0.3], 0.05)
+    path = sw.path(problem, l1s=[0.1, 0.3], l2s=0.05)
     assert path.l1s.tolist() == [0.3, 0.1] and path.l2s.tolist() == [0.05, 0.05]
     one_by_one(path, problem)
 
 
 def test_an_l2_for_each_keeps_the_order():
     problem = problem_of()
-    path = sw.path(problem, [0.1, 0.3, 0.2], [0.0, 0.1, 1.0])
+    path = sw.path(problem, l1s=[0.1, 0.3, 0.2], l2s=[0.0, 0.1, 1.0])
     assert path.l1s.tolist() == [0.1, 0.3, 0.2] and path.l2s.tolist() == [0.0, 0.1, 1.0]
     sound(path, problem)
     one_by_one(path, problem)
@@ -239,13 +239,13 @@ def test_an_l2_for_each_keeps_the_order():
 
 def test_along_l2_with_no_l1_at_all():
     problem = problem_of("logistic")
-    path = sw.path(problem, np.zeros(4), np.geomspace(1.0, 1e-3, 4))
+    path = sw.path(problem, l1s=np.zeros(4), l2s=np.geomspace(1.0, 1e-3, 4))
     assert path.converged
     one_by_one(path, problem)
 
 
 def test_with_the_automatic_l1s():
-    path = sw.path(problem_of(), "auto", np.linspace(0.0, 0.1, 5), n_points=5)
+    path = sw.path(problem_of(), l1s="auto", l2s=np.linspace(0.0, 0.1, 5), n_points=5)
     assert path.l2s.tolist() == np.linspace(0.0, 0.1, 5).tolist() and path.converged
 
 
@@ -265,7 +265,7 @@ def test_explained(loss, intercept):
 def test_explained_is_r_squared():
     problem = problem_of()
     path = sw.path(problem, n_points=5)
-    b, margins = problem.targets, path.margins(problem.data.rows)
+    b, margins = problem.targets, path.decision_function(problem.data.rows)
     r2 = 1 - ((margins - b[:, None]) ** 2).sum(axis=0) / ((b - b.mean()) ** 2).sum()
     assert path.explained == pytest.approx(r2, abs=1e-9)
 
@@ -275,7 +275,7 @@ def test_explained_is_the_share_of_deviance():
 
     problem = problem_of("poisson")
     path = sw.path(problem, n_points=5)
-    means = np.exp(path.margins(problem.data.rows))
+    means = np.exp(path.decision_function(problem.data.rows))
     scores = [d2_tweedie_score(problem.targets, means[:, k], power=1) for k in range(5)]
     assert path.explained == pytest.approx(scores, abs=1e-5)
 
@@ -286,7 +286,7 @@ def test_margins(form):
     path = sw.path(problem, n_points=4)
     A = made("logistic")[0]
     for matrix in (A, sp.csr_array(A), A[:7]):
-        margins = path.margins(matrix)
+        margins = path.decision_function(matrix)
         assert isinstance(margins, np.ndarray) and margins.shape == (matrix.shape[0], 4)
         want = (matrix @ path.x.toarray().T) + path.intercepts
         assert margins == pytest.approx(want, abs=1e-12)
@@ -297,7 +297,7 @@ def test_factorised_data_have_paths():
     U, V = rng.normal(size=(60, 4)), rng.normal(size=(4, 20))
     b = np.sign(U[:, 0] + 0.3)
     paths = [
-        sw.path(sw.Problem(A, b, "logistic", ElasticNet(l2=0.05)), [0.1, 0.03, 0.01], max_epochs=20_000)
+        sw.path(sw.Problem(A, b, "logistic", ElasticNet(l2=0.05)), l1s=[0.1, 0.03, 0.01], max_epochs=20_000)
         for A in (sw.Factorised(U, V), U @ V)
     ]
     assert paths[0].converged and paths[0].primal == pytest.approx(paths[1].primal, abs=2e-6)

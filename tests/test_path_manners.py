@@ -107,7 +107,7 @@ def test_ctrl_c_leaves_what_there_is(method):
     problem = sw.Problem(np.ascontiguousarray(A), b, "huber" if method == "lbfgs" else "quantile")
     with signal_on_call() as send, pytest.raises(KeyboardInterrupt) as caught:
         sw.path(
-            problem, [1e3, 1e-3, 1e-6], method=method, tol=0.0, max_epochs=10**9, max_seconds=300,
+            problem, l1s=[1e3, 1e-3, 1e-6], method=method, tol=0.0, max_epochs=10**9, max_seconds=300,
             callback=lambda k, progress: send() if k == 1 else None,
         )  # fmt: skip
     assert isinstance(caught.value, sw.Interrupted)
@@ -122,7 +122,7 @@ def test_ctrl_c_leaves_what_there_is(method):
 def test_ctrl_c_between_cheap_points():
     """Each takes less than a millisecond, so that the signal is met on the way from one to the next."""
     with signal_on_call() as send, pytest.raises(KeyboardInterrupt) as caught:
-        sw.path(problem_of(), np.geomspace(1.0, 1e-3, 100_000), callback=lambda k, _: send() if k == 3 else None)
+        sw.path(problem_of(), l1s=np.geomspace(1.0, 1e-3, 100_000), callback=lambda k, _: send() if k == 3 else None)
     assert isinstance(caught.value, sw.Interrupted)
     assert 1 < len(caught.value.result) < 100_000
 
@@ -171,6 +171,6 @@ def test_a_plot_shows_the_coefficients(pyplot):
 
 def test_plot_of_nothing_and_of_one_point(pyplot):
     problem = problem_of()
-    assert isinstance(sw.path(problem, [1e9, 2e9]).plot(), pyplot.Axes)
-    assert isinstance(sw.path(problem, [0.1]).plot(), pyplot.Axes)
-    assert sw.path(problem, np.zeros(3), [1.0, 0.5, 0.1]).plot(top=0).get_xlabel() == "l2"
+    assert isinstance(sw.path(problem, l1s=[1e9, 2e9]).plot(), pyplot.Axes)
+    assert isinstance(sw.path(problem, l1s=[0.1]).plot(), pyplot.Axes)
+    assert sw.path(problem, l1s=np.zeros(3), l2s=[1.0, 0.5, 0.1]).plot(top=0).get_xlabel() == "l2"

@@ -190,7 +190,7 @@ def test_results_are_a_sequence():
 def test_margins(form):
     A, labels = made()
     results = sw.solve_many(A, labels, loss="logistic", l2=0.001, intercept=True)
-    margins = results.margins(form(A))
+    margins = results.decision_function(form(A))
     assert isinstance(margins, np.ndarray) and margins.shape == (N, CLASSES)
     np.testing.assert_allclose(margins, np.column_stack([A @ r.x + r.intercept for r in results]), atol=1e-5)
     assert np.mean(results.classes[np.argmax(margins, axis=1)] == labels) > 0.8

@@ -19,7 +19,7 @@ from southwell.penalties import ElasticNet
         (sp.csr_array((N, 0)), {}, ValueError, "no columns"),
         ([[1, 2], [3]], {}, ValueError, "mixed shapes"),
         (np.arange(N - 1) % 3, {}, ValueError, f"must have {N} entries"),
-        (np.tile([0, 2], (N, 1)), {}, ValueError, r"takes targets -1 and \+1; got 0"),
+        (np.tile([0, 2], (N, 1)), {}, ValueError, "needs both classes"),
         (np.tile([0, 1], (N, 1)), {}, ValueError, "needs both classes"),
         (np.full((N, 2), np.nan), {"loss": "squared"}, ValueError, "NaN or infinity"),
         (np.array([["a", "b"]] * N), {"loss": "squared"}, TypeError, "real numbers"),

@@ -15,8 +15,8 @@ from ._threads import get_num_threads as get_num_threads
 from ._threads import set_num_threads as set_num_threads
 from .block_problem import BlockProblem as BlockProblem
 from .lambda_max import lambda_max as lambda_max
-from .path import Path as Path
 from .path import path as path
+from .path_points import Path as Path
 from .problem import Problem as Problem
 from .proof import Proof as Proof
 from .result import Progress as Progress

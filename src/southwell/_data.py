@@ -29,16 +29,16 @@ def _as_float(array: np.ndarray, what: str) -> np.ndarray:
         return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
 
 
-def vector(given: Given, what: str, size: int | None = None, data: str = "A", *, one: bool = False) -> np.ndarray:
-    """A finite, contiguous float64 vector, as long as ``data`` asks for; with ``one``, a number is a vector too."""
+def column(given: Given, what: str, size: int | None, data: str, kind: str, *, one: bool = False) -> np.ndarray:
+    """A one-dimensional array of any dtype, as long as ``data`` asks for; with ``one``, a number is a vector too."""
     if sp.issparse(given):
-        raise TypeError(f"{what} must be one-dimensional numbers; got a sparse matrix. Give {what}.toarray().")
+        raise TypeError(f"{what} must be one-dimensional {kind}; got a sparse matrix. Give {what}.toarray().")
     refuse_unreadable(given, what)
     try:
         values = np.asarray(given)
     except (TypeError, ValueError):
         raise ValueError(
-            f"{what} must be one-dimensional numbers; got {type(given).__name__} of mixed shapes."
+            f"{what} must be one-dimensional {kind}; got {type(given).__name__} of mixed shapes."
         ) from None
     if (values.ndim == 2 and 1 in values.shape) or (one and values.ndim == 0):
         values = values.ravel()
@@ -46,6 +46,12 @@ def vector(given: Given, what: str, size: int | None = None, data: str = "A", *,
         raise ValueError(f"{what} must be one-dimensional; got shape {values.shape}.")
     if size is not None and values.size != size:
         raise ValueError(f"{what} must have {size} entries to agree with {data}; got {values.size}.")
+    return values
+
+
+def vector(given: Given, what: str, size: int | None = None, data: str = "A", *, one: bool = False) -> np.ndarray:
+    """A finite, contiguous float64 vector, as long as ``data`` asks for; with ``one``, a number is a vector too."""
+    values = column(given, what, size, data, "numbers", one=one)
     values = np.require(_as_float(values, what), np.float64, ["C", "A"])
     if not _core.all_finite(values):
         raise ValueError(f"{what} contains NaN or infinity. Remove or impute those entries first.")
@@ -341,12 +347,6 @@ def readable(given: Given, what: str) -> Any:
     return given
 
 
-def margins(A: Given, x: sp.csr_array, intercepts: np.ndarray) -> np.ndarray:
-    """A x + c, a column for each row of the coefficients ``x``."""
-    product = readable(A, "A") @ x.T
-    return np.asarray((product.toarray() if sp.issparse(product) else np.asarray(product)) + intercepts)
-
-
 def _refuse_infinite(values: np.ndarray, name: str) -> None:
     if not _core.all_finite(values):
         raise ValueError(f"{name} contains NaN or infinity. Impute or drop those entries first.")
@@ -365,21 +365,21 @@ def weights(given: Given, size: int, data: str = "A") -> np.ndarray:
     return np.asarray(values / values.sum())
 
 
-def targets(given: Given, kind: str, size: int, sample_weights: np.ndarray, loss: str,
-            words: Words = OF_SOLVE) -> np.ndarray:  # fmt: skip
-    """Checked targets of a loss: real numbers, signs (-1 and +1, both present) or counts."""
+def targets(given: Given, kind: str, size: int, loss: str, words: Words = OF_SOLVE) -> np.ndarray:
+    """Checked targets of a loss over numbers: real ones, or counts."""
     values = vector(given, words.targets, size, words.data).copy()  # a copy, so that the checked values cannot change
-    if kind == "signs":
-        seen = np.unique(values)
-        if not np.isin(seen, (-1.0, 1.0)).all():
-            shown = ", ".join(f"{v:g}" for v in seen[:5]) + (", ..." if seen.size > 5 else "")
-            raise ValueError(
-                f"The {loss} loss takes targets -1 and +1; got {shown}. "
-                f"Map two classes with {words.targets} = np.where(labels == positive_class, 1.0, -1.0)."
-            )
-        used = np.unique(values[sample_weights > 0])
-        if used.size < 2:
-            raise ValueError(f"The {loss} loss needs both classes, -1 and +1; every target is {used[0]:+g}.")
     if kind == "counts" and values.min() < 0:
         raise ValueError(f"The {loss} loss takes targets >= 0; the smallest is {values.min():g}.")
     return values
+
+
+def names_of(A: Given, n_features: int) -> list[str] | None:
+    """The names of the columns of a DataFrame, if all are strings; else None."""
+    inner = A.A if isinstance(A, Centred) else A.V if isinstance(A, Factorised) else A
+    if isinstance(inner, np.ndarray) or sp.issparse(inner) or not hasattr(inner, "columns"):
+        return None
+    try:
+        names = list(inner.columns)
+    except TypeError:
+        return None
+    return names if len(names) == n_features and all(isinstance(name, str) for name in names) else None

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from . import _core, losses
+from . import _core, _labels, losses
 from ._dense import numbers, refuse_unreadable
 from ._names import shown
 from ._question import Start
@@ -29,7 +29,8 @@ class BlockProblem(Problem):
     ----------
     A : as for ``Problem``
     b : array of shape (n_samples,) or (n_samples, n_tasks)
-        Class numbers 0, ..., n_classes - 1 for losses over classes; else targets of the loss, a column for each task.
+        Labels of any kind for losses over classes; else targets of the loss, a column for each task. ``classes`` holds
+        the labels, in the order of the columns of X.
     loss : str or Loss
     penalty : Groups or ElasticNet, optional
         Weights of zero leave features or groups unpenalised. Default: no penalty.
@@ -69,10 +70,10 @@ class BlockProblem(Problem):
         # The number of targets, and so of coefficients, may differ.
         return other._alike(core_penalty=other._compile_penalty(other.penalty))
 
-    def _checked_targets(self, b: Given) -> np.ndarray:
+    def _checked_targets(self, b: Given) -> tuple[np.ndarray, np.ndarray | None]:
         name = self.words.targets
         if isinstance(self.loss, ClassLoss):
-            return _class_numbers(b, name, self.n_samples, self.weights, self.loss.name)
+            return _labels.class_numbers(b, self.words, self.n_samples, self.weights, self.loss.name)
         if sp.issparse(b):
             raise TypeError(f"{name} is a sparse matrix; give an array, {name}.toarray().")
         refuse_unreadable(b, name)
@@ -93,7 +94,14 @@ class BlockProblem(Problem):
                 f"shape {table.shape}."
             )
         columns = [super(BlockProblem, self)._checked_targets(column) for column in table.T]
-        return np.ascontiguousarray(np.stack(columns, axis=1))
+        classes = columns[0][1]
+        labels = {shown(own.tolist()) for _, own in columns if own is not None}
+        if len(labels) > 1:
+            raise ValueError(
+                f"All columns of {name} must have the same two labels, such as -1 and +1 or 0 and 1; got "
+                f"{' and '.join(sorted(labels)[:3])}."
+            )
+        return np.ascontiguousarray(np.stack([values for values, _ in columns], axis=1)), classes
 
     def _centres(self) -> bool:
         return self.data.shifts_are_free or super()._centres()
@@ -246,35 +254,6 @@ def is_block_problem(b: Given, loss: str | Loss, penalty: Given) -> bool:
         shape = ()
     several = len(shape) > 1 and sorted(shape)[-2] > 1  # a single row or column is a vector
     return isinstance(losses.get(loss), ClassLoss) or isinstance(penalty, GroupPenalty) or several
-
-
-def _class_numbers(b: Given, name: str, size: int, weights: np.ndarray, loss: str) -> np.ndarray:
-    refuse_unreadable(b, name)
-    try:
-        given = np.asarray(b)
-    except (TypeError, ValueError):
-        raise ValueError(f"The {loss} loss takes one class for each sample; got lists of mixed shapes.") from None
-    given = given.ravel() if given.ndim == 2 and 1 in given.shape else given
-    if given.shape != (size,):
-        raise ValueError(f"The {loss} loss takes one class for each of the {size} samples; got shape {given.shape}.")
-    floats = given.dtype.kind == "f" and np.isfinite(given).all()
-    whole = given.dtype.kind in "iub" or (floats and (given % 1 == 0).all() and float(np.abs(given).max()) < 2**31)
-    if not whole:
-        shown = ", ".join(str(value) for value in given[:3].tolist())
-        raise ValueError(
-            f"The {loss} loss takes class numbers 0, 1, ..., n_classes - 1; got {given.dtype}: {shown}, ... Number "
-            "them with np.unique(labels, return_inverse=True)[1]."
-        )
-    labels = given.astype(np.int64)
-    present = np.unique(labels[weights > 0])
-    if labels.min() < 0 or present.size < 2 or present.size <= labels.max():
-        shown = ", ".join(str(v) for v in present[:5]) + (", ..." if present.size > 5 else "")
-        found = f"all samples of positive weight are of class {shown}" if present.size == 1 else f"got {shown}"
-        raise ValueError(
-            f"The {loss} loss takes class numbers 0 to n_classes - 1, at least two classes, each with a sample of "
-            f"positive weight; {found}. Number the classes with np.unique(labels, return_inverse=True)[1]."
-        )
-    return labels
 
 
 def _numbers(given: Given, name: str, shape: tuple[int, int], table: bool) -> np.ndarray:

@@ -6,15 +6,16 @@ import warnings
 
 import numpy as np
 
-from . import _core
+from . import _core, _keywords
 from ._typing import Given
-from .block_problem import BlockProblem
+from .block_problem import BlockProblem, is_block_problem
 from .losses import Loss
 from .penalties import ElasticNet
 from .problem import Problem
 from .solve import solve
 
 
+@_keywords.answers(_keywords.OF_SOLVE)
 def lambda_max(
     A: Given,
     b: Given = None,
@@ -61,7 +62,10 @@ def lambda_max(
     elif b is None:
         raise TypeError("lambda_max(A, b, ...) needs targets b, or a Problem alone.")
     else:
-        null = Problem(A, b, loss, penalty, intercept=intercept, sample_weight=sample_weight)
+        kind = BlockProblem if is_block_problem(b, loss, penalty) else Problem
+        null = kind(A, b, loss, penalty, intercept=intercept, sample_weight=sample_weight)
+        if isinstance(null, BlockProblem):
+            return vanishing_strength(null)
     return _of_kinks(null)
 
 

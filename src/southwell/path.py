@@ -5,139 +5,60 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from . import _core, _data, methods, plots
+from . import _core, _data, _keywords, methods
 from ._dense import plain
 from ._interrupts import Interrupts
 from ._names import count, positive, unknown
 from ._typing import Given
 from .lambda_max import vanishing_strength
+from .losses import Loss
 from .methods import Method, Prepared, Start
+from .path_points import Path
 from .penalties import Penalty
 from .problem import Problem
 from .result import Progress, Result
-from .solve import CallbackOfMany, ConvergenceWarning, Settings, able, drive, raise_with, shortcoming_of_many
+from .solve import (
+    CALLER,
+    CallbackOfMany,
+    ConvergenceWarning,
+    Settings,
+    able,
+    drive,
+    raise_with,
+    shortcoming_of_many,
+    stated,
+)
 from .status import Status
 
-
-@dataclass(frozen=True, eq=False)
-class Path:
-    """The solutions along a path of penalties, each with its own certificate.
-
-    Attributes
-    ----------
-    strengths : array
-        The values the path goes over: l1 for ``ElasticNet``, the strength of the groups for ``Groups``.
-    l1s, l2s : array
-        The l1 and the l2 of the penalty at each point. For ``ElasticNet``, ``l1s`` are the strengths; for ``Groups``
-        they are in proportion to the strengths.
-    penalties : list of Penalty
-        The whole penalty at each point; its groups are told by a number for each feature.
-    x : sparse array of shape (n_points, n_features) or (n_points, n_features * n_columns)
-        The coefficients, a row for each point. Where they are a table with a column for each task or class, its rows
-        lie one after the other; ``coefficients(k)`` gives the table.
-    intercepts : array of shape (n_points,) or (n_points, n_columns)
-    shape : tuple
-        The shape of the coefficients at one point: (n_features,) or (n_features, n_columns).
-    primal, dual, gaps : array
-        The objective, its lower bound, and their difference in units of the scale, as ``tol`` is.
-    nonzeros, epochs, screened : array of int
-        At each point: coefficients that are not zero, rounds of work, features the gap proved to be zero.
-    explained : array
-        The share of the zero model's loss that is explained: R^2 for the squared loss, else the explained deviance.
-    statuses : list of Status
-    seconds, tol : float
-        The time for all points; the tolerance of each point.
-    last : Result
-        The full result at the last point, for example for ``warm_start``.
-    """
-
-    strengths: np.ndarray
-    l2s: np.ndarray
-    penalties: list[Penalty] = field(repr=False)
-    x: sp.csr_array
-    intercepts: np.ndarray
-    shape: tuple[int, ...]
-    primal: np.ndarray
-    dual: np.ndarray
-    gaps: np.ndarray
-    nonzeros: np.ndarray
-    epochs: np.ndarray
-    screened: np.ndarray
-    explained: np.ndarray
-    statuses: list[Status]
-    seconds: float
-    tol: float
-    last: Result | None = field(repr=False)
-    problem: Problem | None = field(repr=False)
-
-    def __len__(self) -> int:
-        return len(self.strengths)
-
-    @property
-    def l1s(self) -> np.ndarray:
-        return np.array([getattr(penalty, "l1", 0.0) for penalty in self.penalties])
-
-    @property
-    def converged(self) -> bool:
-        return all(self.statuses)
-
-    def coefficients(self, k: int) -> np.ndarray:
-        """Those of point k, as ``solve`` gives them: an array of shape (n_features,) or (n_features, n_columns)."""
-        return np.asarray(self.x[[k]].toarray()).reshape(self.shape)
-
-    def rows(self) -> sp.csr_array:
-        """The coefficients with a row for each point and, within it, for each column of its table."""
-        if len(self.shape) == 1:
-            return self.x
-        width, entries = self.shape[1], self.x.tocoo()
-        places = entries.row * width + entries.col % width, entries.col // width
-        return sp.csr_array((entries.data, places), shape=(len(self) * width, self.shape[0]))
-
-    def margins(self, A: Given) -> np.ndarray:
-        """A x + c of shape (n_samples, n_points); of tables, (n_samples, n_points, n_columns)."""
-        margins = _data.margins(A, self.rows(), self.intercepts.ravel())
-        return margins.reshape(-1, *self.intercepts.shape)
-
-    def __repr__(self) -> str:
-        name, begin, end = self.penalties[0].leading, self.strengths[0], self.strengths[-1]
-        return (
-            f"Path: {len(self)} points, {name} from {begin:.3g} to {end:.3g}\n"
-            f"  gap        at most {self.gaps.max():.3g} of the zero model's objective (asked: {self.tol:.3g})\n"
-            f"  nonzeros   {self.nonzeros[0]} to {self.nonzeros[-1]} of {self.x.shape[1]}\n"
-            f"  explained  {self.explained[0]:.1%} to {self.explained[-1]:.1%}\n"
-            f"  work       {self.epochs.sum()} rounds, {self.seconds:.3g} s"
-        )
-
-    def plot(self, names: Given = None, top: int = 10, ax: Any = None) -> Any:
-        """The coefficients against the strength, those that come to most in colour; where a feature has several, their
-        norm. Needs ``pip install southwell[plot]``.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            One for each feature, for the legend.
-        top : int
-            How many coefficients are in colour.
-        ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        return plots.path(self, names, top, ax)
+MEANT = _keywords.OF_SOLVE | {
+    "l1": "l1s, the strengths of all points",
+    "l2": "l2s: one number, or one for each point",
+    "alpha": "l1s, the strengths of all points",
+    "C": "l1s: 1 / (C * n_samples)",
+    "l1_ratio": "l1s and l2s",
+    "eps": "ratio, the smallest strength relative to the largest",
+    "n_alphas": "n_points",
+    "penalty_weights": "penalty=sw.penalties.ElasticNet(weights=...)",
+}
 
 
+@_keywords.answers(MEANT)
 def path(
-    problem: Problem,
+    A: Given,
+    b: Given = None,
+    *,
+    loss: str | Loss = "squared",
     l1s: Given = "auto",
     l2s: Given = None,
-    *,
+    penalty: Penalty | None = None,
+    intercept: bool = False,
+    sample_weight: Given = None,
     n_points: int = 100,
     ratio: float = 0.01,
     method: str | Method = "auto",
@@ -156,8 +77,10 @@ def path(
 
     Parameters
     ----------
-    problem : Problem or BlockProblem
-        Its penalty gives weights, bounds and groups, and the l2 where ``l2s`` is not given.
+    A, b, loss, intercept, sample_weight
+        As for ``solve``; A may be a ``Problem`` or ``BlockProblem``, which holds the others.
+    penalty : ElasticNet, Groups or MaxGroups, optional
+        Gives weights, bounds and groups, and the l2 where ``l2s`` is not given; its strength is replaced.
     l1s : "auto" or array
         Strengths; sorted from large to small. "auto": ``n_points`` from ``lambda_max`` down to ``ratio`` of it, evenly
         on a log scale. For a penalty of ``Groups`` they are the strengths of the groups, and its l1 keeps the ratio it
@@ -185,20 +108,20 @@ def path(
     >>> import southwell as sw
     >>> from sklearn.datasets import load_diabetes
     >>> A, b = load_diabetes(return_X_y=True)
-    >>> path = sw.path(sw.Problem(A, b, intercept=True), n_points=20)
+    >>> path = sw.path(A, b, intercept=True, n_points=20)
     >>> len(path), path.converged, path.x.shape, int(path.nonzeros[0])
     (20, True, (20, 10), 0)
+    >>> path[10].nonzeros, path.predict(A).shape
+    (6, (442, 20))
 
     Several targets that share their features, with a row of coefficients for each feature:
 
-    >>> rows = sw.penalties.Groups(1.0)  # its strength is replaced by those of the path
-    >>> path = sw.path(sw.BlockProblem(A[:, 2:], A[:, :2], penalty=rows), n_points=20)
+    >>> path = sw.path(A[:, 2:], A[:, :2], penalty=sw.penalties.Groups(1.0), n_points=20)
     >>> path.converged, path.coefficients(19).shape, path.intercepts.shape
     (True, (8, 2), (20, 2))
     """
     begun = time.perf_counter()
-    if not isinstance(problem, Problem):
-        raise TypeError(f"path takes a Problem, such as Problem(A, b, loss); got {type(problem).__name__}.")
+    problem = stated(A, b, loss, 0.0, 0.0, penalty, intercept, sample_weight, "path")
     settings = Settings.checked(tol, max_epochs, max_seconds, None, seed, False, n_threads)
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
@@ -211,7 +134,7 @@ def path(
     if error is not None:
         raise_with(error, answer)
     for words in shortcoming_of_many(problem.words, answer.statuses, answer.gaps, answer.tol, "points"):
-        warnings.warn(words, ConvergenceWarning, stacklevel=2)
+        warnings.warn(words, ConvergenceWarning, stacklevel=CALLER)
     return answer
 
 
@@ -262,6 +185,7 @@ class _Point(NamedTuple):
     screened: int
     explained: float
     status: Status
+    seconds: float
 
 
 class _Walk:
@@ -326,6 +250,7 @@ class _Walk:
             penalty=problem.penalty, support=support, values=flat[support], intercept=result.intercept,
             primal=result.primal, dual=result.dual, gap=result.relative_gap, epochs=result.epochs,
             screened=result.screened.n_features, explained=self._explained(problem, result), status=result.status,
+            seconds=result.seconds,
         )  # fmt: skip
 
     def _explained(self, problem: Problem, result: Result) -> float:
@@ -355,8 +280,9 @@ class _Walk:
             primal=column("primal"), dual=column("dual"), gaps=column("gap"),
             nonzeros=np.array([point.support.size for point in self.points]),
             epochs=column("epochs"), screened=column("screened"), explained=column("explained"),
-            statuses=[point.status for point in self.points], seconds=time.perf_counter() - self.begun,
-            tol=self.settings.tol, last=self.last, problem=self.problem,
+            statuses=[point.status for point in self.points], times=column("seconds"),
+            seconds=time.perf_counter() - self.begun, tol=self.settings.tol, scale=self.last.scale, last=self.last,
+            problem=self.problem,
         )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from ._names import count, flag, shown
 from ._typing import AnyMatrix, Given
 
 if TYPE_CHECKING:
-    from .path import Path
+    from .path_points import Path
     from .result import Result
 
 __all__ = ["coefficients", "convergence", "cross_validation", "path"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from . import _core, _data, _sparse, losses
+from . import _core, _data, _labels, _sparse, losses
 from ._dense import plain
 from ._names import finite, flag, shown
 from ._question import Start
@@ -16,19 +16,11 @@ from ._typing import Given
 from ._words import OF_SOLVE, Words
 from .losses import Loss
 from .penalties import ElasticNet, GroupPenalty, Penalty, Separable
-from .proof import Proof
+from .proof import Certificate, Proof
 from .result import Result
 from .status import Status
 
 T = TypeVar("T")
-
-
-class Certificate(NamedTuple):
-    """P(x), D(y) and the gap between them, which bounds the error of x."""
-
-    primal: float
-    dual: float
-    gap: float
 
 
 class Problem:
@@ -36,7 +28,7 @@ class Problem:
 
     Parameters
     ----------
-    A : array or sparse matrix of shape (n_samples, n_features), ``Centred`` or ``Factorised``
+    A : array, DataFrame or sparse matrix of shape (n_samples, n_features), ``Centred`` or ``Factorised``
         NumPy in C or Fortran order, SciPy CSR or CSC; float32 or float64; int32 or int64 indices; read-only and
         memory-mapped arrays too. A method that needs the other layout builds it once, and the problem keeps it.
         The data are not copied: do not change them while the problem is in use, also not from another thread. Changed
@@ -44,7 +36,8 @@ class Problem:
         process, because they are checked only once. Do not truncate the file of a memory-mapped array: the system
         then kills the process (SIGBUS). Replacing or deleting such a file is harmless.
     b : array of shape (n_samples,)
-        Targets: -1 and +1 for logistic and hinge losses, >= 0 for Poisson.
+        Targets: two labels of any kind for logistic and hinge losses, >= 0 for Poisson. ``classes`` holds the labels:
+        the first counts as -1, the second as +1.
     loss : str or Loss
     penalty : ElasticNet, optional
     intercept : bool
@@ -74,7 +67,8 @@ class Problem:
         self.n_samples, self.n_features = self.data.shape
         self.intercept = flag("intercept", intercept)
         self.weights = _data.weights(sample_weight, self.n_samples, words.data)
-        self.targets = self._checked_targets(b)
+        self.names = _data.names_of(A, self.n_features)
+        self.targets, self.classes = self._checked_targets(b)
         self.core_penalty = self._compile_penalty(self.penalty)
         self.means = means = None if centre is None else self._means(centre.means)
         # With an intercept, centring changes only the intercept: (a - means)'x + c = a'x + (c - means'x). But it makes
@@ -121,8 +115,11 @@ class Problem:
     def _compile_penalty(self, penalty: Given) -> Any:
         return penalty.core(self.n_features)
 
-    def _checked_targets(self, b: Given) -> np.ndarray:
-        return _data.targets(b, self.loss.targets, self.n_samples, self.weights, self.loss.name, self.words)
+    def _checked_targets(self, b: Given) -> tuple[np.ndarray, np.ndarray | None]:
+        """The targets as numbers and, of losses over classes, the labels."""
+        if self.loss.targets == "signs":
+            return _labels.signs(b, self.words, self.n_samples, self.weights, self.loss.name)
+        return _data.targets(b, self.loss.targets, self.n_samples, self.loss.name, self.words), None
 
     def _centres(self) -> bool:
         """Whether sparse columns are centred if there is an intercept."""
@@ -280,7 +277,8 @@ class Problem:
 
     def with_targets(self, b: Given) -> Self:
         """The same data, loss and penalty with other targets. Layouts are shared and the data are not checked again."""
-        return self._alike(targets=self._checked_targets(b))
+        targets, classes = self._checked_targets(b)
+        return self._alike(targets=targets, classes=classes)
 
     def _alike(self, **changes: Any) -> Self:
         """A copy of this problem with changes; layouts and kept values are shared."""

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
     from .problem import Problem
+
+
+class Certificate(NamedTuple):
+    """P(x), D(y) and the gap between them, which bounds the error of x."""
+
+    primal: float
+    dual: float
+    gap: float
 
 
 @dataclass(frozen=True)

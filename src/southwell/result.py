@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from . import _core, _sparse, plots
-from ._typing import AnyMatrix
+from . import _core, _prediction, _sparse, _tables, plots
+from ._names import count, one_name
+from ._typing import AnyMatrix, Given
 from .status import Status
 
 if TYPE_CHECKING:
@@ -160,16 +161,115 @@ class Result:
         """The gap in units of the zero model's objective."""
         return self.gap / self.scale if self.scale > 0 else self.gap
 
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the columns of A, if it was a DataFrame; else "feature 0" and so on."""
+        problem = _prediction.stated(self.problem)
+        return _tables.feature_names(problem.names, problem.n_features)
+
+    @property
+    def classes(self) -> np.ndarray | None:
+        """The labels of the classes, if the loss is one over classes."""
+        return _prediction.stated(self.problem).classes
+
+    def decision_function(self, A: Given) -> np.ndarray:
+        """A x + c for new data: a number for each sample or, of a table of coefficients, for each of its columns.
+
+        Parameters
+        ----------
+        A : array, DataFrame, sparse matrix or ``Factorised``
+            With the features of the problem. If both have names, they must agree. Data of a problem over ``Centred``
+            data are centred here, with the same means.
+        """
+        problem = _prediction.stated(self.problem)
+        margins = _prediction.margins(problem, self._table().T, np.atleast_1d(self.intercept), A)
+        return margins if np.ndim(self.x) == 2 else margins.ravel()
+
+    def predict(self, A: Given) -> np.ndarray:
+        """The predictions for new data: labels for losses over classes, means for Poisson, else ``A x + c``.
+
+        Examples
+        --------
+        >>> import southwell as sw
+        >>> from sklearn.datasets import load_iris
+        >>> A, b = load_iris(return_X_y=True, as_frame=True)
+        >>> r = sw.solve(A, b.map({0: "setosa", 1: "versicolor", 2: "virginica"}), loss="softmax", l2=0.01)
+        >>> r.predict(A[:2])
+        array(['setosa', 'setosa'], dtype=object)
+        """
+        return _prediction.answers(_prediction.stated(self.problem), self.decision_function(A))
+
+    def to_frame(self, what: str = "coefficients") -> Any:
+        """A pandas DataFrame of the coefficients, a row for each feature and one for the intercept, or of the history.
+
+        Parameters
+        ----------
+        what : {"coefficients", "history"}
+        """
+        if one_name("what", what, ("coefficients", "history")) == "history":
+            return _tables.frame(self.history)
+        problem = _prediction.stated(self.problem)
+        return _tables.coefficient_frame(self.feature_names, self._columns(), self._table(), self._intercepts(problem))
+
+    def summary(self, top: int = 20) -> str:
+        """The certificate, and the coefficients by name, the largest first.
+
+        Parameters
+        ----------
+        top : int
+            The largest number of features; those whose coefficients are zero are only counted.
+
+        Examples
+        --------
+        >>> import southwell as sw
+        >>> from sklearn.datasets import load_diabetes
+        >>> A, b = load_diabetes(return_X_y=True, as_frame=True)
+        >>> print(sw.solve(A, b, l1=0.5, intercept=True).summary().partition("coefficients")[2])
+        <BLANKLINE>
+          bmi              471.014
+          s5               408.022
+          bp               136.517
+          s3              -58.3401
+          (intercept)      152.133
+          6 of 10 features are zero
+        """
+        problem = _prediction.stated(self.problem)
+        told = self._told()
+        if problem.penalty.least_l2 > 0 and np.isfinite(self.gap):
+            error = np.sqrt(2 * max(self.gap, 0.0) / problem.penalty.least_l2)
+            told["error"] = f"||x - optimum|| <= {error:.3g}, by strong convexity"
+        names, columns = self.feature_names, self._columns()
+        largest = _tables.largest(names, columns, self._table(), self._intercepts(problem), count("top", top, 0))
+        return f"{_tables.text(self._title(), told)}\ncoefficients\n{largest}"
+
+    def _table(self) -> np.ndarray:
+        """The coefficients with a row for each feature."""
+        return np.asarray(self.x).reshape(_prediction.stated(self.problem).n_features, -1)
+
+    def _columns(self) -> list[str]:
+        return _tables.column_names(_prediction.stated(self.problem), self._table().shape[1])
+
+    def _intercepts(self, problem: Any) -> np.ndarray | None:
+        return np.atleast_1d(self.intercept) if problem.intercept else None
+
+    def _title(self) -> str:
+        return f"Result: {self.status.name} - {self.status.value}"
+
+    def _told(self) -> dict[str, str]:
+        unit = "the zero model's objective"
+        return {
+            "objective": f"{self.primal:.9g}   (optimum is at least {self.dual:.9g})",
+            "gap": f"{self.gap:.3g} = {self.relative_gap:.3g} of {unit} (asked: {self.tol:.3g})",
+            "nonzeros": f"{self.nonzeros} of {np.prod(self.x.shape)}",
+            "work": f"{self.epochs} epochs, {self.seconds:.3g} s",
+            "method": self.method,
+        }
+
     def __repr__(self) -> str:
-        return (
-            f"Result: {self.status.name} - {self.status.value}\n"
-            f"  objective  {self.primal:.9g}   (optimum is at least {self.dual:.9g})\n"
-            f"  gap        {self.gap:.3g} = {self.relative_gap:.3g} of the zero model's objective "
-            f"(asked: {self.tol:.3g})\n"
-            f"  nonzeros   {self.nonzeros} of {np.prod(self.x.shape)}\n"
-            f"  work       {self.epochs} epochs, {self.seconds:.3g} s\n"
-            f"  method     {self.method}"
-        )
+        return _tables.text(self._title(), self._told())
+
+    def _repr_html_(self) -> str:
+        return _tables.html(self._title(), self._told())
 
     def prove(self) -> Proof:
         """Bounds of the objective and of the optimum that hold in exact arithmetic, including all rounding errors.

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from . import _core, _threads, methods
+from . import _core, _keywords, _threads, methods
 from ._interrupts import Interrupts
 from ._names import count, flag, positive
 from ._question import Question, Start
@@ -40,6 +40,10 @@ CallbackOfMany = Callable[[int, Progress], bool | None]
 """The same, with the number of the problem or of the point of a path."""
 
 
+CALLER = 3
+"""The frames from a public function, whose keywords are checked first, to its caller: where warnings point to."""
+
+
 class ConvergenceWarning(UserWarning):
     """The gap did not reach the tolerance. The message contains both, and advice."""
 
@@ -50,6 +54,7 @@ class Interrupted(KeyboardInterrupt):
     result: Result | None = None
 
 
+@_keywords.answers(_keywords.OF_SOLVE)
 def solve(
     A: Given,
     b: Given = None,
@@ -80,11 +85,11 @@ def solve(
 
     Parameters
     ----------
-    A : array, sparse matrix, ``Centred``, ``Factorised`` or ``Problem``
-        The data. With a ``Problem``, ``b``, ``loss``, ``l1``, ``l2``, ``penalty``, ``intercept`` and ``sample_weight``
-        must not be given.
+    A : array, DataFrame, sparse matrix, ``Centred``, ``Factorised`` or ``Problem``
+        The data. Results keep the names of a DataFrame's columns. With a ``Problem``, ``b``, ``loss``, ``l1``, ``l2``,
+        ``penalty``, ``intercept`` and ``sample_weight`` must not be given.
     b : array of shape (n_samples,) or (n_samples, n_tasks)
-        Targets; for losses over classes the numbers of the classes. Several columns are several tasks.
+        Targets; for losses over classes labels of any kind. Several columns are several tasks.
     loss : str or Loss
         squared, logistic, smooth_hinge, hinge, squared_hinge, huber, quantile, epsilon_insensitive,
         squared_epsilon_insensitive or poisson; over classes softmax or multiclass_hinge.
@@ -145,7 +150,7 @@ def solve(
     (Status.CONVERGED, 4, True)
     """
     begun = time.perf_counter()
-    problem = _stated(A, b, loss, l1, l2, penalty, intercept, sample_weight)
+    problem = stated(A, b, loss, l1, l2, penalty, intercept, sample_weight, "solve")
     settings = Settings.checked(tol, max_epochs, max_seconds, check_every, seed, record_history, n_threads)
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
@@ -156,7 +161,7 @@ def solve(
     if error is not None:
         raise_with(error, replace(result, status=Status.INTERRUPTED))
     for words in shortcomings(result):
-        warnings.warn(words, ConvergenceWarning, stacklevel=2)
+        warnings.warn(words, ConvergenceWarning, stacklevel=CALLER)
     return result
 
 
@@ -186,9 +191,9 @@ class Settings:
         )
 
 
-def _stated(A: Given, b: Given, loss: str | Loss, l1: Given, l2: Given, penalty: Given, intercept: Given,
-            sample_weight: Given) -> Problem:  # fmt: skip
-    """The problem that the arguments of ``solve`` state."""
+def stated(A: Given, b: Given, loss: str | Loss, l1: Given, l2: Given, penalty: Given, intercept: Given,
+           sample_weight: Given, called: str) -> Problem:  # fmt: skip
+    """The problem that the arguments of ``solve`` or another function state."""
     if isinstance(A, Problem):
         restated = [given is not None for given in (b, penalty, sample_weight)]
         restated += [not (isinstance(loss, str) and loss == "squared"), intercept is not False]
@@ -197,7 +202,7 @@ def _stated(A: Given, b: Given, loss: str | Loss, l1: Given, l2: Given, penalty:
             raise TypeError("A Problem already holds b, loss, penalty, intercept and sample_weight; give them there.")
         return A
     if b is None:
-        raise TypeError("solve(A, b, ...) needs targets b.")
+        raise TypeError(f"{called}(A, b, ...) needs targets b, or a Problem alone.")
     kind = BlockProblem if is_block_problem(b, loss, penalty) else Problem
     return kind(A, b, loss, one_penalty(l1, l2, penalty), intercept=intercept, sample_weight=sample_weight)
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from . import _core, _data, _sparse, losses, methods
+from . import _core, _keywords, _prediction, _sparse, _tables, losses, methods
 from ._dense import refuse_unreadable
 from ._interrupts import Interrupts, cancel
 from ._names import shown
@@ -24,6 +24,7 @@ from .penalties import ElasticNet
 from .problem import Problem
 from .result import Progress, Result
 from .solve import (
+    CALLER,
     Callback,
     CallbackOfMany,
     ConvergenceWarning,
@@ -86,21 +87,45 @@ class Results:
             raise ValueError(f"{missing} of {len(self)} problems had not begun when the work was interrupted.")
         return self.results
 
-    def margins(self, A: Given) -> np.ndarray:
+    def decision_function(self, A: Given) -> np.ndarray:
         """A x + c, a column for each problem; the largest in a row is the predicted class."""
-        return _data.margins(A, self.x, self.intercepts)
+        problem = _prediction.stated(self._all()[0].problem)
+        return _prediction.margins(problem, self.x, self.intercepts, A)
 
-    def __repr__(self) -> str:
-        done = [r for r in self.results if r is not None]
-        worst = max((r.relative_gap for r in done), default=np.nan)
-        return (
-            f"Results: {sum(bool(r.status) for r in done)} of {len(self.results)} converged\n"
-            f"  gap        at most {worst:.3g} of the zero model's objective\n"
-            f"  nonzeros   {sum(r.nonzeros for r in done)} in all\n"
-            f"  work       {sum(r.epochs for r in done)} epochs, {self.seconds:.3g} s"
+    def predict(self, A: Given) -> np.ndarray:
+        """The class of each sample, if ``Y`` held labels; else the predictions of each problem, side by side."""
+        margins = self.decision_function(A)
+        if self.classes is not None:
+            return np.asarray(self.classes[margins.argmax(axis=1)])
+        problems = (_prediction.stated(one.problem) for one in self._all())
+        return np.column_stack([_prediction.answers(own, margins[:, k]) for k, own in enumerate(problems)])
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame of the coefficients: a row for each feature, a column for each class or problem."""
+        names = self._all()[0].feature_names
+        labels = range(len(self)) if self.classes is None else self.classes.tolist()
+        with_intercept = _prediction.stated(self[0].problem).intercept
+        return _tables.coefficient_frame(
+            names, [str(label) for label in labels], self.x.toarray().T, self.intercepts if with_intercept else None
         )
 
+    def _told(self) -> tuple[str, dict[str, str]]:
+        done = [r for r in self.results if r is not None]
+        worst = max((r.relative_gap for r in done), default=np.nan)
+        return f"Results: {sum(bool(r.status) for r in done)} of {len(self.results)} converged", {
+            "gap": f"at most {worst:.3g} of the zero model's objective",
+            "nonzeros": f"{sum(r.nonzeros for r in done)} in all",
+            "work": f"{sum(r.epochs for r in done)} epochs, {self.seconds:.3g} s",
+        }
 
+    def __repr__(self) -> str:
+        return _tables.text(*self._told())
+
+    def _repr_html_(self) -> str:
+        return _tables.html(*self._told())
+
+
+@_keywords.answers(_keywords.OF_SOLVE)
 def solve_many(
     A: Given,
     Y: Given,
@@ -131,8 +156,9 @@ def solve_many(
     ----------
     A : array, sparse matrix, ``Centred`` or ``Factorised``
     Y : array of shape (n_samples,) or (n_samples, n_problems), or a sparse matrix
-        For losses of classification: labels, one problem for each class against the rest; or a matrix whose columns
-        hold -1 and +1, or 0 and 1 (multi-label). For other losses: a matrix with a column of targets for each problem.
+        For losses of classification: labels, one problem for each class against the rest; or a matrix with two labels
+        in each column, such as 0 and 1 (multi-label). For other losses: a matrix with a column of targets for each
+        problem.
     max_seconds : float, optional
         The time limit for all problems together.
     callback : callable, optional
@@ -183,7 +209,7 @@ def solve_many(
     if error is not None:
         raise_with(error, answer)
     for words in shortcoming_of_many(first.words, [r.status for r in answer], answer.gaps, settings.tol, "problems"):
-        warnings.warn(words, ConvergenceWarning, stacklevel=2)
+        warnings.warn(words, ConvergenceWarning, stacklevel=CALLER)
     return answer
 
 
@@ -276,7 +302,6 @@ def _targets(Y: Given, loss: Loss) -> tuple[Targets, np.ndarray | None]:
     if sp.issparse(Y):
         columns = sp.csc_array(_sparse.sound_array(Y, "Y"))
         table = Targets(lambda k: columns[:, [k]].toarray().ravel(), columns.shape[1])
-        values = np.unique(columns.data)
     else:
         refuse_unreadable(Y, "Y")
         try:
@@ -292,11 +317,8 @@ def _targets(Y: Given, loss: Loss) -> tuple[Targets, np.ndarray | None]:
             needed = "labels of shape (n_samples,) or a matrix" if signs else "a matrix"
             raise ValueError(f"Y must be {needed} with a column for each problem; got shape {array.shape}.")
         table = Targets(lambda k: array[:, k], array.shape[1])
-        values = np.unique(array) if signs and array.dtype.kind in "fiub" else array
     if table.count == 0:
         raise ValueError("Y has no columns: there is nothing to solve.")
-    if signs and values.dtype.kind in "fiub" and np.isin(values, (0, 1)).all():  # multi-label
-        return Targets(lambda k: np.where(table(k) > 0, 1.0, -1.0), table.count), None
     return table, None
 
 

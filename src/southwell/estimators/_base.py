@@ -20,6 +20,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from .. import methods
 from .._data import readable
 from .._dense import numbers
+from .._keywords import AnswersKeywords
 from .._names import count, flag
 from .._typing import AnyMatrix, Given
 from .._words import OF_ESTIMATORS
@@ -78,7 +79,7 @@ class FitData:
         return total
 
 
-class LinearEstimator(CallbackSupportMixin, BaseEstimator):
+class LinearEstimator(AnswersKeywords, CallbackSupportMixin, BaseEstimator):
     """A linear model that is fitted with a certificate.
 
     Subclasses define ``_loss()``; ``_strengths(total, target)``, the penalty for a total sample weight and one of the

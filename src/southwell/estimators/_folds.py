@@ -17,7 +17,8 @@ import sklearn
 from .. import _core, methods
 from .._typing import AnyMatrix
 from .._words import OF_ESTIMATORS
-from ..path import Path, follow
+from ..path import follow
+from ..path_points import Path
 from ..penalties import ElasticNet, Penalty
 from ..problem import Problem
 from ..solve import Settings, able, shortcoming_of_many

@@ -10,14 +10,14 @@ from typing import ClassVar, NoReturn
 
 import numpy as np
 
-from .. import _data
+from .. import _data, _keywords
 from .._question import Start
 from .._typing import Given
 from .._words import Words
 from ..losses import Loss
-from ..problem import Certificate
+from ..proof import Certificate
 from ..result import NOT_PROVABLE, Progress, Result
-from ..solve import ConvergenceWarning, Settings, raise_with, run, shortcomings
+from ..solve import CALLER, ConvergenceWarning, Settings, raise_with, run, shortcomings
 from ..status import Status
 from . import _cone, _statement
 from ._algorithm import within_numbers
@@ -107,6 +107,7 @@ class MatrixRisk:
         """Entries of all matrices."""
         return int(self.n_blocks * self.size**2)
 
+    @_keywords.answers(_keywords.OF_SOLVE)
     def solve(
         self,
         method: str = "auto",
@@ -179,7 +180,7 @@ class MatrixRisk:
             raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
         result = self.run(settings, Choice(method, rows, blocks, stretch, tau, sigma, theta, aim), callback, warm_start)
         for words in shortcomings(result):
-            warnings.warn(words, ConvergenceWarning, stacklevel=2)
+            warnings.warn(words, ConvergenceWarning, stacklevel=CALLER)
         return result
 
     def run(self, settings: Settings, choice: Choice, callback: Callable[[Progress], bool | None] | None = None,
