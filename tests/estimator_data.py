@@ -15,8 +15,8 @@ CLASSIFIERS = [c for c in CLASSES if hasattr(c, "decision_function")]
 def quick(kind, **parameters):
     """An estimator; if it cross-validates, over three folds and few strengths: its behaviour does not depend on them.
 
-    One check of scikit-learn has three samples of a class, so scikit-learn too checks its classes with three folds. With
-    C = 1e4 two fits of separable classes agree to 2e-7 at best, and some checks ask for 1e-7.
+    One check of scikit-learn has three samples of a class, so scikit-learn too checks its classes with three folds.
+    With C = 1e4 two fits of separable classes agree to 2e-7 at best, and some checks ask for 1e-7.
     """
     few = {"cv": 3, "alphas": 10, "l1s": 3, "Cs": (0.01, 1.0)}
     return kind(**{**{name: few[name] for name in few.keys() & kind().get_params().keys()}, **parameters})

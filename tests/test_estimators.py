@@ -20,7 +20,6 @@ import southwell as sw
 from estimator_data import CLASSES, CLASSIFIERS, classes, numbers, quick, suitable
 from southwell import estimators
 
-
 OTHERS = [
     sw.LogisticRegression(multi_class="ovr", tol=1e-14),
     quick(sw.LogisticRegressionCV, multi_class="ovr", tol=1e-14),
