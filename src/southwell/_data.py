@@ -148,6 +148,18 @@ class Matrix:
         return matrix
 
     @property
+    def given(self) -> AnyMatrix:
+        """The matrix in the layout it was given in."""
+        return self._given
+
+    def alike(self, given: AnyMatrix) -> Matrix:
+        """Another sparse matrix that is made of the entries of this one, which have been checked."""
+        other = object.__new__(Matrix)
+        other.sparse, other._given, other.shape = True, given, given.shape
+        other._by_columns = other._by_rows = None
+        return other
+
+    @property
     def shifts_are_free(self) -> bool:
         """Whether a constant can be added to a column as it is read, which is so for dense data."""
         return not self.sparse

@@ -217,7 +217,10 @@ class _Walk:
 
     def _prepared_for(self, problem: Problem) -> Prepared:
         """The algorithm of the last point if it can take over the next penalty, else a new one."""
-        if self.prepared is None or not self.prepared.algorithm.repenalise(problem.core()):
+        again = None if self.prepared is None else self.prepared.repenalised(problem)
+        if again is not None:
+            self.prepared = again
+        else:
             self.close()
             self.prepared = self.method.prepare(problem, self._start(problem), self.settings.seed)
         return self.prepared

@@ -254,7 +254,7 @@ def drive(
         outcome = _core.drive(
             prepared.algorithm, settings.tol, settings.max_epochs, max(settings.max_seconds - before, 0.0),
             settings.check_every, settings.n_threads, _threads.processors(),
-            None if callback is None else _Reporter(callback, problem, before), settings.record_history,
+            None if callback is None else _Reporter(callback, problem, prepared.whole, before), settings.record_history,
             interrupts.flag,
         )  # fmt: skip
         result = _result(problem, outcome, settings.tol, prepared, before)
@@ -293,16 +293,19 @@ def _bounded(result: Result) -> Result:
 class _Reporter:
     """Converts the reports of the core to ``Progress`` for the callback."""
 
-    def __init__(self, callback: Callback, problem: Question, seconds_before: float) -> None:
-        self.callback, self.problem, self.before = callback, problem, seconds_before
+    def __init__(
+        self, callback: Callback, problem: Question, whole: Callable[[np.ndarray], np.ndarray], seconds_before: float
+    ) -> None:
+        self.callback, self.problem, self.whole, self.before = callback, problem, whole, seconds_before
 
     def __call__(self, record: tuple[Any, ...], inner: np.ndarray, scale: float) -> bool:
-        progress = Progress._make((*record, *self.problem.from_inner(inner), scale))
+        progress = Progress._make((*record, *self.problem.from_inner(self.whole(inner)), scale))
         return bool(self.callback(progress._replace(seconds=progress.seconds + self.before)))
 
 
 def _result(problem: Question, outcome: dict[str, Any], tol: float, prepared: Prepared, before: float) -> Result:
-    x, intercept = problem.from_inner(outcome["x"])
+    x, intercept = problem.from_inner(prepared.whole(outcome["x"]))
+    features, samples = outcome["screened"]
     return Result(
         x=x, intercept=intercept, y=problem.dual_shape(outcome["y"]),
         primal=outcome["primal"], dual=outcome["dual"], gap=outcome["gap"],
@@ -310,7 +313,7 @@ def _result(problem: Question, outcome: dict[str, Any], tol: float, prepared: Pr
         seconds=outcome["seconds"] + before, setup=prepared.setup,
         method=_told(prepared, outcome["efforts"]),
         history=history_arrays(outcome["history"], before), movers=_movers(outcome["efforts"]),
-        screened=_screened(problem, *outcome["screened"]), problem=problem,
+        screened=_screened(problem, prepared.screened(features), samples), problem=problem,
     )  # fmt: skip
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import ClassVar
 
 import numpy as np
 
 from .. import _core
+from .._empty_columns import compact
 from .._names import one_name, positive, settle
 from ..problem import Problem
 from . import blocks
@@ -63,6 +64,12 @@ class Auto(Method):
             blocks.refuse_factors(problem)
         elif problem.factorised:
             return self._prepare_factorised(problem, start, seed)
+        small = compact(problem, *(self.number(name) for name in ("columns_in_use", "cache", "entries_a_column")))
+        if small is not None:
+            return replace(self._prepare(small.problem, small.start(start), seed), compact=small)
+        return self._prepare(problem, start, seed)
+
+    def _prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
         movers = self._movers(problem)
 
         def dual() -> _core.DualMover:  # when its turn comes: the rows may have to be built
@@ -84,7 +91,7 @@ class Auto(Method):
     def _prepare_factorised(self, problem: Problem, start: Start, seed: int) -> Prepared:
         formed = problem.formed(int(self.number("formed")))
         if formed is not None:  # a product of this size is dense enough, and small enough, to be worked on itself
-            inner = self.prepare(formed, start, seed)
+            inner = self._prepare(formed, start, seed)
             return Prepared(_core.restated(problem.core(), inner.algorithm), "auto, product formed", inner.setup)
         if problem.loss.smooth:
             return FISTA().prepare(problem, start, seed)
