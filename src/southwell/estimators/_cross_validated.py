@@ -25,6 +25,7 @@ from ..penalties import Penalty
 from ._base import FitData, LinearEstimator, warn
 from ._callbacks import Hooks, with_callbacks
 from ._folds import Folds, Scores, best_of, is_of_one_class
+from ._path_sizes import mean_sizes
 from ._progress import ProgressLine
 from .conventions import Strengths
 
@@ -74,7 +75,7 @@ class CrossValidated(LinearEstimator):
         line, point = best_of(found.values, flag("one_standard_error", self.one_standard_error))
         for name, value in self._chosen(lines, found.values, line, point).items():
             setattr(self, name, value)
-        self.scored_by_ = self._score_name()
+        self.scored_by_, self.mean_nonzeros_ = self._score_name(), mean_sizes(found)
 
     def _at(self, setting: tuple[float, float], total: float) -> Strengths:
         raise NotImplementedError
@@ -89,7 +90,10 @@ class CrossValidated(LinearEstimator):
         given = self.scoring
         if given is None:
             return "accuracy" if is_classifier(self) else "- mean squared error"
-        return given.replace("_", " ").replace("neg ", "- ") if isinstance(given, str) else "score"
+        if isinstance(given, str):
+            return given.replace("_", " ").replace("neg ", "- ")
+        name = getattr(getattr(given, "_score_func", given), "__name__", "score").replace("_", " ").strip("<>")
+        return f"- {name}" if getattr(given, "_sign", 1) < 0 else name
 
     def _strengths(self, total: float, target: int = 0) -> Strengths:
         first, second = (float(getattr(self, name)) for name in self._setting_names)
