@@ -1,10 +1,8 @@
 """How Sphinx builds these pages: ``python -m sphinx -W -b html docs build/docs``."""
 
-import re
 from pathlib import Path
 
 import southwell
-from southwell.testing import datasets
 
 project, author = "southwell", "The southwell developers"
 copyright = author
@@ -46,15 +44,10 @@ def skipped(app, what, name, member, skip, options) -> bool | None:
     return True if module.split(".")[0] in ("sklearn", "builtins") else None
 
 
-# An example whose data are not at hand is shown without being run.
 EXAMPLES = Path(__file__).parent.parent / "examples"
 sphinx_gallery_conf = {
     "examples_dirs": str(EXAMPLES),
     "gallery_dirs": "gallery",
-    "filename_pattern": "|".join(
-        re.escape(p.name) for p in sorted(EXAMPLES.glob("plot_*.py")) if not datasets.missing(p)
-    )
-    or "none",
     "download_all_examples": False,
     "show_memory": False,
     "min_reported_time": 10**6,

@@ -13,14 +13,14 @@ from sklearn.datasets import load_diabetes
 
 import southwell as sw
 
-data = load_diabetes()
-path = sw.path(sw.Problem(data.data, data.target, intercept=True), n_points=100, ratio=1e-3)
+data = load_diabetes(as_frame=True)
+path = sw.path(data.data, data.target, intercept=True, n_points=100, ratio=1e-3)
 print(path)
 
 # %%
 # The body mass index enters first, then a blood measurement, then blood pressure.
 
-path.plot(names=data.feature_names)
+path.plot()
 
 # %%
 # The share of the variance that the model explains grows fast at first.
@@ -37,4 +37,4 @@ sw.plots.cross_validation(model)
 
 # %%
 
-sw.plots.coefficients(model, data.feature_names)
+sw.plots.coefficients(model)

@@ -7,7 +7,6 @@ checkout. Sparse sets hold ``data, indices, indptr, shape``; dense ones ``X``; a
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +26,6 @@ def find(name: str) -> Path | None:
     name = "20news_counts" if name == "20news" else name
     paths = (folder / f"{name}.npz" for folder in folders())
     return next((path for path in paths if path.is_file()), None)
-
-
-def missing(script: Path) -> list[str]:
-    """The data sets that a script loads through this module and whose files are missing."""
-    return [name for name in re.findall(r'datasets\.\w+\("(\w+)"', script.read_text("utf-8")) if find(name) is None]
 
 
 def load(name: str, train: bool = True, standardise: bool = False) -> Any:
