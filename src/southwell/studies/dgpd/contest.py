@@ -32,9 +32,10 @@ def supports(best: Result) -> tuple[int, int]:
     return int(best.nonzeros), int(np.count_nonzero(np.asarray(best.y)))
 
 
-def contest(bench: Bench, problem: Problem, methods: Mapping[str, tuple[str, Any]],
-            seconds: float) -> tuple[list[Trace], Result]:  # fmt: skip
-    """Traces of methods, given by label with their roles, and the best answer. Errors are relative to P*.
+def contest(bench: Bench, problem: Problem, methods: Mapping[str, tuple[str, Any]], seconds: float,
+            tol: float = 1e-9) -> tuple[list[Trace], Result]:  # fmt: skip
+    """Traces of methods, given by label with their roles, and the best answer. Errors are relative to P*; runs end at a
+    gap of ``tol P(0)``.
 
     On large sets neither the default method nor DGPD may prove the optimum in a few times the limit. Then errors are
     measured against the best point that any run has found, and none is told below what is proven of that point.
@@ -48,7 +49,7 @@ def contest(bench: Bench, problem: Problem, methods: Mapping[str, tuple[str, Any
         lower = max(lower, other.dual)
         best = other if other.primal <= best.primal else best
     traces = [
-        bench.solve(problem, method, label, role, best.primal, seconds=seconds, unit=best.primal)
+        bench.solve(problem, method, label, role, best.primal, seconds=seconds, unit=best.primal, tol=tol)
         for label, (role, method) in methods.items()
     ]
     settled, sure = against_the_best(traces, lower / best.primal)

@@ -63,7 +63,7 @@ def figure_3(bench: Bench) -> Findings:
         D, b = bench.made(f"{n} x {n} random matrices, d = {d}", *random_matrices(d, n, n, bench.seed))
         risk = MatrixRisk(D, b, "smooth_hinge", l2=0.01)
         optimum, certified[f"d = {d}"] = reference(risk, "dual_fista", bench.pick((12.0, 30.0), (2.0, 4.0))[number])
-        limit = bench.pick((6.0, 12.0), (0.5, 1.0))[number]
+        limit = bench.pick((20.0, 40.0), (0.5, 1.0))[number]
         for m, q in SIZES:
             m, q = max(1, m * n // 100), max(1, q * n // 100)
             methods = entrants(m, q)
