@@ -20,5 +20,9 @@ class Status(Enum):
         """True if the solve converged."""
         return self is Status.CONVERGED
 
+    def __reduce__(self) -> tuple[type[Status], tuple[str]]:
+        """Made again from its value: skops, which saves pipelines, asks for this, and copies and pickles agree."""
+        return Status, (self.value,)
+
     def __repr__(self) -> str:
         return f"Status.{self.name}"

@@ -34,6 +34,7 @@ from ..solve_many import Targets, solve_each
 from ._callbacks import CallbackSupportMixin, Hooks
 from ._parameters import drawn_seed, threads
 from ._progress import ProgressLine
+from ._to_sklearn import Portable
 from .conventions import Strengths
 
 
@@ -79,7 +80,7 @@ class FitData:
         return total
 
 
-class LinearEstimator(AnswersKeywords, CallbackSupportMixin, BaseEstimator):
+class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstimator):
     """A linear model that is fitted with a certificate.
 
     Subclasses define ``_loss()``; ``_strengths(total, target)``, the penalty for a total sample weight and one of the
