@@ -91,6 +91,7 @@ class Portable:
         >>> sw.Lasso(alpha=1.0).fit(X, y).to_frame().query("coefficient != 0").round(1)
                    coefficient
         bmi              367.7
+        bp                 6.3
         s5               307.6
         intercept        152.1
         """
