@@ -176,3 +176,14 @@ def test_what_a_message_quotes():
     assert shown(np.zeros((3, 4))) == "an array of shape (3, 4) and dtype float64"
     assert shown(Rude()) == "an object of type Rude"
     assert len(shown("x" * 10_000)) < 120 and len(shown(list(range(10_000)))) < 120
+
+
+def test_a_C_whose_product_with_the_weights_overflows_is_refused_without_a_warning():
+    for model in (sw.LogisticRegressionCV(Cs=np.full(3, 1e308), cv=3), sw.LogisticRegression(C=np.float64(1e308))):
+        with pytest.raises(ValueError, match="must be between 1e-300 and 1e300"):
+            model.fit(A, LABELS)
+
+
+def test_equal_points_below_the_range_of_numbers_give_no_warning():
+    model = metric.LargeMarginNearestNeighbor(n_neighbors=1)
+    assert np.isfinite(model.fit(np.full((12, 4), 1e-320), LABELS).components_).all()

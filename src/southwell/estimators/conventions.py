@@ -49,8 +49,8 @@ def from_C(C: float, total: float, l1_ratio: float, factor: float = 1.0) -> Stre
     is no penalty; the unit is that of the loss then."""
     if math.isinf(C):
         return Strengths(0.0, 0.0, factor * total)
-    scale = C * factor * total
+    scale = float(C) * factor * float(total)  # Python's numbers overflow to infinity without a warning
     if not 1e-300 < scale < 1e300:
         raise ValueError(f"C is {C}: its product with the total weight, {total:g}, must be between 1e-300 and 1e300.")
     strength = 1.0 / scale
-    return Strengths(l1_ratio * strength, (1.0 - l1_ratio) * strength, C * factor * total)
+    return Strengths(l1_ratio * strength, (1.0 - l1_ratio) * strength, scale)

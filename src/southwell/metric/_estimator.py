@@ -200,8 +200,9 @@ def told(names: np.ndarray, place: int) -> str:
 
 
 def _near_one(points: np.ndarray) -> tuple[np.ndarray, int]:
-    """Points divided by 2^k, so that their squares do not overflow or underflow; and k."""
-    exponent = int(np.frexp(float(np.abs(points).max()))[1])
+    """Points divided by 2^k, so that their squares do not overflow or underflow; and k. Points below 1e-150 are refused
+    later (``_unit``), so that k need not be less than -500, and the scale that the user gave can be divided by 2^k."""
+    exponent = max(int(np.frexp(float(np.abs(points).max()))[1]), -500)
     return np.ldexp(points, -exponent), exponent
 
 
