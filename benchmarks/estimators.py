@@ -90,11 +90,9 @@ def objective(kind: str, given: dict, X, y, model) -> tuple[float, float]:
         value = float(model.scale_ * (1 + costs).sum() + given["alpha"] * coef @ coef)
         return value, value
     ours = getattr(sw, kind)(**given)
-    bunch = ours._data(X, y, None)
+    data = ours._data(X, y, None, {})
     strengths = ours._strengths(float(len(y)))
-    problem = ours._state(bunch.X, bunch.targets(0), None).with_penalty(
-        sw.penalties.ElasticNet(strengths.l1, strengths.l2)
-    )
+    problem = ours._state(data).with_penalty(sw.penalties.ElasticNet(strengths.l1, strengths.l2))
     at_zero = problem.certify(np.zeros(X.shape[1]))
     return problem.certify(coef, intercept=intercept).primal, at_zero.primal
 
@@ -199,7 +197,7 @@ def choices(limit: float, peers: str | None) -> None:
         begun = time.perf_counter()
         ours = sw.LogisticRegressionCV(l1_ratios=[ratio]).fit(X, y)
         rows = [{"model": f"LogisticRegressionCV 20news, l1_ratio={ratio:g}, ours",
-                 "seconds": time.perf_counter() - begun, "chosen": ours.C_}]  # fmt: skip
+                 "seconds": time.perf_counter() - begun, "chosen": float(np.ravel(ours.C_)[0])}]  # fmt: skip
         for tol in (1e-4, 1e-6, 1e-8):
             begun = time.perf_counter()
             other = theirs.LogisticRegressionCV(

@@ -36,7 +36,8 @@ scorer = make_scorer(cost, greater_is_better=False)
 
 def chosen(**options):
     """A model whose penalty is chosen by five-fold cross-validation."""
-    model = sw.LogisticRegressionCV(Cs=np.logspace(-2, 2, 9), penalty="l1", cv=5, **options)
+    Cs = np.logspace(-2, 2, 9)
+    model = sw.LogisticRegressionCV(Cs=Cs, penalty="l1", cv=5, use_legacy_attributes=False, **options)
     return make_pipeline(StandardScaler(), model)
 
 

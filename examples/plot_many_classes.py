@@ -31,7 +31,7 @@ print(X.shape, np.unique(modules).size, "modules")
 
 begun = time.perf_counter()
 model = sw.SparseLinearClassifier("squared_hinge", l1=1e-3, sparse_coef=True, tol=1e-4).fit(X[train], modules[train])
-print(f"{time.perf_counter() - begun:.1f} s; the worst gap of {len(model.result_)} is {model.gap_:.1e}")
+print(f"{time.perf_counter() - begun:.1f} s; the worst gap of {len(model.dual_gap_)} is {model.gap_:.1e}")
 print(f"accuracy {model.score(X[~train], modules[~train]):.3f}")
 print(f"{model.coef_.nnz / len(model.classes_):.0f} words a module")
 

@@ -35,7 +35,8 @@ train = np.random.default_rng(0).permutation(y.size) % 5 != 0
 
 folds = StratifiedKFold(5, shuffle=True, random_state=0)
 model = sw.LogisticRegressionCV(
-    Cs=np.geomspace(0.3, 100, 8), penalty="l1", cv=folds, scoring="roc_auc", one_standard_error=True
+    Cs=np.geomspace(0.3, 100, 8), penalty="l1", cv=folds, scoring="roc_auc", one_standard_error=True,
+    use_legacy_attributes=False,
 ).fit(X[train], y[train])
 print(f"C = {model.C_:.3g}, {model.sparse_coef_.nnz} words, a gap of {model.gap_:.1e}")
 print(f"area under the curve on held-out texts: {roc_auc_score(y[~train], model.decision_function(X[~train])):.4f}")
@@ -58,6 +59,7 @@ for loss in ("logistic", "squared_hinge", "smooth_hinge", "hinge"):
 # %%
 # The history of a fit shows how the gap decreased.
 
-answers = {f"C = {C}": sw.LogisticRegression("l1", C=C).fit(X[train], y[train]).result_ for C in (1, 10, 100)}
+models = [sw.LogisticRegression("l1", C=C, keep_dual=True).fit(X[train], y[train]) for C in (1, 10, 100)]
+answers = {f"C = {model.C}": model.result_ for model in models}
 sw.plots.convergence(answers)
 plt.show()

@@ -71,7 +71,8 @@ def use(model, key: str) -> list[Finding]:
     """Calls what every loaded model must support; its numbers need not be finite."""
     X = np.zeros((2, min(model.n_features_in_, 1000)))
     uses = {
-        "predict": lambda: model.predict(X), "repr": lambda: repr(model), "result": lambda: repr(model.result_),
+        "predict": lambda: model.predict(X), "repr": lambda: repr(model),
+        "result": lambda: repr(getattr(model, "result_", None)),
         "get_params": model.get_params, "save": lambda: (model.save(_scratch()), sw.load(_scratch())),
         "decision_function": lambda: getattr(model, "decision_function", model.predict)(X),
     }  # fmt: skip

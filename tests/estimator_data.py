@@ -7,7 +7,7 @@ from sklearn.preprocessing import scale
 import southwell as sw
 from southwell import estimators
 
-CLASSES = [getattr(estimators, name) for name in estimators.__all__ if name != "ConvergenceWarning"]
+CLASSES = list(estimators.ALL.values())
 REGRESSORS = [c for c in CLASSES if hasattr(c, "predict") and not hasattr(c, "decision_function")]
 CLASSIFIERS = [c for c in CLASSES if hasattr(c, "decision_function")]
 

@@ -64,11 +64,11 @@ def test_the_choice_is_the_best_and_refitted_to_all(name):
     make, targets = MODELS[name]
     X, Y = made()
     y = targets(Y)
-    model = make(alphas=8, cv=3, tol=1e-8).fit(X, y)
+    model = make(alphas=8, cv=3, tol=1e-8, keep_dual=True).fit(X, y)
     means = np.atleast_2d(model.mse_path_.mean(axis=-1))
     line, point = np.unravel_index(means.argmin(), means.shape)
     assert model.alpha_ == np.atleast_2d(model.alphas_)[line, point] and model.l1_ratio_ == model.l1_ratios_[line]
-    other = alone(name, model.alpha_, model.l1_ratio_).fit(X, y)
+    other = alone(name, model.alpha_, model.l1_ratio_).set_params(keep_dual=True).fit(X, y)
     assert model.coef_ == pytest.approx(other.coef_, abs=1e-3) and model.coef_.shape == other.coef_.shape
     assert model.result_.primal == pytest.approx(other.result_.primal, rel=1e-7)
     assert model.gap_ <= 1e-8 and np.shape(model.intercept_) == np.shape(other.intercept_)

@@ -158,21 +158,21 @@ def test_classes_together_are_those_of_scikit_learn(form, C, intercept):
                                                  solver="newton-cg", max_iter=10_000).fit(X, y)  # fmt: skip
     weighed = len(y) / (3 * np.unique(y, return_counts=True)[1][np.searchsorted(theirs.classes_, y)])
     ours = sw.LogisticRegression(C=C, fit_intercept=intercept, class_weight="balanced", tol=1e-13,
-                                 multi_class="multinomial").fit(form(X), y)  # fmt: skip
+                                 keep_dual=True).fit(form(X), y)  # fmt: skip
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=2e-4 * max(1, np.abs(theirs.coef_).max()))
     np.testing.assert_allclose(ours.predict_proba(form(X)), theirs.predict_proba(X), atol=1e-4)
     np.testing.assert_allclose(np.exp(ours.predict_log_proba(X)), ours.predict_proba(X))
     assert np.array_equal(ours.predict(form(X)), theirs.predict(X)) and ours.dual_coef_.shape == (3, len(y))
-    by_weight = sw.LogisticRegression(C=C, fit_intercept=intercept, tol=1e-13, multi_class="auto").fit(X, y, weighed)
+    by_weight = sw.LogisticRegression(C=C, fit_intercept=intercept, tol=1e-13).fit(X, y, weighed)
     np.testing.assert_allclose(by_weight.coef_, ours.coef_, atol=1e-6 * max(1, np.abs(ours.coef_).max()))
-    again = sw.LogisticRegression(C=C, fit_intercept=intercept, tol=1e-13, multi_class="auto").fit(X, y, w)
+    again = sw.LogisticRegression(C=C, fit_intercept=intercept, tol=1e-13).fit(X, y, w)
     assert again.status_ is sw.Status.CONVERGED
 
 
 def test_two_classes_together_are_the_logistic_model():
     X, y = load_iris(return_X_y=True)
     X, y = X[y < 2], y[y < 2]
-    together = sw.LogisticRegression(multi_class="multinomial").fit(X, y)
+    together = sw.LogisticRegression().fit(X, y)
     assert together.coef_.shape == (1, 4)
     assert np.array_equal(together.coef_, sw.LogisticRegression().fit(X, y).coef_)
 
@@ -181,9 +181,9 @@ def test_two_classes_together_are_the_logistic_model():
 def test_sparse_classes_together(penalty):
     X, y = load_digits(return_X_y=True)
     ratio = {} if penalty == "l1" else {"l1_ratio": 0.7}
-    model = sw.LogisticRegression(penalty, C=0.01, multi_class="multinomial", **ratio).fit(X / 16, y)
+    model = sw.LogisticRegression(penalty, C=0.01, **ratio).fit(X / 16, y)
     assert model.gap_ <= 1e-6 and 0 < (model.coef_ != 0).sum() < model.coef_.size / 2
-    sparse = sw.LogisticRegression(penalty, C=0.01, multi_class="multinomial", sparse_coef=True, **ratio).fit(X / 16, y)
+    sparse = sw.LogisticRegression(penalty, C=0.01, sparse_coef=True, **ratio).fit(X / 16, y)
     assert sp.issparse(sparse.coef_) and np.array_equal(sparse.coef_.toarray(), model.coef_)
     assert np.array_equal(sparse.predict(X / 16), model.predict(X / 16))
     warm = sparse.set_params(warm_start=True).fit(X / 16, y)
@@ -194,7 +194,7 @@ def test_sparse_classes_together(penalty):
 def test_classes_together_need_no_penalty(parameters):
     X, y = load_digits(return_X_y=True, n_class=4)
     X, y = X[:, 20:26] / 16, y  # too few features to tell the classes apart
-    model = sw.LogisticRegression(multi_class="multinomial", tol=1e-9, **parameters).fit(X, y)
+    model = sw.LogisticRegression(tol=1e-9, **parameters).fit(X, y)
     assert model.gap_ <= 1e-9
     other = linear_model.LogisticRegression(C=np.inf, tol=1e-8, max_iter=5000).fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X), other.predict_proba(X), atol=1e-3)
@@ -203,7 +203,7 @@ def test_classes_together_need_no_penalty(parameters):
 def test_separable_classes_together_are_warned_about():
     X, y = load_digits(return_X_y=True)
     with pytest.warns(sw.ConvergenceWarning, match="no finite minimiser"):
-        model = sw.LogisticRegression(penalty=None, multi_class="multinomial").fit(X / 16, y)
+        model = sw.LogisticRegression(penalty=None).fit(X / 16, y)
     assert model.score(X / 16, y) == 1.0
 
 
@@ -215,13 +215,13 @@ def test_unknown_ways_to_treat_classes_are_refused():
 
 def test_rows_that_weigh_nothing_are_not_there():
     X, y = load_iris(return_X_y=True)
-    model = sw.LogisticRegression(multi_class="multinomial").fit(X, y, sample_weight=(y < 2).astype(float))
+    model = sw.LogisticRegression().fit(X, y, sample_weight=(y < 2).astype(float))
     assert model.classes_.tolist() == [0, 1] and model.coef_.shape == (1, 4)
     four = np.append(y, 3)
-    model = sw.LogisticRegression(multi_class="multinomial", tol=1e-12).fit(
+    model = sw.LogisticRegression(tol=1e-12).fit(
         np.vstack([X, X[:1]]), four, sample_weight=np.append(np.ones(150), 0.0)
     )
-    plain = sw.LogisticRegression(multi_class="multinomial", tol=1e-12).fit(X, y)
+    plain = sw.LogisticRegression(tol=1e-12).fit(X, y)
     np.testing.assert_allclose(model.coef_, plain.coef_, atol=1e-5)
 
 
@@ -229,8 +229,8 @@ def test_stored_models_are_the_same_when_read(tmp_path):
     X, y = load_iris(return_X_y=True)
     Z, Y = load_linnerud(return_X_y=True)
     for model, data in (
-        (sw.LogisticRegression(multi_class="multinomial").fit(X, y), X),
-        (sw.LogisticRegression("l1", multi_class="multinomial", sparse_coef=True).fit(X, y), X),
+        (sw.LogisticRegression().fit(X, y), X),
+        (sw.LogisticRegression("l1", sparse_coef=True).fit(X, y), X),
         (sw.MultiTaskLasso(alpha=5.0).fit(Z, Y), Z),
         (sw.GroupLasso([[0, 2], [1]], 5.0).fit(Z, Y[:, 0]), Z),
         (sw.GroupLasso([[0, 2], [1]], 5.0).fit(Z, Y), Z),
@@ -262,7 +262,7 @@ def test_only_an_intercept_is_left(loss):
 def test_a_warm_start_of_another_shape_begins_nowhere():
     X = RNG.normal(size=(60, 4))
     for sparse in (False, True):
-        model = sw.LogisticRegression(multi_class="multinomial", warm_start=True, sparse_coef=sparse)
+        model = sw.LogisticRegression(warm_start=True, sparse_coef=sparse)
         for classes in (3, 4, 2, 3, 3):
             assert model.fit(X, np.arange(60) % classes).status_ is sw.Status.CONVERGED
     model = sw.MultiTaskLasso(0.01, warm_start=True).fit(X, X[:, :2])
@@ -271,6 +271,6 @@ def test_a_warm_start_of_another_shape_begins_nowhere():
 
 def test_probabilities_are_those_of_the_fit():
     X, y = load_iris(return_X_y=True)
-    model = sw.LogisticRegression(multi_class="multinomial").fit(X, y)
+    model = sw.LogisticRegression().fit(X, y)
     before = model.predict_proba(X)
     assert np.array_equal(model.set_params(multi_class="ovr").predict_proba(X), before)

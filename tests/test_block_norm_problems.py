@@ -274,7 +274,7 @@ MODELS = {
 def test_estimators_take_the_sign(name):
     model, penalty = MODELS[name]
     A, b = data("squared", kind="one" if name == "GroupLasso" else None)
-    model.fit(A, b)
+    model.set_params(keep_dual=True).fit(A, b)
     r = sw.solve(A, b, penalty=replace(penalty, positive=True), intercept=True, tol=1e-12)
     assert model.coef_.min() >= 0 and model.positive and r.x.any()
     assert model.result_.primal == pytest.approx(r.primal, rel=1e-5)

@@ -32,7 +32,9 @@ def test_every_fold_scores_the_model_of_its_rows(form, ratio):
     X, y = load_wine(return_X_y=True)
     X, y = scale(X), np.array(["red", "rose", "white"])[y]
     Cs, folds = np.array([0.01, 0.1, 1.0]), StratifiedKFold(3)
-    model = sw.LogisticRegressionCV(Cs=Cs, l1_ratios=[ratio], cv=folds, scoring="neg_log_loss", tol=1e-10)
+    model = sw.LogisticRegressionCV(
+        use_legacy_attributes=False, Cs=Cs, l1_ratios=[ratio], cv=folds, scoring="neg_log_loss", tol=1e-10
+    )
     model.fit(form(X), y)
     for fold, (train, test) in enumerate(folds.split(X, y)):
         for at, C in enumerate(Cs):
@@ -46,7 +48,7 @@ def test_every_fold_scores_the_model_of_its_rows(form, ratio):
 
 def test_the_same_choice_as_scikit_learn_of_several_classes():
     X, y = load_iris(return_X_y=True)
-    ours = sw.LogisticRegressionCV(scoring="neg_log_loss", tol=1e-9).fit(X, y)
+    ours = sw.LogisticRegressionCV(use_legacy_attributes=False, scoring="neg_log_loss", tol=1e-9).fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         theirs = linear_model.LogisticRegressionCV(solver="newton-cg", tol=1e-8, scoring="neg_log_loss").fit(X, y)
@@ -65,7 +67,9 @@ def test_a_class_that_a_fold_lacks_has_no_probability(multi_class, intercept):
         return model.score(rows, targets)
 
     cv = KFold(3)  # the rows are sorted: each fold is judged by a class that it has not seen
-    model = sw.LogisticRegressionCV(Cs=[0.1], cv=cv, scoring=scorer, multi_class=multi_class, fit_intercept=intercept)
+    model = sw.LogisticRegressionCV(
+        use_legacy_attributes=False, Cs=[0.1], cv=cv, scoring=scorer, multi_class=multi_class, fit_intercept=intercept
+    )
     model.fit(X, y)
     assert (model.scores_ == 0).all()
     for lacking, shares in enumerate(seen):
@@ -80,14 +84,16 @@ def test_a_class_that_a_fold_lacks_has_no_probability(multi_class, intercept):
 def test_a_fold_of_a_single_class():
     X, y = np.arange(6.0)[:, None], np.array(["a", "a", "b", "b", "c", "c"])
     splits = [(np.arange(2), np.arange(2, 6)), (np.arange(6), np.arange(6))]
-    model = sw.LogisticRegressionCV(Cs=[1.0], cv=splits).fit(X, y)
+    model = sw.LogisticRegressionCV(use_legacy_attributes=False, Cs=[1.0], cv=splits).fit(X, y)
     assert model.scores_[0] == 0.0 and model.scores_[1] > 0
 
 
 def test_no_penalty_may_be_chosen():
     X, y = load_digits(return_X_y=True, n_class=4)
     X = X[:, 20:26] / 16  # too few features to tell the classes apart
-    model = sw.LogisticRegressionCV(Cs=[1e-3, np.inf], scoring="neg_log_loss", tol=1e-9).fit(X, y)
+    model = sw.LogisticRegressionCV(
+        use_legacy_attributes=False, Cs=[1e-3, np.inf], scoring="neg_log_loss", tol=1e-9
+    ).fit(X, y)
     assert np.isposinf(model.C_) and model.gap_ <= 1e-9
     free = sw.LogisticRegression(penalty=None, tol=1e-9).fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X), free.predict_proba(X), atol=1e-4)
@@ -168,7 +174,7 @@ def test_contradictions_are_refused():
         sw.LogisticRegression("l2", l1_ratio=0.5),
         sw.LogisticRegression(None, l1_ratio=0.5),
         sw.LinearSVC("l2", l1_ratio=0.5),
-        sw.LogisticRegressionCV(penalty="l1", l1_ratios=[0.5]),
+        sw.LogisticRegressionCV(use_legacy_attributes=False, penalty="l1", l1_ratios=[0.5]),
     ):
         with pytest.raises(ValueError, match="contradict each other"):
             model.fit(X, y)

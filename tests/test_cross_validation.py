@@ -49,7 +49,9 @@ def test_the_same_scores_as_scikit_learn(form, ratio):
     """One model a fold and C, by scikit-learn's own class on the same rows."""
     X, y = classes()
     Cs, folds = np.array([0.01, 0.1, 1.0]), StratifiedKFold(4)
-    ours = sw.LogisticRegressionCV(Cs=Cs, l1_ratios=[ratio], cv=folds, scoring="neg_log_loss", tol=1e-9).fit(form(X), y)
+    ours = sw.LogisticRegressionCV(
+        use_legacy_attributes=False, Cs=Cs, l1_ratios=[ratio], cv=folds, scoring="neg_log_loss", tol=1e-9
+    ).fit(form(X), y)
     assert ours.scores_.shape == (4, 1, 3) and ours.gap_ <= 1e-9
     for fold, (train, test) in enumerate(folds.split(X, y)):
         for at, C in enumerate(Cs):
@@ -65,7 +67,7 @@ def test_the_same_scores_as_scikit_learn(form, ratio):
 def test_one_penalty_for_all_classes():
     X, y = load_digits(return_X_y=True)
     X = X[:600] / 16
-    model = sw.LogisticRegressionCV(Cs=[0.01, 1.0], penalty="l1", cv=3).fit(X, y[:600])
+    model = sw.LogisticRegressionCV(use_legacy_attributes=False, Cs=[0.01, 1.0], penalty="l1", cv=3).fit(X, y[:600])
     assert model.coef_.shape == (10, 64) and model.C_ == 1.0 and model.l1_ratio_ == 1.0
     assert np.allclose(model.predict_proba(X).sum(axis=1), 1)
     alone = sw.LogisticRegression("l1", C=1.0).fit(X, y[:600])
@@ -97,8 +99,10 @@ def test_a_scorer_sees_a_fitted_model():
         assert estimator.predict_proba(X[:3]).shape == (3, 2)
         return estimator.score(rows, targets)
 
-    by_hand = sw.LogisticRegressionCV(Cs=3, cv=3, scoring=own).fit(X, y, sample_weight=np.ones(len(y)))
-    named = sw.LogisticRegressionCV(Cs=3, cv=3).fit(X, y)
+    by_hand = sw.LogisticRegressionCV(use_legacy_attributes=False, Cs=3, cv=3, scoring=own).fit(
+        X, y, sample_weight=np.ones(len(y))
+    )
+    named = sw.LogisticRegressionCV(use_legacy_attributes=False, Cs=3, cv=3).fit(X, y)
     assert np.allclose(by_hand.scores_, named.scores_) and len(seen) == 9
     assert by_hand.predict(X[:3]).shape == (3,)
     weighted = sw.LassoCV(scoring="neg_mean_absolute_error", alphas=5).fit(*numbers(), sample_weight=np.arange(442.0))
@@ -157,14 +161,21 @@ def test_folds_in_any_form():
     X, y = classes()
     first = np.arange(len(y)) % 3 > 0
     by_index = [(np.flatnonzero(first), np.flatnonzero(~first))]
-    expected = sw.LogisticRegressionCV(Cs=3, cv=by_index, scoring="neg_log_loss").fit(X, y).scores_
+    expected = (
+        sw.LogisticRegressionCV(use_legacy_attributes=False, Cs=3, cv=by_index, scoring="neg_log_loss")
+        .fit(X, y)
+        .scores_
+    )
     for splits in ([(first, ~first)], [tuple(map(list, by_index[0]))]):
         assert np.array_equal(
-            sw.LogisticRegressionCV(Cs=3, cv=splits, scoring="neg_log_loss").fit(X, y).scores_, expected
+            sw.LogisticRegressionCV(use_legacy_attributes=False, Cs=3, cv=splits, scoring="neg_log_loss")
+            .fit(X, y)
+            .scores_,
+            expected,
         )
     assert sw.LassoCV(cv=[(range(300), range(300, 442))], alphas=3).fit(*numbers()).mse_path_.shape == (3, 1)
     spent = iter(by_index)
-    model = sw.LogisticRegressionCV(Cs=3, cv=spent).fit(X, y)
+    model = sw.LogisticRegressionCV(use_legacy_attributes=False, Cs=3, cv=spent).fit(X, y)
     for cv in (spent, []):
         with pytest.raises(ValueError, match="There are no folds"):
             model.set_params(cv=cv).fit(X, y)
@@ -201,14 +212,16 @@ def test_rows_of_no_weight_are_in_no_fold():
     X, y = load_digits(return_X_y=True)
     X, y = X[:300] / 16, np.minimum(y[:300], 2)
     weights = (y < 2).astype(float)
-    model = sw.LogisticRegressionCV(Cs=3, cv=3, scoring="neg_log_loss").fit(X, y, sample_weight=weights)
+    model = sw.LogisticRegressionCV(use_legacy_attributes=False, Cs=3, cv=3, scoring="neg_log_loss").fit(
+        X, y, sample_weight=weights
+    )
     assert model.classes_.tolist() == [0, 1] and np.isfinite(model.scores_).all()
 
 
 def test_folds_that_end_early_are_told():
     X, y = classes()
     with pytest.warns(sw.estimators.ConvergenceWarning, match="of 10 models on folds did not reach the tolerance"):
-        sw.LogisticRegressionCV(Cs=[1e-4, 1e6], penalty="l1", max_iter=1).fit(X, y)
+        sw.LogisticRegressionCV(use_legacy_attributes=False, Cs=[1e-4, 1e6], penalty="l1", max_iter=1).fit(X, y)
 
 
 def test_models_that_overflow_are_not_judged():

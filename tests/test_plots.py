@@ -193,7 +193,7 @@ def test_other_objects_are_refused_by_name():
     X, y = load_diabetes(return_X_y=True)
     model = sw.Lasso().fit(X, y)
     for work, words in (
-        (lambda: sw.plots.convergence(model), r"got Lasso\(\); give its result_"),
+        (lambda: sw.plots.convergence(model), r"got Lasso\(\); fit it with keep_dual=True and give its result_"),
         (lambda: sw.plots.convergence({"a": 3}), "Only a Result.*got 3"),
         (lambda: sw.plots.path(model), r"Only a Path.*got Lasso\(\)"),
         (lambda: sw.plots.cross_validation("model"), "got 'model'"),

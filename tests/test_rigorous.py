@@ -299,7 +299,7 @@ def test_copies_without_penalty_are_proved():
 
 def test_results_without_data_cannot_be_proved():
     X, y = np.eye(4), np.arange(4.0)
-    model = sw.Lasso(alpha=0.1).fit(X, y)
+    model = sw.Lasso(alpha=0.1, keep_dual=True).fit(X, y)
     with pytest.raises(ValueError, match="keeps no"):
         model.result_.prove()
 

@@ -35,9 +35,9 @@ __version__ = "0.1.0"
 _SUBMODULES = ("check", "estimators", "features", "graph", "metric", "model_files")
 _PUBLIC = [
     *("BlockProblem", "Centred", "ConvergenceWarning", "Factorised", "Interrupted", "Path", "Problem", "Progress"),
-    *("Proof", "Result", "Results", "Status", "check", "estimators", "features", "get_num_threads", "graph"),
-    *("lambda_max", "load", "losses", "methods", "metric", "path", "penalties", "plots", "rules", "set_num_threads"),
-    *("sketch_features", "sketch_instances", "solve", "solve_many"),
+    *("Proof", "Result", "Results", "Status", "check", "enet_path", "estimators", "features", "get_num_threads"),
+    *("graph", "lambda_max", "lasso_path", "load", "losses", "methods", "metric", "path", "penalties", "plots"),
+    *("rules", "set_num_threads", "sketch_features", "sketch_instances", "solve", "solve_many"),
 ]
 
 
@@ -46,6 +46,8 @@ def __getattr__(name: str) -> Any:  # imported when asked for: scikit-learn take
         return import_module(f".{name}", __name__)
     if name == "load":
         return import_module(".model_files", __name__).load
+    if name in ("enet_path", "lasso_path"):
+        return getattr(import_module(".estimators", __name__), name)
     if name == "__all__" or name[:1].isupper():  # what is public, and estimators, which are listed in one place only
         estimators = import_module(".estimators", __name__).ALL
         if name == "__all__":

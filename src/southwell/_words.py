@@ -12,7 +12,8 @@ from .status import Status
 class Words:
     """The names that a caller gave to the data, the targets and the limit of epochs, and advice in those names.
 
-    ``unit`` is what a relative gap is a part of; ``again`` is how a solve that ended early is continued.
+    ``unit`` is what a relative gap is a part of; ``again`` is how a solve that ended early is continued; ``penalise``
+    is how a small penalty is asked for.
     """
 
     data: str
@@ -20,6 +21,7 @@ class Words:
     unit: str
     again: str
     advice: Mapping[Status, str]
+    penalise: str = "l2=1e-6"
 
 
 def for_linear_models(data: str, targets: str, epochs: str, again: str) -> Words:

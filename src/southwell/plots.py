@@ -127,7 +127,7 @@ def convergence(
 def _refuse_others(results: Iterable[Any]) -> None:
     for one in results:
         if not hasattr(one, "history") or not hasattr(one, "scale"):
-            advice = "; give its result_" if hasattr(one, "result_") else ""
+            advice = "; fit it with keep_dual=True and give its result_" if hasattr(type(one), "result_") else ""
             raise TypeError(
                 f"Only a Result, a list or a dict of them has a convergence to plot; got {shown(one)}{advice}."
             )

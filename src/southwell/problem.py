@@ -211,13 +211,14 @@ class Problem:
             return [
                 f"{free} coefficients are unpenalised, and no lower bound of the objective was found: their columns "
                 "are linearly dependent or nearly so, or this could not be excluded. Remove dependent columns, or add "
-                "a penalty, say l2=1e-6."
+                f"a penalty, say {self.words.penalise}."
             ]
         if not self.penalty.absent or not self._separates(result):
             return []
         return [
             "There is no finite minimiser: the classes are separable and the coefficients are not penalised, so larger "
-            f"ones are always better. These come within {result.gap:.3g} of the infimum. Add a penalty, say l2=1e-6."
+            f"ones are always better. These come within {result.gap:.3g} of the infimum. Add a penalty, say "
+            f"{self.words.penalise}."
         ]
 
     def _separates(self, result: Result) -> bool:

@@ -3,6 +3,8 @@
 A new one is a file here and its import below: every other list of estimators is made from these imports."""
 
 from ._base import ConvergenceWarning as ConvergenceWarning
+from ._paths import enet_path as enet_path
+from ._paths import lasso_path as lasso_path
 from .elastic_net import ElasticNet as ElasticNet
 from .elastic_net import Lasso as Lasso
 from .elastic_net_cv import ElasticNetCV as ElasticNetCV
@@ -28,4 +30,6 @@ from .svr import LinearSVR as LinearSVR
 ALL = {name: kind for name, kind in vars().items() if isinstance(kind, type) and hasattr(kind, "fit")}
 """The estimators by name."""
 
-__all__ = ["ConvergenceWarning", *ALL]
+FUNCTIONS = ("enet_path", "lasso_path")
+
+__all__ = ["ConvergenceWarning", *FUNCTIONS, *ALL]

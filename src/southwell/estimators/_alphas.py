@@ -13,7 +13,8 @@ from .._typing import Given
 from ..lambda_max import lambda_max
 from ._base import FitData
 from ._cross_validated import CrossValidated, Line
-from ._parameters import decreasing, falling, one_of, shares
+from ._folds import Scores
+from ._parameters import decreasing, falling, shares
 
 
 class ChoosesAlpha(CrossValidated):
@@ -26,7 +27,6 @@ class ChoosesAlpha(CrossValidated):
     _zero_alpha = True  # may alpha be 0?
 
     def _lines(self, data: FitData) -> list[Line]:
-        one_of("selection", getattr(self, "selection", "cyclic"), ("cyclic", "random"))
         ratios = shares("l1_ratio", self.l1_ratio)
         if integral(self.alphas):
             tops = self._tops(data, ratios)
@@ -52,9 +52,9 @@ class ChoosesAlpha(CrossValidated):
         errors = ((margins - y.reshape(margins.shape)) ** 2).mean(axis=1)
         return -float(np.average(errors, weights=sample_weight))
 
-    def _chosen(self, lines: list[Line], scores: np.ndarray, line: int, point: int) -> dict[str, Any]:
+    def _chosen(self, lines: list[Line], found: Scores, line: int, point: int, data: FitData) -> dict[str, Any]:
         alpha, ratio = lines[line][point]
-        alphas, errors = np.array(lines)[..., 0], -scores.transpose(1, 2, 0)
+        alphas, errors = np.array(lines)[..., 0], -found.values.transpose(1, 2, 0)
         one = len(lines) == 1
         return {
             "alpha_": float(alpha), "l1_ratio_": float(ratio), "alphas_": alphas[0] if one else alphas,

@@ -7,9 +7,9 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,21 +18,21 @@ from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from .. import methods
-from .._data import readable
+from .._data import Centred, readable
 from .._dense import numbers
 from .._keywords import AnswersKeywords
-from .._names import count, flag
+from .._names import count, flag, positive
 from .._typing import AnyMatrix, Given
 from .._words import OF_ESTIMATORS
 from ..losses import Loss
 from ..penalties import ElasticNet, Penalty
 from ..problem import Problem
 from ..result import Progress, Result, Screened
-from ..solve import CallbackOfMany, Settings, shortcoming_of_many, shortcomings
+from ..solve import CallbackOfMany, Settings, raise_with, shortcoming_of_many, shortcomings
 from ..solve import ConvergenceWarning as CoreConvergenceWarning
 from ..solve_many import Targets, solve_each
-from ._callbacks import CallbackSupportMixin, Hooks
-from ._parameters import drawn_seed, threads
+from ._callbacks import CallbackSupportMixin, Hooks, as_scikit_learn_has
+from ._parameters import drawn_seed, one_of, threads
 from ._progress import ProgressLine
 from ._to_sklearn import Portable
 from .conventions import Strengths
@@ -48,7 +48,8 @@ class FitData:
 
     ``targets`` has a column for each problem; ``weights`` are those of samples and classes together; ``sample_weight``
     and ``params`` are as passed to ``fit``; ``told`` holds the attributes that the data determine, such as
-    ``classes_``. ``together`` says that all classes are one problem, whose target holds their numbers.
+    ``classes_``. ``together`` says that all classes are one problem, whose target holds their numbers. ``centre`` says
+    that the columns of X are centred, and at which means, if they are known. ``begun`` is when the fit began.
     """
 
     X: Any
@@ -59,11 +60,20 @@ class FitData:
     params: dict[str, Any]
     told: dict[str, Any]
     together: bool = False
+    centre: Centred | None = None
+    begun: float = field(default_factory=time.perf_counter)
 
     def part(self, rows: np.ndarray, target: np.ndarray) -> FitData:
         """Some rows, with one target."""
         weights = None if self.weights is None else self.weights[rows]
         return replace(self, X=self.X[rows], y=self.y[rows], targets=Targets(lambda k: target, 1), weights=weights)
+
+    def uncentred(self, coef: AnyMatrix, intercepts: np.ndarray) -> np.ndarray:
+        """The intercepts for X itself, where the problem has centred columns: (x - means)'w + c = x'w + c - means'w."""
+        if self.centre is None or self.centre.means is None:
+            return intercepts
+        moved: np.ndarray = intercepts - np.asarray(coef @ self.centre.means)
+        return moved
 
     @property
     def total(self) -> float:
@@ -93,7 +103,9 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
     tol: float
     coef_: AnyMatrix
     intercept_: Any
-    _results: list[Result]
+    max_seconds: float | None
+    keep_dual: bool
+    _results: list[Result]  # with keep_dual
 
     def _loss(self) -> Loss:
         raise NotImplementedError
@@ -129,13 +141,35 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
 
     # Fitting
 
+    _solvers: ClassVar[tuple[str, ...]] = ()  # those of scikit-learn's class
+    _penalise: ClassVar[str] = "l2=1e-6"  # how a penalty is added
+
+    def _refuse_unknown(self) -> None:
+        """Check the parameters that have no effect here, because a typing error there is one elsewhere too."""
+        given = self.get_params(deep=False)
+        if "solver" in given:
+            one_of("solver", given["solver"], ("auto", *self._solvers))
+        if "selection" in given:
+            one_of("selection", given["selection"], ("cyclic", "random"))
+        if "copy_X" in given:
+            flag("copy_X", given["copy_X"])
+        if "dual" in given:
+            one_of("dual", given["dual"], (True, False, "auto"))
+        if "intercept_scaling" in given:
+            positive("intercept_scaling", given["intercept_scaling"])
+        if "precompute" in given and not isinstance(given["precompute"], np.ndarray | list | tuple):
+            one_of("precompute", given["precompute"], (True, False, "auto"))
+
     _chooses = False  # whether cross-validation comes first
 
     def _fit(self, X: Given, y: Given, sample_weight: Given, params: dict[str, Any] | None = None) -> Self:
         """What every ``fit`` does. A fit that fails leaves the attributes of the last one unchanged."""
         before = self._found()
         try:
-            self._fit_all(self._data(X, y, sample_weight, params or {}))
+            self._refuse_unknown()
+            centre = X if isinstance(X, Centred) else None
+            data = self._data(X if centre is None else centre.A, y, sample_weight, params or {})
+            self._fit_all(data if centre is None else replace(data, centre=centre))
         except BaseException:
             for name in self._found():
                 delattr(self, name)
@@ -154,12 +188,14 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
         total = data.total
         strengths = [self._strengths(total, k) for k in range(data.targets.count)]
         first = self._state(data)
+        if first.means is not None:
+            data = replace(data, centre=Centred(None, first.means))
 
         def problem(k: int) -> Problem:
             own = first if k == 0 else first.with_targets(data.targets(k))
             return self._penalised(own, strengths[k])
 
-        starts = self._before(data.targets.count, (first.width, first.n_features))
+        starts = self._before(data.targets.count, first)
         results = self._solve(problem, starts, data, hooks)
         self._tell(results, [strength.unit for strength in strengths])
         self._keep(results, data)
@@ -173,7 +209,13 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
     def _stated(self, kind: type[Problem], data: FitData, loss: Loss, penalty: Penalty) -> Problem:
         intercept = flag("fit_intercept", self.fit_intercept)
         return kind(
-            data.X, data.targets(0), loss, penalty, intercept=intercept, sample_weight=data.weights, words=OF_ESTIMATORS
+            data.X if data.centre is None else Centred(data.X, data.centre.means),
+            data.targets(0),
+            loss,
+            penalty,
+            intercept=intercept,
+            sample_weight=data.weights,
+            words=replace(OF_ESTIMATORS, penalise=self._penalise),
         )
 
     def _penalised(self, problem: Problem, strengths: Strengths) -> Problem:
@@ -187,51 +229,68 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
     def _solve(self, problem: Callable[[int], Problem], starts: list[Any], data: FitData, hooks: Hooks) -> list[Result]:
         """The results, without large arrays that need not be kept. Warns about those that did not converge."""
         number, settings, warned = data.targets.count, self._settings(), []
-        sparse = flag("sparse_coef", getattr(self, "sparse_coef", False))
+        sparse, dual = flag("sparse_coef", getattr(self, "sparse_coef", False)), flag("keep_dual", self.keep_dual)
 
         def told(k: int, progress: Progress) -> bool:
             line.round(k if number > 1 else None, progress)
             coef, intercepts = rows_of(progress.x), np.atleast_1d(progress.intercept)
-            return hooks.round(k, (lambda: data.told | self._shaped(coef, intercepts, data)) if number == 1 else None)
+            shaped = (
+                None if number > 1 else lambda: data.told | self._shaped(coef, data.uncentred(coef, intercepts), data)
+            )
+            return hooks.round(k, shaped)
 
         def keep(result: Result) -> Result:
-            if number == 1:
-                warned.extend(shortcomings(result))
-            return _light(result, sparse)
+            own = result.problem
+            warned.extend(shortcomings(result) if number == 1 else [] if own is None else own.remarks(result))
+            return _light(result, sparse, dual)
 
-        with ProgressLine(type(self).__name__, getattr(self, "verbose", 0)) as line:
-            results, error = self._solve_each(
-                problem, number, starts, told if line.wanted or hooks.active else None, keep
-            )
+        with ProgressLine(type(self).__name__, getattr(self, "verbose", 0), settings.tol) as line:
+            heard = told if line.wanted or hooks.active else None
+            results, error = self._solve_each(problem, number, starts, data.begun, heard, keep)
         if error is not None:
-            raise error
+            raise_with(error, results[0] if number == 1 else results)
         if number > 1:
             gaps = [result.relative_gap for result in results]
             statuses = [result.status for result in results]
-            warned = shortcoming_of_many(OF_ESTIMATORS, statuses, gaps, settings.tol, "problems")
+            warned = shortcoming_of_many(OF_ESTIMATORS, statuses, gaps, settings.tol, "problems") + _of_several(warned)
         for words in warned:
             warn(words)
         return results
 
     def _solve_each(
-        self, problem: Callable[[int], Problem], number: int, starts: list[Any], told: CallbackOfMany | None,
-        keep: Callable[[Result], Result],
+        self, problem: Callable[[int], Problem], number: int, starts: list[Any], begun: float,
+        told: CallbackOfMany | None, keep: Callable[[Result], Result],
     ) -> tuple[list[Result], BaseException | None]:  # fmt: skip
         """What is kept of the results, and the exception that ended the work, if any."""
         method, settings = methods.get(self.method), self._settings()
-        return solve_each(problem, number, method, starts, settings, time.perf_counter(), told, keep)
+        return solve_each(problem, number, method, starts, settings, begun, told, keep)
 
     def _settings(self) -> Settings:
         return Settings.checked(
-            self.tol, self._max_epochs(), None, None, self._seed(), True, threads(getattr(self, "n_jobs", None))
-        )
+            self.tol, self._max_epochs(), self.max_seconds, None, self._seed(), True,
+            threads(getattr(self, "n_jobs", None)),
+        )  # fmt: skip
 
-    def _before(self, targets: int, shape: tuple[int, int]) -> list[Any]:
-        """The starting points: the last results, if ``warm_start`` is set and their shapes agree; else zero."""
-        last = getattr(self, "_results", []) if flag("warm_start", getattr(self, "warm_start", False)) else []
-        if len(last) != targets or any(rows_of(result.x).shape != shape for result in last):
+    def _before(self, targets: int, first: Problem) -> list[Any]:
+        """The starting points: the last coefficients, and dual points if they were kept, if ``warm_start`` is set and
+        their shapes agree; else zero."""
+        if not flag("warm_start", getattr(self, "warm_start", False)) or not hasattr(self, "coef_"):
             return [None] * targets
-        return last if self.fit_intercept else [replace(result, intercept=0.0 * result.intercept) for result in last]
+        kept = getattr(self, "_results", [])
+        if len(kept) == targets and all(rows_of(own.x).shape == (first.width, first.n_features) for own in kept):
+            return kept if first.intercept else [replace(own, intercept=0.0 * own.intercept) for own in kept]
+        rows = readable(self.coef_, "coef_")
+        rows = rows.toarray() if sp.issparse(rows) else np.atleast_2d(rows)
+        if rows.shape != (targets * first.width, first.n_features) or not np.isfinite(rows).all():
+            return [None] * targets
+        intercepts = np.broadcast_to(self.intercept_ if first.intercept else 0.0, rows.shape[:1])
+        if first.means is not None and first.intercept:
+            intercepts = intercepts + rows @ first.means
+        by_target = zip(np.split(rows, targets), np.split(intercepts, targets), strict=True)
+        return [
+            (first._from_rows(own.astype(float)), c.astype(float) if c.size > 1 else float(c[0]))
+            for own, c in by_target
+        ]
 
     def _max_epochs(self) -> int:
         limit = getattr(self, "max_iter", None)
@@ -244,18 +303,24 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
     # The attributes of a fit
 
     def _tell(self, results: list[Result], units: list[float]) -> None:
-        self._results = results
-        self.n_iter_ = max(1, max(result.epochs for result in results))
+        self.__dict__.pop("_results", None)
+        if flag("keep_dual", self.keep_dual):
+            self._results = results
+        self.n_iter_ = self._rounds([max(1, result.epochs) for result in results])
         self.status_ = min((result.status for result in results), key=bool)
         self.gap_ = max(result.relative_gap for result in results)
         gaps = np.array([unit * result.gap for unit, result in zip(units, results, strict=True)])
         self.dual_gap_ = float(gaps[0]) if gaps.size == 1 else gaps
-        self.result_ = results[0] if len(results) == 1 else results
+
+    def _rounds(self, epochs: list[int]) -> Any:
+        """``n_iter_``, in the form that scikit-learn's class has."""
+        return max(epochs)
 
     def _keep(self, results: list[Result], data: FitData) -> None:
         rows = [rows_of(result.x) for result in results]
         coef = sp.csr_matrix(sp.vstack(rows)) if sp.issparse(rows[0]) else np.concatenate(rows)
-        shaped = self._shaped(coef, np.concatenate([np.atleast_1d(result.intercept) for result in results]), data)
+        intercepts = np.concatenate([np.atleast_1d(result.intercept) for result in results])
+        shaped = self._shaped(coef, data.uncentred(coef, intercepts), data)
         for name, value in (data.told | shaped).items():
             setattr(self, name, value)
 
@@ -272,31 +337,43 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_")
 
+    def _kept_results(self) -> list[Result]:
+        check_is_fitted(self)
+        if not hasattr(self, "_results"):
+            raise AttributeError("Results and dual points are not kept: fit with keep_dual=True.")
+        return self._results
+
+    @property
+    def result_(self) -> Result | list[Result]:
+        """The result, or those of several problems. With ``keep_dual=True``."""
+        results = self._kept_results()
+        return results[0] if len(results) == 1 else results
+
     @property
     def dual_coef_(self) -> np.ndarray:
-        """The dual point of the certificate: a number for each sample, a row for each target or class."""
-        check_is_fitted(self)
-        rows = [result.y for result in self._results]
-        if rows[0] is None:
-            raise AttributeError(
-                "With sparse_coef=True dual points, which have the length of the samples, are not kept."
-            )
+        """The dual point of the certificate: a number for each sample, a row for each target or class. With
+        ``keep_dual=True``."""
+        rows: list[Any] = [result.y for result in self._kept_results()]
         return rows_of(rows[0])[0] if len(rows) == 1 and rows[0].ndim == 1 else np.concatenate([*map(rows_of, rows)])
 
     @property
     def support_(self) -> np.ndarray:
-        """The samples whose dual coefficient is not zero: only they determine the solution."""
+        """The samples whose dual coefficient is not zero: only they determine the solution. With
+        ``keep_dual=True``."""
         return np.unique(np.atleast_2d(self.dual_coef_).nonzero()[1])
 
     @property
-    def sparse_coef_(self) -> sp.csr_array:
-        """``coef_``, without its zeros."""
+    def sparse_coef_(self) -> Any:
+        """``coef_``, without its zeros: a sparse matrix, or a sparse array if scikit-learn is set to make those."""
         check_is_fitted(self)
-        return sp.csr_array(readable(self.coef_, "coef_") if sp.issparse(self.coef_) else np.atleast_2d(self.coef_))
+        coef = readable(self.coef_, "coef_") if sp.issparse(self.coef_) else np.atleast_2d(self.coef_)
+        return as_scikit_learn_has(sp.csr_array(coef))
 
     def _margins(self, X: Given) -> np.ndarray:
         """X w + c, a column for each target if there are several."""
         check_is_fitted(self)
+        if isinstance(X, Centred):
+            raise TypeError("Give X itself, not Centred: intercept_ holds what centring changed.")
         X = readable(X, "X")
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), reset=False)
         with np.errstate(over="ignore", invalid="ignore"):  # the margins of huge rows are infinite or NaN
@@ -320,12 +397,21 @@ def warn(words: str) -> None:
     warnings.warn(words, ConvergenceWarning, stacklevel=level)
 
 
-def _light(result: Result, sparse: bool) -> Result:
-    """The result without the data and, with ``sparse``, without dense arrays of the length of features or samples."""
-    if not sparse:
-        return replace(result, problem=None)
+def _of_several(remarks: list[str]) -> list[str]:
+    """Remarks on several problems, each kind once."""
+    if not remarks:
+        return []
+    return [remarks[0] if len(remarks) == 1 else f"Of {len(remarks)} problems: {remarks[0]}"]
+
+
+def _light(result: Result, sparse: bool, dual: bool) -> Result:
+    """The result without the data: with ``sparse`` and without ``dual``, without dense arrays of the length of features
+    or samples."""
+    x = sp.csr_array(rows_of(result.x)) if sparse else result.x
+    if dual:
+        return replace(result, problem=None, x=x)
     nothing = Screened(np.zeros(0, bool), np.zeros(0, bool))
-    return replace(result, problem=None, x=sp.csr_array(rows_of(result.x)), y=None, screened=nothing)
+    return replace(result, problem=None, x=x, y=None, screened=nothing)
 
 
 def rows_of(x: AnyMatrix) -> AnyMatrix:

@@ -1,4 +1,4 @@
-"""scikit-learn's callbacks, available from version 1.9 on."""
+"""What scikit-learn has from version 1.9 on: callbacks, and a setting for the type of sparse results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,13 @@ except ImportError:  # older versions have no set_callbacks
         return method
 
 
-__all__ = ["CallbackSupportMixin", "Hooks", "with_callbacks"]
+try:
+    from sklearn.utils._sparse import _align_api_if_sparse as as_scikit_learn_has
+except ImportError:
+    from scipy.sparse import csr_matrix as as_scikit_learn_has
+
+
+__all__ = ["CallbackSupportMixin", "Hooks", "as_scikit_learn_has", "with_callbacks"]
 
 
 class Hooks:

@@ -22,6 +22,7 @@ from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 from .._names import flag, shown
 from .._typing import AnyMatrix, Given
 from ..penalties import Penalty
+from ..solve import Interrupted
 from ._base import FitData, LinearEstimator, warn
 from ._callbacks import Hooks, with_callbacks
 from ._folds import Folds, Scores, best_of, is_of_one_class
@@ -66,6 +67,13 @@ class CrossValidated(LinearEstimator):
         Returns
         -------
         self
+
+        Raises
+        ------
+        Interrupted
+            On Ctrl-C. It is a KeyboardInterrupt; while paths are computed its ``result`` has the ``settings`` of the
+            penalty, an array of shape (n_lines, n_points, 2), their ``scores``, of shape (n_folds, n_lines, n_points),
+            NaN where a path was not done, and the ``best`` setting that all folds have tried, or None.
         """
         return self._fit(X, y, sample_weight, params)
 
@@ -73,7 +81,7 @@ class CrossValidated(LinearEstimator):
         lines = self._lines(data)
         found = self._scores(data, lines, hooks)
         line, point = best_of(found.values, flag("one_standard_error", self.one_standard_error))
-        for name, value in self._chosen(lines, found.values, line, point).items():
+        for name, value in self._chosen(lines, found, line, point, data).items():
             setattr(self, name, value)
         self.scored_by_, self.mean_nonzeros_ = self._score_name(), mean_sizes(found)
 
@@ -83,7 +91,7 @@ class CrossValidated(LinearEstimator):
     def _lines(self, data: FitData) -> list[Line]:
         raise NotImplementedError
 
-    def _chosen(self, lines: list[Line], scores: np.ndarray, line: int, point: int) -> dict[str, Any]:
+    def _chosen(self, lines: list[Line], found: Scores, line: int, point: int, data: FitData) -> dict[str, Any]:
         raise NotImplementedError
 
     def _score_name(self) -> str:
@@ -96,7 +104,7 @@ class CrossValidated(LinearEstimator):
         return f"- {name}" if getattr(given, "_sign", 1) < 0 else name
 
     def _strengths(self, total: float, target: int = 0) -> Strengths:
-        first, second = (float(getattr(self, name)) for name in self._setting_names)
+        first, second = (float(np.ravel(getattr(self, name))[0]) for name in self._setting_names)
         return self._at((first, second), total)
 
     def _scores(self, data: FitData, lines: Sequence[Line], hooks: Hooks) -> Scores:
@@ -122,15 +130,27 @@ class CrossValidated(LinearEstimator):
             return float(score)
 
         def told(done: int, number: int) -> None:
-            line.show(f"{done} of {number} paths")
+            line.share(done, number, "paths")
             hooks.path(data.targets.count)
 
         with ProgressLine(type(self).__name__, getattr(self, "verbose", 0)) as line:
             folds = Folds(data, splits, self._state, self.method, self._settings(), told)
-            scores = folds.scores([partial(penalties, k) for k in range(len(lines))], judge)
+            try:
+                scores = folds.scores([partial(penalties, k) for k in range(len(lines))], len(lines[0]), judge)
+            except Interrupted as stop:
+                stop.result = self._so_far(lines, stop.result)
+                raise
         for words in scores.warned:
             warn(words)
         return scores
+
+    def _so_far(self, lines: Sequence[Line], scores: Any) -> Bunch:
+        """What an interrupted cross-validation has found."""
+        settings, found = np.array(lines), Bunch(settings=np.array(lines), scores=scores, best=None)
+        with contextlib.suppress(ValueError):  # no setting has been tried on all folds
+            line, point = best_of(scores, flag("one_standard_error", self.one_standard_error))
+            found.best = tuple(settings[line, point].tolist())
+        return found
 
     def _scorer(self, usual: str | None) -> Any:
         """``scoring`` as scikit-learn calls it."""
@@ -175,7 +195,7 @@ class CrossValidated(LinearEstimator):
     def _with(self, coef: AnyMatrix, intercepts: np.ndarray, rows: AnyMatrix, margins: np.ndarray,
               data: FitData) -> Self:  # fmt: skip
         """A copy of this estimator with given coefficients, and with known margins of the held-out rows."""
-        model = type(self)(**self.get_params(deep=False))
+        model = type(self)(**self.get_params(deep=False) | {"scoring": None})
         coef = coef if flag("sparse_coef", getattr(self, "sparse_coef", False)) else coef.toarray()
         model.__dict__.update(data.told | self._shaped(coef, intercepts, data))
         for name in ("n_features_in_", "feature_names_in_"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -19,9 +18,9 @@ from .._typing import AnyMatrix
 from .._words import OF_ESTIMATORS
 from ..path import follow
 from ..path_points import Path
-from ..penalties import ElasticNet, Penalty
+from ..penalties import Penalty
 from ..problem import Problem
-from ..solve import Settings, able, shortcoming_of_many
+from ..solve import Settings, able, raise_with, shortcoming_of_many
 from ..solve_many import run_all
 from ..status import Status
 from ._base import FitData
@@ -31,6 +30,10 @@ Line = Callable[[Penalty, float], Iterable[Penalty]]
 
 Judge = Callable[[int, AnyMatrix, AnyMatrix, np.ndarray, np.ndarray], float]
 """The score of a model, from the number of its fold, the held-out rows, coefficients, intercepts, margins."""
+
+
+SHARE_OF_FOLDS = 0.75
+"""The part of ``max_seconds`` that cross-validation may take; the rest is for the fit to all data."""
 
 
 class Walk(NamedTuple):
@@ -69,33 +72,52 @@ class Folds:
     settings: Settings
     told: Callable[[int, int], None]  # the number of finished paths, and of all paths
 
-    def scores(self, lines: Sequence[Line], judge: Judge) -> Scores:
-        """What the judge says of held-out rows."""
+    def scores(self, lines: Sequence[Line], points: int, judge: Judge) -> Scores:
+        """What the judge says of held-out rows, for lines of so many points. If it is interrupted, the scores of paths
+        that are done are the result of the ``Interrupted``."""
         problems = self.data.targets.count
         training = [_Training(self, train, len(lines) * problems) for train, _ in self.splits]
         tasks = list(product(range(len(self.splits)), range(len(lines)), range(problems)))
         method = methods.get(self.method)
-        settings = replace(self.settings, n_threads=max(1, self.settings.n_threads // len(tasks)))
+        settings = replace(
+            self.settings, n_threads=max(1, self.settings.n_threads // len(tasks)),
+            max_seconds=SHARE_OF_FOLDS * self.settings.max_seconds,
+        )  # fmt: skip
 
         def walk(task: tuple[int, int, int], cancelled: _core.Flag) -> tuple[Walk, BaseException | None]:
             fold, line, k = task
             with training[fold].problem(k) as problem:
                 if not isinstance(problem, Problem):
-                    return _of_one_class(problem, sum(1 for _ in lines[line](ElasticNet(), 1.0))), None
+                    return _of_one_class(problem, points), None
                 penalties = lines[line](problem.penalty, training[fold].total)
-                path, error = follow(problem, method, penalties, settings, time.perf_counter(), cancelled=cancelled)
-                return training[fold].whole(_walked(path)), error
+                path, error = follow(problem, method, penalties, settings, self.data.begun, cancelled=cancelled,
+                                     stop_at=np.inf)  # fmt: skip
+                walked = _walked(path, points, getattr(problem, "means", None))
+                return training[fold].whole(walked), error
 
-        walks = self._on_threads(walk, tasks, self.told)
+        walks, error = self._on_threads(walk, tasks, self.told)
         held_out = [(fold, walks[at : at + problems]) for at, (fold, _, k) in enumerate(tasks) if k == 0]
 
-        def judged(task: tuple[int, list[Walk]], cancelled: _core.Flag) -> tuple[list[float], None]:
+        def judged(task: tuple[int, list[Walk | None]], cancelled: _core.Flag) -> tuple[list[float], None]:
             fold, own = task
-            test = self.splits[fold][1]
-            models = _models(self.data.X[test], own)
-            return [judge(fold, *model) for model in models if not cancelled.raised], None
+            done = [walk for walk in own if walk is not None]
+            if len(done) < len(own):
+                return [np.nan] * points, None
+            test, found = self.splits[fold][1], []
+            for model in _models(self.data.X[test], done):
+                if cancelled.raised:
+                    break
+                found.append(np.nan if np.isnan(model[2]).any() else judge(fold, *model))
+            return found, None
 
-        table = self._on_threads(judged, held_out)
+        if isinstance(error, KeyboardInterrupt):
+            table = [judged(task, _core.Flag())[0] for task in held_out]
+            raise_with(error, np.array(table, dtype=float).reshape(len(self.splits), len(lines), points))
+        if error is not None:
+            raise error
+        table, error = self._on_threads(judged, held_out)
+        if error is not None:
+            raise error
         statuses = [status for walk in walks for status in walk.statuses]
         gaps = [gap for walk in walks for gap in walk.gaps]
         warned = shortcoming_of_many(OF_ESTIMATORS, statuses, gaps, settings.tol, "models on folds")
@@ -108,23 +130,23 @@ class Folds:
 
     def _on_threads(
         self, work: Callable[..., Any], tasks: Sequence[Any], told: Callable[[int, int], None] | None = None
-    ) -> list[Any]:
-        """Calls ``work(task, cancelled)`` for each task; Ctrl-C raises the flag ``cancelled``."""
+    ) -> tuple[list[Any], BaseException | None]:
+        """Calls ``work(task, cancelled)`` for each task; Ctrl-C raises the flag ``cancelled``. The answers, None for
+        those that were not done, and the exception that ended the work, if any."""
         cancelled, done, lock, config = _core.Flag(), [], threading.Lock(), sklearn.get_config()
 
-        def one(k: int) -> Any:
+        def one(k: int) -> tuple[Any, BaseException | None]:
             with sklearn.config_context(**config):  # the configuration is thread-local
-                answer = work(tasks[k], cancelled)
+                answer, error = work(tasks[k], cancelled)
+            if error is not None or cancelled.raised:  # it is not whole
+                return None, error
             with lock:
                 done.append(k)
                 if told is not None:
                     told(len(done), len(tasks))
-            return answer
+            return answer, None
 
-        answers, error = run_all(one, len(tasks), min(self.settings.n_threads, len(tasks)), cancelled)
-        if error is not None:
-            raise error
-        return answers
+        return run_all(one, len(tasks), min(self.settings.n_threads, len(tasks)), cancelled)
 
 
 class _Training:
@@ -203,8 +225,21 @@ def _of_one_class(known: OneClass, points: int) -> Walk:
     return Walk(rows, intercepts, [Status.CONVERGED] * points, np.zeros(points), np.zeros(points, int))
 
 
-def _walked(path: Path) -> Walk:
-    return Walk(path.rows(), path.intercepts.reshape(len(path), -1), path.statuses, path.gaps, path.epochs)
+def _walked(path: Path, points: int, means: np.ndarray | None) -> Walk:
+    """What is kept of a path; points that it lacks, because its time ran out, have intercepts of NaN. If the columns
+    were centred, intercepts are those for the columns themselves."""
+    rows, left = path.rows(), points - len(path)
+    intercepts = path.intercepts.reshape(len(path), -1)
+    if means is not None:
+        intercepts = intercepts - (rows @ means).reshape(intercepts.shape)
+    if left == 0:
+        return Walk(rows, intercepts, path.statuses, path.gaps, path.epochs)
+    missing = np.full((left, intercepts.shape[1]), np.nan)
+    return Walk(
+        sp.vstack([rows, sp.csr_array((missing.size, rows.shape[1]))], format="csr"),
+        np.concatenate([intercepts, missing]), [*path.statuses, *[Status.MAX_SECONDS] * left],
+        np.append(path.gaps, np.full(left, np.inf)), np.append(path.epochs, np.zeros(left, int)),
+    )  # fmt: skip
 
 
 def _models(rows: AnyMatrix, walks: Sequence[Walk], most: int = 2**22) -> Iterator[tuple[Any, ...]]:

@@ -125,7 +125,7 @@ class ScaleSearch(SelfCertified):
 
     description = "secant method for the scale"
 
-    def __init__(self, problem: HuberWithScale, start: Result | None, scale: float, method: Method,
+    def __init__(self, problem: HuberWithScale, start: Any, scale: float, method: Method,
                  settings: Settings) -> None:  # fmt: skip
         self.problem, self.method, self.settings = problem, method, settings
         self.tol = 0.1 * settings.tol  # of the problem at one scale
@@ -135,7 +135,7 @@ class ScaleSearch(SelfCertified):
         self.smallest_gap, self.stalled = np.inf, 0
         self.leads = self._solve(scale, start)
 
-    def _solve(self, scale: float, start: Result | None) -> float:
+    def _solve(self, scale: float, start: Any) -> float:
         """Solve at a scale. Returns the best scale for its residuals."""
         problem = self.problem.at(scale)
         settings = replace(self.settings, tol=self.tol, max_epochs=1000)

@@ -59,7 +59,13 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
     def _shaped(self, coef: AnyMatrix, intercepts: np.ndarray, data: FitData) -> dict[str, Any]:
         coef, intercepts = coef.astype(data.X.dtype), intercepts.astype(data.X.dtype)
         one = data.targets.count == 1
-        return {"coef_": coef[0] if one else coef, "intercept_": intercepts[0] if data.y.ndim == 1 else intercepts}
+        return {"coef_": coef[0] if one else coef, "intercept_": self._intercept(intercepts, data.y.ndim == 1)}
+
+    def _intercept(self, intercepts: np.ndarray, one: bool) -> Any:
+        """``intercept_``, in the form that scikit-learn's class has: without an intercept 0.0, whatever the targets."""
+        if not self.fit_intercept and not intercepts.any():
+            return 0.0
+        return intercepts[0] if one else intercepts
 
     def predict(self, X: Given) -> np.ndarray:
         """X w + c."""

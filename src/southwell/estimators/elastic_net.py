@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
 
 from .. import losses
-from .._names import positive
+from .._names import flag, positive
 from .._typing import Given
 from ..methods import Method
-from ._parameters import one_of, share
+from ._callbacks import with_callbacks
+from ._parameters import share
+from ._paths import enet_path
 from ._regressor import LinearRegressor
 from .conventions import Strengths, from_alpha
 
@@ -44,7 +48,12 @@ class ElasticNet(LinearRegressor):
     n_jobs : int, optional
         Threads; None: see ``southwell.set_num_threads``.
     verbose : int
-        1 shows a progress line in terminals and notebooks.
+        1 shows a progress line in terminals and notebooks, and elsewhere logs a line a second (logger "southwell").
+    max_seconds : float, optional
+        The time limit of a fit, cross-validation included; a fit that needs longer ends with a warning and its gap.
+    keep_dual : bool
+        Keep ``result_``, with the dual point of the certificate: a number for each sample. A warm start then begins at
+        this point too, which saves rounds for losses with kinks.
 
     Attributes
     ----------
@@ -57,9 +66,9 @@ class ElasticNet(LinearRegressor):
     dual_gap_ : float or array
         The same in the units of the objective above.
     status_ : Status
-    n_iter_ : int
+    n_iter_ : int, or a list of them
     dual_coef_ : array of shape (n_samples,) or (n_targets, n_samples)
-        The dual point of the certificate.
+        The dual point of the certificate. With ``keep_dual=True``, as the next two.
     support_ : array
         Samples whose dual coefficient is not zero.
     result_ : Result, or a list of them
@@ -74,12 +83,36 @@ class ElasticNet(LinearRegressor):
     (0.491, True)
     """
 
+    path = staticmethod(enet_path)
+    _penalise = "alpha=1e-6"
+
+    @with_callbacks
+    def fit(self, X: Given, y: Given, sample_weight: Given = None, check_input: bool = True) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array of shape (n_samples,), optional
+            A weight of 2 equals the row twice.
+        check_input : bool
+            Ignored, because data are always checked; for compatibility with scikit-learn.
+
+        Returns
+        -------
+        self
+        """
+        flag("check_input", check_input)
+        return self._fit(X, y, sample_weight)
+
     def __init__(self, alpha: float = 1.0, *, l1_ratio: float = 0.5, fit_intercept: bool = True,
                  precompute: Given = False, max_iter: int = 10_000, copy_X: bool = True, tol: float = 1e-6,
                  warm_start: bool = False, positive: bool = False,
                  random_state: int | np.random.RandomState | None = None, selection: str = "cyclic",
                  method: str | Method = "auto", n_jobs: int | None = None,
-                 verbose: bool | int = 0) -> None:  # fmt: skip
+                 verbose: bool | int = 0,
+                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
         self.alpha = alpha
         self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
@@ -94,12 +127,16 @@ class ElasticNet(LinearRegressor):
         self.method = method
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.max_seconds = max_seconds
+        self.keep_dual = keep_dual
 
     def _loss(self) -> losses.Loss:
         return losses.Squared()
 
+    def _rounds(self, epochs: list[int]) -> Any:
+        return epochs if len(epochs) > 1 else epochs[0]
+
     def _strengths(self, total: float, target: int = 0) -> Strengths:
-        one_of("selection", self.selection, ("cyclic", "random"))
         return from_alpha(positive("alpha", self.alpha, zero=True), share("l1_ratio", self.l1_ratio))
 
 
@@ -122,9 +159,11 @@ class Lasso(ElasticNet):
                  copy_X: bool = True, max_iter: int = 10_000, tol: float = 1e-6, warm_start: bool = False,
                  positive: bool = False, random_state: int | np.random.RandomState | None = None,
                  selection: str = "cyclic", method: str | Method = "auto", n_jobs: int | None = None,
-                 verbose: bool | int = 0) -> None:  # fmt: skip
+                 verbose: bool | int = 0,
+                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
         super().__init__(
             alpha, l1_ratio=1.0, fit_intercept=fit_intercept, precompute=precompute, max_iter=max_iter, copy_X=copy_X,
             tol=tol, warm_start=warm_start, positive=positive, random_state=random_state, selection=selection,
             method=method, n_jobs=n_jobs, verbose=verbose,
+            max_seconds=max_seconds, keep_dual=keep_dual,
         )  # fmt: skip

@@ -11,6 +11,7 @@ from .. import losses
 from .._typing import Given
 from ..methods import Method
 from ._alphas import ChoosesAlpha
+from ._paths import enet_path, lasso_path
 from ._regressor import LinearRegressor
 from .conventions import Strengths, from_alpha
 
@@ -34,7 +35,8 @@ class ElasticNetCV(ChoosesAlpha, LinearRegressor):
         Any scikit-learn scorer; None is the mean squared error.
     one_standard_error : bool
         Choose the strongest penalty whose error is within one standard error of the least.
-    fit_intercept, precompute, max_iter, tol, copy_X, verbose, n_jobs, positive, random_state, selection, method
+    fit_intercept, precompute, max_iter, tol, copy_X, verbose, n_jobs, positive, random_state, selection, method, \
+max_seconds, keep_dual
         As for ``ElasticNet``.
 
     Attributes
@@ -46,7 +48,7 @@ class ElasticNetCV(ChoosesAlpha, LinearRegressor):
         The values tried.
     mse_path_ : array of shape (n_alphas, n_folds) or (n_l1_ratio, n_alphas, n_folds)
         The error on each fold; with ``scoring``, minus the score.
-    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_
         As for ``ElasticNet``.
 
     Examples
@@ -61,13 +63,16 @@ class ElasticNetCV(ChoosesAlpha, LinearRegressor):
 
     _multi_output = False
 
+    path = staticmethod(enet_path)
+
     def __init__(self, *, l1_ratio: float | Sequence[float] = 0.5, eps: float = 1e-3, alphas: int | ArrayLike = 100,
                  fit_intercept: bool = True, precompute: Given = "auto", max_iter: int = 10_000, tol: float = 1e-6,
                  cv: Given = None, copy_X: bool = True, verbose: bool | int = 0, n_jobs: int | None = None,
                  positive: bool = False, random_state: int | np.random.RandomState | None = None,
                  selection: str = "cyclic", method: str | Method = "auto",
                  scoring: str | Callable[..., float] | None = None,
-                 one_standard_error: bool = False) -> None:  # fmt: skip
+                 one_standard_error: bool = False,
+                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
         self.l1_ratio = l1_ratio
         self.eps = eps
         self.alphas = alphas
@@ -85,6 +90,8 @@ class ElasticNetCV(ChoosesAlpha, LinearRegressor):
         self.method = method
         self.scoring = scoring
         self.one_standard_error = one_standard_error
+        self.max_seconds = max_seconds
+        self.keep_dual = keep_dual
 
     def _loss(self) -> losses.Loss:
         return losses.Squared()
@@ -106,15 +113,19 @@ class LassoCV(ElasticNetCV):
     (True, (100,))
     """
 
+    path = staticmethod(lasso_path)
+
     def __init__(self, *, eps: float = 1e-3, alphas: int | ArrayLike = 100, fit_intercept: bool = True,
                  precompute: Given = "auto", max_iter: int = 10_000, tol: float = 1e-6, copy_X: bool = True,
                  cv: Given = None, verbose: bool | int = 0, n_jobs: int | None = None, positive: bool = False,
                  random_state: int | np.random.RandomState | None = None, selection: str = "cyclic",
                  method: str | Method = "auto", scoring: str | Callable[..., float] | None = None,
-                 one_standard_error: bool = False) -> None:  # fmt: skip
+                 one_standard_error: bool = False,
+                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
         super().__init__(
             l1_ratio=1.0, eps=eps, alphas=alphas, fit_intercept=fit_intercept, precompute=precompute,
             max_iter=max_iter, tol=tol, copy_X=copy_X, cv=cv, verbose=verbose, n_jobs=n_jobs, positive=positive,
             random_state=random_state, selection=selection, method=method, scoring=scoring,
             one_standard_error=one_standard_error,
+            max_seconds=max_seconds, keep_dual=keep_dual,
         )  # fmt: skip

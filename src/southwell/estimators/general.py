@@ -47,12 +47,12 @@ class SparseLinearRegressor(InOwnUnits, LinearRegressor):
         squared, huber, quantile, epsilon_insensitive, squared_epsilon_insensitive, poisson, or one of
         ``southwell.losses`` with its parameter.
     l1, l2 : float
-    fit_intercept, positive, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
+    fit_intercept, positive, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose
         As for ``ElasticNet``.
 
     Attributes
     ----------
-    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_
         As for ``ElasticNet``.
 
     Examples
@@ -70,7 +70,8 @@ class SparseLinearRegressor(InOwnUnits, LinearRegressor):
     def __init__(self, loss: str | Loss = "squared", *, l1: float = 0.01, l2: float = 0.0, fit_intercept: bool = True,
                  positive: bool = False, max_iter: int = 10_000, tol: float = 1e-6, warm_start: bool = False,
                  random_state: int | np.random.RandomState | None = None, method: str | Method = "auto",
-                 n_jobs: int | None = None, verbose: bool | int = 0) -> None:  # fmt: skip
+                 n_jobs: int | None = None, verbose: bool | int = 0,
+                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
         self.loss = loss
         self.l1 = l1
         self.l2 = l2
@@ -83,6 +84,8 @@ class SparseLinearRegressor(InOwnUnits, LinearRegressor):
         self.method = method
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.max_seconds = max_seconds
+        self.keep_dual = keep_dual
 
 
 class SparseLinearClassifier(ProbabilitiesIfLogistic, InOwnUnits, LinearClassifier):
@@ -100,13 +103,13 @@ class SparseLinearClassifier(ProbabilitiesIfLogistic, InOwnUnits, LinearClassifi
     class_weight : dict, "balanced" or None
         Not possible with several labels at once.
     sparse_coef : bool
-        Store ``coef_`` as a sparse matrix, and keep no dual points: for thousands of classes.
-    fit_intercept, positive, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
+        Store ``coef_`` as a sparse matrix: for thousands of classes.
+    fit_intercept, positive, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose
         As for ``ElasticNet``.
 
     Attributes
     ----------
-    classes_, coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+    classes_, coef_, intercept_, gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_
         As for ``LogisticRegression``.
 
     Examples
@@ -126,7 +129,8 @@ class SparseLinearClassifier(ProbabilitiesIfLogistic, InOwnUnits, LinearClassifi
                  positive: bool = False, class_weight: dict[Any, float] | str | None = None, max_iter: int = 10_000,
                  tol: float = 1e-6, warm_start: bool = False, random_state: int | np.random.RandomState | None = None,
                  method: str | Method = "auto", n_jobs: int | None = None, verbose: bool | int = 0,
-                 sparse_coef: bool = False) -> None:  # fmt: skip
+                 sparse_coef: bool = False,
+                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
         self.loss = loss
         self.l1 = l1
         self.l2 = l2
@@ -141,3 +145,5 @@ class SparseLinearClassifier(ProbabilitiesIfLogistic, InOwnUnits, LinearClassifi
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.sparse_coef = sparse_coef
+        self.max_seconds = max_seconds
+        self.keep_dual = keep_dual

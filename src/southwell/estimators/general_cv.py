@@ -18,6 +18,7 @@ from ..methods import Method
 from ._base import FitData
 from ._classifier import LinearClassifier
 from ._cross_validated import CrossValidated, Line
+from ._folds import Scores
 from ._parameters import decreasing, falling
 from ._probabilities import ProbabilitiesIfLogistic
 from .conventions import Strengths
@@ -47,7 +48,8 @@ class SparseLinearClassifierCV(CrossValidated, ProbabilitiesIfLogistic, InOwnUni
         Any scikit-learn scorer; None is accuracy; for several labels, the share of samples with all labels right.
     one_standard_error : bool
         Choose the strongest penalty whose score is within one standard error of the best.
-    fit_intercept, positive, class_weight, max_iter, tol, random_state, method, n_jobs, verbose, sparse_coef
+    fit_intercept, positive, class_weight, max_iter, tol, random_state, method, max_seconds, keep_dual, n_jobs, \
+verbose, sparse_coef
         As for ``SparseLinearClassifier``.
 
     Attributes
@@ -57,7 +59,7 @@ class SparseLinearClassifierCV(CrossValidated, ProbabilitiesIfLogistic, InOwnUni
     l1s_, l2s_ : array
         The values tried.
     scores_ : array of shape (n_folds, n_l2s, n_l1s)
-    classes_, coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+    classes_, coef_, intercept_, gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_
         As for ``LogisticRegression``.
 
     Examples
@@ -81,7 +83,8 @@ class SparseLinearClassifierCV(CrossValidated, ProbabilitiesIfLogistic, InOwnUni
                  scoring: str | Callable[..., float] | None = None, one_standard_error: bool = False,
                  max_iter: int = 10_000, tol: float = 1e-6, random_state: int | np.random.RandomState | None = None,
                  method: str | Method = "auto", n_jobs: int | None = None, verbose: bool | int = 0,
-                 sparse_coef: bool = False) -> None:  # fmt: skip
+                 sparse_coef: bool = False,
+                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
         self.loss = loss
         self.l1s = l1s
         self.eps = eps
@@ -99,6 +102,8 @@ class SparseLinearClassifierCV(CrossValidated, ProbabilitiesIfLogistic, InOwnUni
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.sparse_coef = sparse_coef
+        self.max_seconds = max_seconds
+        self.keep_dual = keep_dual
 
     def _at(self, setting: tuple[float, float], total: float) -> Strengths:
         return Strengths(*setting)
@@ -117,7 +122,8 @@ class SparseLinearClassifierCV(CrossValidated, ProbabilitiesIfLogistic, InOwnUni
             return [[(float(l1s[0]), float(l2)) for l2 in l2s]]
         return [[(float(l1), float(l2)) for l1 in l1s] for l2 in l2s]
 
-    def _chosen(self, lines: list[Line], scores: np.ndarray, line: int, point: int) -> dict[str, Any]:
+    def _chosen(self, lines: list[Line], found: Scores, line: int, point: int, data: FitData) -> dict[str, Any]:
+        scores = found.values
         l1, l2 = lines[line][point]
         tried = np.array(lines)
         if len(lines) == 1 and tried[0, 0, 0] == tried[0, -1, 0]:  # a single l1: the settings differ in l2

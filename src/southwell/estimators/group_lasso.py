@@ -76,14 +76,14 @@ class GroupLasso(GroupRegressor):
         square root of their sizes. None: all 1.
     positive : bool
         Allow only coefficients >= 0.
-    fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
+    fit_intercept, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose
         As for ``ElasticNet``.
 
     Attributes
     ----------
     coef_ : array of shape (n_features,) or (n_targets, n_features)
     intercept_ : float or array
-    gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+    gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_
         As for ``ElasticNet``.
 
     See Also
@@ -107,7 +107,8 @@ class GroupLasso(GroupRegressor):
                  warm_start: bool = False, positive: bool = False,
                  random_state: int | np.random.RandomState | None = None,
                  method: str | Method = "auto", n_jobs: int | None = None,
-                 verbose: bool | int = 0) -> None:  # fmt: skip
+                 verbose: bool | int = 0,
+                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
         self.groups = groups
         self.alpha = alpha
         self.l1_ratio = l1_ratio
@@ -122,6 +123,8 @@ class GroupLasso(GroupRegressor):
         self.method = method
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.max_seconds = max_seconds
+        self.keep_dual = keep_dual
 
     def _strengths(self, total: float, target: int = 0) -> Strengths:
         alpha, ratio = positive("alpha", self.alpha), share("l1_ratio", self.l1_ratio)

@@ -41,7 +41,7 @@ class GroupLassoCV(ChoosesAlpha, GroupRegressor):
         Any scikit-learn scorer; None is the mean squared error.
     one_standard_error : bool
         Choose the strongest penalty whose error is within one standard error of the least.
-    fit_intercept, positive, max_iter, tol, verbose, n_jobs, random_state, method
+    fit_intercept, positive, max_iter, tol, verbose, n_jobs, random_state, method, max_seconds, keep_dual
         As for ``GroupLasso``.
 
     Attributes
@@ -50,7 +50,7 @@ class GroupLassoCV(ChoosesAlpha, GroupRegressor):
         What was chosen.
     alphas_, l1_ratios_, mse_path_ : array
         What was tried, and the error on each fold: as for ``ElasticNetCV``.
-    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_
         As for ``GroupLasso`` with one target.
 
     Examples
@@ -74,7 +74,8 @@ class GroupLassoCV(ChoosesAlpha, GroupRegressor):
                  n_jobs: int | None = None, positive: bool = False,
                  random_state: int | np.random.RandomState | None = None,
                  method: str | Method = "auto", scoring: str | Callable[..., float] | None = None,
-                 one_standard_error: bool = False) -> None:  # fmt: skip
+                 one_standard_error: bool = False,
+                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
         self.groups = groups
         self.l1_ratio = l1_ratio
         self.l2 = l2
@@ -92,6 +93,8 @@ class GroupLassoCV(ChoosesAlpha, GroupRegressor):
         self.method = method
         self.scoring = scoring
         self.one_standard_error = one_standard_error
+        self.max_seconds = max_seconds
+        self.keep_dual = keep_dual
 
     def _at(self, setting: tuple[float, float], total: float) -> Strengths:
         return over_groups(*setting, positive("l2", self.l2, zero=True))

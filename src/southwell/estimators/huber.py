@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -34,12 +33,12 @@ class HuberRegressor(LinearRegressor):
     max_iter : int
         The largest number of updates of the scale.
     alpha : float
-    warm_start, fit_intercept, tol, random_state, method, n_jobs, verbose
+    warm_start, fit_intercept, tol, random_state, method, max_seconds, keep_dual, n_jobs, verbose
         As for ``ElasticNet``; the tolerance is relative to the objective.
 
     Attributes
     ----------
-    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_
         As for ``ElasticNet``; ``result_`` is of the last problem, in units of the scale.
     scale_ : float
     outliers_ : array of bool
@@ -61,7 +60,8 @@ class HuberRegressor(LinearRegressor):
     def __init__(self, *, epsilon: float = 1.35, max_iter: int = 100, alpha: float = 0.0001, warm_start: bool = False,
                  fit_intercept: bool = True, tol: float = 1e-6, random_state: int | np.random.RandomState | None = None,
                  method: str | Method = "auto", n_jobs: int | None = None,
-                 verbose: bool | int = 0) -> None:  # fmt: skip
+                 verbose: bool | int = 0,
+                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
         self.epsilon = epsilon
         self.max_iter = max_iter
         self.alpha = alpha
@@ -72,6 +72,8 @@ class HuberRegressor(LinearRegressor):
         self.method = method
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.max_seconds = max_seconds
+        self.keep_dual = keep_dual
 
     def _loss(self) -> losses.Loss:
         epsilon = positive("epsilon", self.epsilon)
@@ -82,13 +84,18 @@ class HuberRegressor(LinearRegressor):
         return losses.Huber(epsilon)
 
     def _fit_all(self, data: FitData) -> None:
+        if data.centre is not None and not self.fit_intercept:
+            raise TypeError("HuberRegressor without an intercept takes X itself, not Centred.")
         hooks, settings = Hooks(self, data, 1), self._settings()
         alpha, epsilon = positive("alpha", self.alpha, zero=True), positive("epsilon", self.epsilon)
-        at_one = self._state(data)
+        at_one = self._state(replace(data, centre=None))  # with an intercept centring changes nothing
         problem = HuberWithScale(data.X, data.y, data.weights, at_one, alpha, epsilon)
-        before = self._before(1, (1, data.X.shape[1]))[0]
-        scale = self.scale_ if before is not None else problem.best_scale(data.y - problem.centre)
-        begun = time.perf_counter()
+        before, scale = self._before(1, at_one)[0], problem.best_scale(data.y - problem.centre)
+        if before is not None:
+            scale = self.scale_
+        if isinstance(before, tuple):  # results are in units of the scale
+            before = before[0] / scale, before[1] / scale
+        begun = data.begun
         search = ScaleSearch(problem, before, scale, methods.get(self.method), settings)
         outer = replace(settings, max_epochs=settings.max_epochs - 1, check_every=1)  # the first solve is done
 
@@ -96,7 +103,7 @@ class HuberRegressor(LinearRegressor):
             line.show(f"scale {progress.x[-1]:.3g}, gap {progress.relative_gap:.1e}")
             return hooks.round(0, lambda: self._attributes(progress.x, progress.intercept, data))
 
-        with ProgressLine(type(self).__name__, self.verbose) as line:
+        with ProgressLine(type(self).__name__, self.verbose, settings.tol) as line:
             result, error = drive(problem, search.prepared(), outer, begun, told)
         if error is not None:
             raise error

@@ -19,6 +19,8 @@ class LogisticClassifier(Probabilities, Together):
     """What LogisticRegression and LogisticRegressionCV share: the loss, and how several classes are fitted."""
 
     multi_class: str
+    _solvers = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
+    _penalise = "C=1e6"
 
     def _loss(self) -> losses.Loss:
         return losses.Logistic()
@@ -29,6 +31,9 @@ class LogisticClassifier(Probabilities, Together):
     def _joins(self, classes: int) -> bool:
         one_of("multi_class", self.multi_class, ("multinomial", "ovr", "auto"))
         return self.multi_class != "ovr" and classes > 2
+
+    def _rounds(self, epochs: list[int]) -> Any:
+        return np.array(epochs, dtype=np.int32)
 
 
 class LogisticRegression(LogisticClassifier):
@@ -51,8 +56,8 @@ class LogisticRegression(LogisticClassifier):
         How three or more classes are treated: all together in one problem ("auto" means the same), or each against the
         rest. The former needs memory for n_samples times n_classes numbers.
     sparse_coef : bool
-        Store ``coef_`` as a sparse matrix, and keep no dual points: for thousands of classes.
-    fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
+        Store ``coef_`` as a sparse matrix: for thousands of classes.
+    fit_intercept, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose
         As for ``ElasticNet``.
     dual, intercept_scaling, solver
         Ignored; for compatibility with scikit-learn.
@@ -62,7 +67,7 @@ class LogisticRegression(LogisticClassifier):
     classes_ : array
     coef_ : array of shape (1, n_features) or (n_classes, n_features)
     intercept_ : array
-    gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+    gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_
         As for ``ElasticNet``; the gap is the largest among the classes.
 
     Examples
@@ -82,7 +87,8 @@ class LogisticRegression(LogisticClassifier):
                  random_state: int | np.random.RandomState | None = None, solver: str = "auto", max_iter: int = 10_000,
                  multi_class: str = "multinomial", verbose: bool | int = 0, warm_start: bool = False,
                  n_jobs: int | None = None, method: str | Method = "auto",
-                 sparse_coef: bool = False) -> None:  # fmt: skip
+                 sparse_coef: bool = False,
+                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
         self.penalty = penalty
         self.C = C
         self.l1_ratio = l1_ratio
@@ -100,6 +106,8 @@ class LogisticRegression(LogisticClassifier):
         self.n_jobs = n_jobs
         self.method = method
         self.sparse_coef = sparse_coef
+        self.max_seconds = max_seconds
+        self.keep_dual = keep_dual
 
     def _strengths(self, total: float, target: int = 0) -> Strengths:
         one_of("penalty", self.penalty, ("auto", "l2", "l1", "elasticnet", None))

@@ -6,17 +6,26 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import sklearn
 from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
+from sklearn.utils.fixes import parse_version
+from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
+from sklearn.utils.metadata_routing import process_routing
 
-from .._names import count, integral
+from .._data import readable
+from .._names import count, flag, integral
 from .._typing import Given
 from ..methods import Method
+from ..result import Result
 from ._base import FitData
 from ._cross_validated import CrossValidated, Line
+from ._folds import Scores
 from ._parameters import decreasing, l1_share, one_of, shares
 from .conventions import Strengths, from_C
 from .logistic import LogisticClassifier
+
+LEGACY = parse_version(sklearn.__version__) < parse_version("1.10")
 
 
 class LogisticRegressionCV(CrossValidated, LogisticClassifier):
@@ -40,21 +49,28 @@ class LogisticRegressionCV(CrossValidated, LogisticClassifier):
         Any scikit-learn scorer; None is accuracy.
     one_standard_error : bool
         Choose the smallest C whose score is within one standard error of the best.
-    refit, use_legacy_attributes : bool
-        Ignored; for compatibility with scikit-learn. The model is always fitted to all data, and attributes are those
-        of newer versions.
-    fit_intercept, class_weight, max_iter, tol, random_state, method, n_jobs, verbose, sparse_coef, multi_class, dual, \
-solver, intercept_scaling
+    refit : bool
+        Ignored; for compatibility with scikit-learn. The model is always fitted to all data.
+    use_legacy_attributes : {"auto", True, False}
+        True: the attributes below have the forms that scikit-learn has before 1.10, with a dict or an array where there
+        is one value for all classes. "auto": those of the installed version.
+    fit_intercept, class_weight, max_iter, tol, random_state, method, max_seconds, keep_dual, n_jobs, verbose, \
+sparse_coef, multi_class, dual, solver, intercept_scaling
         As for ``LogisticRegression``.
 
     Attributes
     ----------
     C_, l1_ratio_ : float
-        The chosen values.
+        The chosen values. Legacy: arrays that repeat them for each class.
     Cs_, l1_ratios_ : array
         The values tried; C from small to large.
-    scores_ : array of shape (n_folds, n_l1_ratios, n_Cs)
-    classes_, coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+    scores_, n_iter_ : array of shape (n_folds, n_l1_ratios, n_Cs)
+        Legacy: ``scores_`` is a dict that has an array of shape (n_folds, n_Cs) for each class, and ``n_iter_`` has
+        shape (1, n_folds, n_Cs); with ``l1_ratios`` a last dimension more.
+    coefs_paths_ : array of shape (n_folds, n_l1_ratios, n_Cs, n_classes, n_features + 1)
+        The coefficients on each fold, the intercept last. Legacy: a dict that has an array of shape (n_folds, n_Cs,
+        n_features + 1) for each class. Not kept with ``sparse_coef=True``.
+    classes_, coef_, intercept_, gap_, dual_gap_, status_, sparse_coef_, dual_coef_, support_, result_
         As for ``LogisticRegression``.
 
     Examples
@@ -63,12 +79,17 @@ solver, intercept_scaling
     >>> from sklearn.preprocessing import scale
     >>> from southwell import LogisticRegressionCV
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = LogisticRegressionCV(penalty="l1", one_standard_error=True).fit(scale(X), y)
+    >>> model = LogisticRegressionCV(l1_ratios=[1.0], one_standard_error=True, use_legacy_attributes=False)
+    >>> model = model.fit(scale(X), y)
     >>> model.scores_.shape, model.score(scale(X), y) > 0.95, model.gap_ <= 1e-6
     ((5, 1, 10), True, True)
     """
 
     _setting_names = ("C_", "l1_ratio_")
+    C_: Any  # numbers and arrays, or what they are with legacy attributes
+    l1_ratio_: Any
+    scores_: Any
+    coefs_paths_: Any
 
     def __init__(self, *, Cs: int | ArrayLike = 10, l1_ratios: ArrayLike | None = None, fit_intercept: bool = True,
                  cv: Given = None, dual: bool | str = False, penalty: str = "auto",
@@ -76,8 +97,9 @@ solver, intercept_scaling
                  max_iter: int = 10_000, class_weight: dict[Any, float] | str | None = None, n_jobs: int | None = None,
                  verbose: bool | int = 0, refit: bool = True, intercept_scaling: float = 1.0,
                  multi_class: str = "multinomial", random_state: int | np.random.RandomState | None = None,
-                 use_legacy_attributes: bool = False, one_standard_error: bool = False, method: str | Method = "auto",
-                 sparse_coef: bool = False) -> None:  # fmt: skip
+                 use_legacy_attributes: bool | str = "auto", one_standard_error: bool = False,
+                 method: str | Method = "auto", sparse_coef: bool = False,
+                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
         self.Cs = Cs
         self.l1_ratios = l1_ratios
         self.fit_intercept = fit_intercept
@@ -99,6 +121,8 @@ solver, intercept_scaling
         self.one_standard_error = one_standard_error
         self.method = method
         self.sparse_coef = sparse_coef
+        self.max_seconds = max_seconds
+        self.keep_dual = keep_dual
 
     def _at(self, setting: tuple[float, float], total: float) -> Strengths:
         return from_C(setting[0], total, setting[1])
@@ -106,7 +130,7 @@ solver, intercept_scaling
     def _lines(self, data: FitData) -> list[Line]:
         one_of("penalty", self.penalty, ("auto", "l2", "l1", "elasticnet"))
         one_of("refit", self.refit, (True,))
-        one_of("use_legacy_attributes", self.use_legacy_attributes, (False,))
+        self._legacy()
         if self.l1_ratios is None:
             ratios = [l1_share(self.penalty, None, "l1_ratios")]
         else:
@@ -122,15 +146,93 @@ solver, intercept_scaling
     def _check_classes(self, number: int, train: np.ndarray, data: FitData) -> None:
         """Nothing: of a class that the rows of a fold lack, the probability is zero."""
 
-    def _chosen(self, lines: list[Line], scores: np.ndarray, line: int, point: int) -> dict[str, Any]:
+    def _chosen(self, lines: list[Line], found: Scores, line: int, point: int, data: FitData) -> dict[str, Any]:
         tried, (C, ratio) = np.array(lines), lines[line][point]
-        return {
-            "C_": float(C), "l1_ratio_": float(ratio), "Cs_": tried[0, :, 0], "l1_ratios_": tried[:, 0, 1],
-            "scores_": scores,
+        chosen = {
+            "C_": float(C), "l1_ratio_": float(ratio), "Cs_": tried[0, :, 0],
+            "l1_ratios_": np.asarray([None] if self.l1_ratios is None else tried[:, 0, 1]),
+            "scores_": found.values, "cv_n_iter_": found.epochs,
         }  # fmt: skip
+        if not flag("sparse_coef", self.sparse_coef):
+            chosen["coefs_paths_"] = _tables(found, self.fit_intercept)
+        return chosen
+
+    def _keep(self, results: list[Result], data: FitData) -> None:
+        super()._keep(results, data)
+        self.n_iter_ = self.__dict__.pop("cv_n_iter_")
+        if self._legacy():
+            self._as_before()
+
+    def _legacy(self) -> bool:
+        """Whether attributes have the forms that scikit-learn had before 1.10."""
+        one_of("use_legacy_attributes", self.use_legacy_attributes, (True, False, "auto", "warn"))
+        given = self.use_legacy_attributes
+        return LEGACY if isinstance(given, str) else bool(given)
+
+    def _as_before(self) -> None:
+        classes = self.classes_ if self.classes_.size > 2 else self.classes_[1:]
+        one = self.l1_ratios is None  # then the dimension of shares is left out
+
+        def of_lines(table: np.ndarray) -> np.ndarray:
+            """(n_folds, n_l1_ratios, n_Cs, ...) -> (n_folds, n_Cs[, n_l1_ratios], ...)"""
+            return table[:, 0] if one else np.swapaxes(table, 1, 2)
+
+        self.C_, self.l1_ratio_ = np.full(classes.size, self.C_), np.full(classes.size, self.l1_ratio_)
+        self.scores_ = {name: of_lines(self.scores_) for name in classes}
+        self.n_iter_ = of_lines(self.n_iter_)[None]
+        if hasattr(self, "coefs_paths_"):
+            paths = self.coefs_paths_
+            self.coefs_paths_ = {name: of_lines(paths[:, :, :, k]) for k, name in enumerate(classes)}
+
+    def _score_table(self) -> np.ndarray:
+        """The scores of shape (n_folds, n_l1_ratios, n_Cs)."""
+        table: np.ndarray = next(iter(self.scores_.values())) if isinstance(self.scores_, dict) else self.scores_
+        if not isinstance(self.scores_, dict):
+            return table
+        return table[:, None, :] if table.ndim == 2 else np.swapaxes(table, 1, 2)
 
     def _tried(self) -> Bunch:
+        scores, ratio = self._score_table(), float(np.ravel(self.l1_ratio_)[0])
+        others = [ratio] if self.l1_ratios_[0] is None else list(self.l1_ratios_)
         return Bunch(
-            label="C", strengths=[self.Cs_] * len(self.l1_ratios_), scores=self.scores_.transpose(1, 0, 2),
-            chosen=self.C_, other="l1_ratio", others=self.l1_ratios_, other_chosen=self.l1_ratio_,
+            label="C", strengths=[self.Cs_] * len(others), scores=scores.transpose(1, 0, 2),
+            chosen=float(np.ravel(self.C_)[0]), other="l1_ratio", others=others, other_chosen=ratio,
         )  # fmt: skip
+
+    def score(self, X: Given, y: Given, sample_weight: Given = None, **score_params: Any) -> float:
+        """The score that ``scoring`` chooses by.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+        **score_params
+            For the scorer; needs scikit-learn's metadata routing to be enabled.
+
+        Returns
+        -------
+        float
+        """
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        if routing_enabled():
+            routed = process_routing(self, "score", **weights, **score_params)
+            weights = routed.scorer.score if self.scoring is not None else weights
+        elif score_params:
+            raise ValueError(f"[sample_weight] only is passed without metadata routing; got {', '.join(score_params)}.")
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(self._scorer("accuracy")(self, readable(X, "X"), readable(y, "y"), **weights))
+
+
+def _tables(found: Scores, intercept: bool) -> np.ndarray:
+    """The coefficients, and intercepts if there are, of shape (n_folds, n_l1_ratios, n_Cs, n_classes, n_dof)."""
+    folds, lines, points = found.values.shape
+    features, width = found.walks[0].rows.shape[1], found.walks[0].intercepts.shape[1]
+    problems = len(found.walks) // (folds * lines)
+    table = np.zeros((folds * lines, points, problems * width, features + intercept))
+    for at, walk in enumerate(found.walks):
+        own = table[at // problems, :, (at % problems) * width : (at % problems + 1) * width]
+        own[..., :features] = walk.rows.toarray().reshape(points, width, features)
+        if intercept:
+            own[..., -1] = walk.intercepts
+    return table.reshape(folds, lines, *table.shape[1:])

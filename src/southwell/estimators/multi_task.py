@@ -11,9 +11,11 @@ from .._names import positive
 from .._typing import AnyMatrix, Given
 from ..methods import Method
 from ..penalties import Groups
+from ..result import Result
 from ..solve_many import Targets
 from ._base import FitData
-from ._parameters import one_of, share
+from ._parameters import share
+from ._paths import enet_path
 from .conventions import Strengths, over_rows
 from .group_lasso import GroupRegressor
 
@@ -37,7 +39,12 @@ class MultiTaskRegressor(GroupRegressor):
         return replace(data, targets=Targets(lambda k: data.y, 1))
 
     def _shaped(self, coef: AnyMatrix, intercepts: np.ndarray, data: FitData) -> dict[str, Any]:
-        return {"coef_": coef.astype(data.X.dtype), "intercept_": np.asarray(intercepts).astype(data.X.dtype)}
+        intercepts = np.asarray(intercepts).astype(data.X.dtype)
+        return {"coef_": coef.astype(data.X.dtype), "intercept_": self._intercept(intercepts, False)}
+
+    def _tell(self, results: list[Result], units: list[float]) -> None:
+        super()._tell(results, units)
+        self.eps_ = results[0].tol * results[0].scale
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -61,7 +68,7 @@ class MultiTaskElasticNet(MultiTaskRegressor):
         Allow only coefficients >= 0.
     copy_X, selection
         Ignored; for compatibility with scikit-learn. X is never changed.
-    fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
+    fit_intercept, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose
         As for ``ElasticNet``.
 
     Attributes
@@ -82,11 +89,14 @@ class MultiTaskElasticNet(MultiTaskRegressor):
     ((3, 3), True)
     """
 
+    path = staticmethod(enet_path)
+
     def __init__(self, alpha: float = 1.0, *, l1_ratio: float = 0.5, fit_intercept: bool = True, copy_X: bool = True,
                  max_iter: int = 10_000, tol: float = 1e-6, warm_start: bool = False, positive: bool = False,
                  random_state: int | np.random.RandomState | None = None, selection: str = "cyclic",
                  method: str | Method = "auto", n_jobs: int | None = None,
-                 verbose: bool | int = 0) -> None:  # fmt: skip
+                 verbose: bool | int = 0,
+                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
         self.alpha = alpha
         self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
@@ -100,9 +110,10 @@ class MultiTaskElasticNet(MultiTaskRegressor):
         self.method = method
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.max_seconds = max_seconds
+        self.keep_dual = keep_dual
 
     def _strengths(self, total: float, target: int = 0) -> Strengths:
-        one_of("selection", self.selection, ("cyclic", "random"))
         return over_rows(positive("alpha", self.alpha), share("l1_ratio", self.l1_ratio))
 
 
@@ -126,9 +137,11 @@ class MultiTaskLasso(MultiTaskElasticNet):
                  tol: float = 1e-6, warm_start: bool = False, positive: bool = False,
                  random_state: int | np.random.RandomState | None = None,
                  selection: str = "cyclic", method: str | Method = "auto", n_jobs: int | None = None,
-                 verbose: bool | int = 0) -> None:  # fmt: skip
+                 verbose: bool | int = 0,
+                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
         super().__init__(
             alpha, l1_ratio=1.0, fit_intercept=fit_intercept, copy_X=copy_X, max_iter=max_iter, tol=tol,
             warm_start=warm_start, positive=positive, random_state=random_state, selection=selection, method=method,
             n_jobs=n_jobs, verbose=verbose,
+            max_seconds=max_seconds, keep_dual=keep_dual,
         )  # fmt: skip

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from .._typing import Given
 from ..methods import Method
 from ._alphas import ChoosesAlpha
+from ._paths import enet_path, lasso_path
 from .conventions import Strengths, over_rows
 from .multi_task import MultiTaskRegressor
 
@@ -33,7 +34,8 @@ class MultiTaskElasticNetCV(ChoosesAlpha, MultiTaskRegressor):
         Any scikit-learn scorer; None is the mean squared error over all targets.
     one_standard_error : bool
         Choose the strongest penalty whose error is within one standard error of the least.
-    fit_intercept, positive, max_iter, tol, copy_X, verbose, n_jobs, random_state, selection, method
+    fit_intercept, positive, max_iter, tol, copy_X, verbose, n_jobs, random_state, selection, method, \
+max_seconds, keep_dual
         As for ``MultiTaskElasticNet``.
 
     Attributes
@@ -45,7 +47,7 @@ class MultiTaskElasticNetCV(ChoosesAlpha, MultiTaskRegressor):
         What was tried.
     mse_path_ : array of shape (n_alphas, n_folds) or (n_l1_ratio, n_alphas, n_folds)
         The error on each fold; with ``scoring``, minus the score.
-    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_
         As for ``MultiTaskElasticNet``.
 
     Examples
@@ -60,12 +62,15 @@ class MultiTaskElasticNetCV(ChoosesAlpha, MultiTaskRegressor):
 
     _zero_alpha = False
 
+    path = staticmethod(enet_path)
+
     def __init__(self, *, l1_ratio: float | Sequence[float] = 0.5, eps: float = 1e-3, alphas: int | ArrayLike = 100,
                  fit_intercept: bool = True, max_iter: int = 10_000, tol: float = 1e-6, cv: Given = None,
                  copy_X: bool = True, verbose: bool | int = 0, n_jobs: int | None = None, positive: bool = False,
                  random_state: int | np.random.RandomState | None = None, selection: str = "cyclic",
                  method: str | Method = "auto", scoring: str | Callable[..., float] | None = None,
-                 one_standard_error: bool = False) -> None:  # fmt: skip
+                 one_standard_error: bool = False,
+                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
         self.l1_ratio = l1_ratio
         self.eps = eps
         self.alphas = alphas
@@ -82,6 +87,8 @@ class MultiTaskElasticNetCV(ChoosesAlpha, MultiTaskRegressor):
         self.method = method
         self.scoring = scoring
         self.one_standard_error = one_standard_error
+        self.max_seconds = max_seconds
+        self.keep_dual = keep_dual
 
     def _at(self, setting: tuple[float, float], total: float) -> Strengths:
         return over_rows(*setting)
@@ -101,14 +108,18 @@ class MultiTaskLassoCV(MultiTaskElasticNetCV):
     ((20,), (20, 3))
     """
 
+    path = staticmethod(lasso_path)
+
     def __init__(self, *, eps: float = 1e-3, alphas: int | ArrayLike = 100, fit_intercept: bool = True,
                  max_iter: int = 10_000, tol: float = 1e-6, copy_X: bool = True, cv: Given = None,
                  verbose: bool | int = 0, n_jobs: int | None = None, positive: bool = False,
                  random_state: int | np.random.RandomState | None = None, selection: str = "cyclic",
                  method: str | Method = "auto", scoring: str | Callable[..., float] | None = None,
-                 one_standard_error: bool = False) -> None:  # fmt: skip
+                 one_standard_error: bool = False,
+                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
         super().__init__(
             l1_ratio=1.0, eps=eps, alphas=alphas, fit_intercept=fit_intercept, max_iter=max_iter, tol=tol,
             copy_X=copy_X, cv=cv, verbose=verbose, n_jobs=n_jobs, positive=positive, random_state=random_state,
             selection=selection, method=method, scoring=scoring, one_standard_error=one_standard_error,
+            max_seconds=max_seconds, keep_dual=keep_dual,
         )  # fmt: skip

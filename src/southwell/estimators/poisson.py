@@ -28,14 +28,14 @@ class PoissonRegressor(LinearRegressor):
     alpha : float
     l1_ratio : float
         The share of L1, between 0 and 1.
-    fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
+    fit_intercept, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose
         As for ``ElasticNet``.
     solver : str
         Ignored; for compatibility with scikit-learn.
 
     Attributes
     ----------
-    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_
         As for ``ElasticNet``.
 
     Examples
@@ -50,10 +50,14 @@ class PoissonRegressor(LinearRegressor):
 
     _multi_output = False  # counts of different kinds rarely have the same scale
 
+    _solvers = ("lbfgs", "newton-cholesky")
+    _penalise = "alpha=1e-6"
+
     def __init__(self, *, alpha: float = 1.0, l1_ratio: float = 0.0, fit_intercept: bool = True, solver: str = "auto",
                  max_iter: int = 10_000, tol: float = 1e-6, warm_start: bool = False,
                  random_state: int | np.random.RandomState | None = None, method: str | Method = "auto",
-                 n_jobs: int | None = None, verbose: bool | int = 0) -> None:  # fmt: skip
+                 n_jobs: int | None = None, verbose: bool | int = 0,
+                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
         self.alpha = alpha
         self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
@@ -65,6 +69,8 @@ class PoissonRegressor(LinearRegressor):
         self.method = method
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.max_seconds = max_seconds
+        self.keep_dual = keep_dual
 
     def _loss(self) -> losses.Loss:
         return losses.Poisson()

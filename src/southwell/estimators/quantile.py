@@ -23,14 +23,14 @@ class QuantileRegressor(LinearRegressor):
     quantile : float
         Strictly between 0 and 1.
     alpha : float
-    fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
+    fit_intercept, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose
         As for ``ElasticNet``.
     solver, solver_options
         Ignored; for compatibility with scikit-learn.
 
     Attributes
     ----------
-    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_
         As for ``ElasticNet``.
 
     Examples
@@ -43,10 +43,14 @@ class QuantileRegressor(LinearRegressor):
     True
     """
 
+    _solvers = ("highs", "highs-ds", "highs-ipm", "interior-point", "revised simplex")
+    _penalise = "alpha=1e-6"
+
     def __init__(self, *, quantile: float = 0.5, alpha: float = 1.0, fit_intercept: bool = True, solver: str = "auto",
                  solver_options: Given = None, max_iter: int | None = None, tol: float = 1e-6, warm_start: bool = False,
                  random_state: int | np.random.RandomState | None = None, method: str | Method = "auto",
-                 n_jobs: int | None = None, verbose: bool | int = 0) -> None:  # fmt: skip
+                 n_jobs: int | None = None, verbose: bool | int = 0,
+                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
         self.quantile = quantile
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -59,6 +63,8 @@ class QuantileRegressor(LinearRegressor):
         self.method = method
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.max_seconds = max_seconds
+        self.keep_dual = keep_dual
 
     def _loss(self) -> losses.Loss:
         return losses.Quantile(positive("quantile", self.quantile, below=1.0))

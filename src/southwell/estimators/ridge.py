@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import losses
+from .. import losses, methods
 from .._dense import plain
 from .._names import positive
 from .._typing import Given
 from ..methods import Method
+from ..result import Result
 from ._base import FitData
 from ._regressor import LinearRegressor
 from .conventions import Strengths, from_ridge
@@ -25,14 +26,15 @@ class Ridge(LinearRegressor):
     Parameters
     ----------
     alpha : float, or array of shape (n_targets,)
-    fit_intercept, copy_X, max_iter, tol, positive, random_state, warm_start, method, n_jobs, verbose
+    fit_intercept, copy_X, max_iter, tol, positive, random_state, warm_start, method, n_jobs, verbose, \
+max_seconds, keep_dual
         As for ``ElasticNet``.
     solver : str
         Ignored; for compatibility with scikit-learn.
 
     Attributes
     ----------
-    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_
         As for ``ElasticNet``.
 
     Examples
@@ -44,11 +46,15 @@ class Ridge(LinearRegressor):
     0.513
     """
 
+    _solvers = ("svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs")
+    _penalise = "alpha=1e-6"
+
     def __init__(self, alpha: float | np.ndarray = 1.0, *, fit_intercept: bool = True, copy_X: bool = True,
                  max_iter: int | None = None, tol: float = 1e-6, solver: str = "auto", positive: bool = False,
                  random_state: int | np.random.RandomState | None = None, warm_start: bool = False,
                  method: str | Method = "auto", n_jobs: int | None = None,
-                 verbose: bool | int = 0) -> None:  # fmt: skip
+                 verbose: bool | int = 0,
+                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
         self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.copy_X = copy_X
@@ -61,6 +67,8 @@ class Ridge(LinearRegressor):
         self.method = method
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.max_seconds = max_seconds
+        self.keep_dual = keep_dual
 
     def _loss(self) -> losses.Loss:
         return losses.Squared()
@@ -73,6 +81,10 @@ class Ridge(LinearRegressor):
                 f"alpha must be one number, or {data.targets.count}, one for each target; got shape {alphas.shape}."
             )
         return data
+
+    def _tell(self, results: list[Result], units: list[float]) -> None:
+        super()._tell(results, units)
+        self.solver_ = type(methods.get(self.method)).__name__
 
     def _strengths(self, total: float, target: int = 0) -> Strengths:
         alphas = plain("alpha", self.alpha).ravel()

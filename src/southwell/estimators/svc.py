@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -53,15 +52,15 @@ class LinearSVC(Together):
         The latter has a loss of its own, and ``loss`` is ignored, as in scikit-learn.
     class_weight : dict, "balanced" or None
     sparse_coef : bool
-        Store ``coef_`` as a sparse matrix, and keep no dual points: for thousands of classes.
-    fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
+        Store ``coef_`` as a sparse matrix: for thousands of classes.
+    fit_intercept, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose
         As for ``ElasticNet``.
     dual, intercept_scaling
         Ignored; for compatibility with scikit-learn.
 
     Attributes
     ----------
-    classes_, coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+    classes_, coef_, intercept_, gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_
         As for ``LogisticRegression``.
 
     Examples
@@ -80,7 +79,8 @@ class LinearSVC(Together):
                  class_weight: dict[Any, float] | str | None = None, verbose: bool | int = 0,
                  random_state: int | np.random.RandomState | None = None, max_iter: int = 10_000,
                  warm_start: bool = False, n_jobs: int | None = None, method: str | Method = "auto",
-                 sparse_coef: bool = False) -> None:  # fmt: skip
+                 sparse_coef: bool = False,
+                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
         self.penalty = penalty
         self.loss = loss
         self.dual = dual
@@ -98,6 +98,8 @@ class LinearSVC(Together):
         self.n_jobs = n_jobs
         self.method = method
         self.sparse_coef = sparse_coef
+        self.max_seconds = max_seconds
+        self.keep_dual = keep_dual
 
     def _loss(self) -> losses.Loss:
         one_of("loss", self.loss, tuple(LOSSES))
@@ -118,13 +120,13 @@ class LinearSVC(Together):
         return from_C(positive("C", self.C), total, ratio, factor)
 
     def _solve_each(
-        self, problem: Callable[[int], Problem], number: int, starts: list[Any], told: CallbackOfMany | None,
-        keep: Callable[[Result], Result],
+        self, problem: Callable[[int], Problem], number: int, starts: list[Any], begun: float,
+        told: CallbackOfMany | None, keep: Callable[[Result], Result],
     ) -> tuple[list[Result], BaseException | None]:  # fmt: skip
         own = problem(0)
         if not isinstance(own, BlockProblem):
-            return super()._solve_each(problem, number, starts, told, keep)
-        method, settings, begun = methods.get(self.method), self._settings(), time.perf_counter()
+            return super()._solve_each(problem, number, starts, begun, told, keep)
+        method, settings = methods.get(self.method), self._settings()
         half = replace(settings, tol=0.5 * settings.tol)
 
         def solve(rounded: BlockProblem, start: Any) -> tuple[Result, BaseException | None]:
@@ -137,4 +139,5 @@ class LinearSVC(Together):
     def _shaped(self, coef: AnyMatrix, intercepts: np.ndarray, data: FitData) -> dict[str, Any]:
         if data.together and intercepts.size == 2:  # two classes have one row, as in scikit-learn
             coef, intercepts = coef[[1]] - coef[[0]], intercepts[[1]] - intercepts[[0]]
-        return super()._shaped(coef, intercepts, data)
+        shaped = super()._shaped(coef, intercepts, data)
+        return shaped if self.fit_intercept or intercepts.any() else shaped | {"intercept_": 0.0}  # as scikit-learn

@@ -34,14 +34,14 @@ class LinearSVR(LinearRegressor):
         Errors up to this cost nothing.
     C : float
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}
-    fit_intercept, max_iter, tol, warm_start, random_state, method, n_jobs, verbose
+    fit_intercept, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose
         As for ``ElasticNet``.
     dual, intercept_scaling
         Ignored; for compatibility with scikit-learn.
 
     Attributes
     ----------
-    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, sparse_coef_, result_
+    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_
         As for ``ElasticNet``.
 
     Examples
@@ -58,7 +58,8 @@ class LinearSVR(LinearRegressor):
                  fit_intercept: bool = True, intercept_scaling: float = 1.0, dual: bool | str = "auto",
                  verbose: bool | int = 0, random_state: int | np.random.RandomState | None = None,
                  max_iter: int | None = None, warm_start: bool = False, method: str | Method = "auto",
-                 n_jobs: int | None = None) -> None:  # fmt: skip
+                 n_jobs: int | None = None,
+                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
         self.epsilon = epsilon
         self.tol = tol
         self.C = C
@@ -72,6 +73,8 @@ class LinearSVR(LinearRegressor):
         self.warm_start = warm_start
         self.method = method
         self.n_jobs = n_jobs
+        self.max_seconds = max_seconds
+        self.keep_dual = keep_dual
 
     def _loss(self) -> losses.Loss:
         one_of("loss", self.loss, tuple(LOSSES))
@@ -79,7 +82,7 @@ class LinearSVR(LinearRegressor):
 
     def _shaped(self, coef: AnyMatrix, intercepts: np.ndarray, data: FitData) -> dict[str, Any]:
         shaped = super()._shaped(coef, intercepts, data)
-        return shaped | {"intercept_": np.atleast_1d(shaped["intercept_"])}  # as scikit-learn has it
+        return shaped | {"intercept_": self._intercept(np.atleast_1d(shaped["intercept_"]), False)}
 
     def _strengths(self, total: float, target: int = 0) -> Strengths:
         one_of("loss", self.loss, tuple(LOSSES))

@@ -23,10 +23,10 @@ from ..status import Status
 from .archive import Refused, read, write
 from .values import Reader, Writer
 
-FORMAT, VERSION = "southwell model", 1
+FORMAT, VERSION = "southwell model", 2
 KEYS = {"format", "version", "written_by", "class", "parameters", "attributes"}
 CLASSES = estimators.ALL
-HIDDEN = "_results"  # the data of result_, dual_coef_ and warm starts
+HIDDEN = "_results"  # the data of result_ and dual_coef_, kept with keep_dual
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -36,11 +36,11 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         raise TypeError(f"Only estimators of southwell can be saved; got {kind.__name__}.")
     check_is_fitted(model)
     writer = Writer()
-    found = {name: value for name, value in vars(model).items() if name.endswith("_") and name != "result_"}
+    found = {name: value for name, value in vars(model).items() if name.endswith("_") or name == HIDDEN}
     stored = {
         "format": FORMAT, "version": VERSION, "written_by": f"southwell {__version__}", "class": kind.__name__,
         "parameters": {name: writer(value, name) for name, value in model.get_params(deep=False).items()},
-        "attributes": {name: writer(value, name) for name, value in (found | {HIDDEN: model._results}).items()},
+        "attributes": {name: writer(value, name) for name, value in found.items()},
     }  # fmt: skip
     write(Path(path), stored, writer.arrays)
 
@@ -109,18 +109,19 @@ def _model(stored: dict[str, Any], arrays: list[np.ndarray]) -> Any:
             raise Refused(f"{name!r} is not an attribute of a fitted model")
         setattr(model, name, reader(value))
     _check(model)
-    model.result_ = model._results[0] if len(model._results) == 1 else model._results
+    if version == 1 and not getattr(model, "keep_dual", True):  # which that version did not ask
+        model.keep_dual = True
     return model
 
 
 def _check(model: Any) -> None:
     """Check that the parts of the model are consistent, so that it does not fail later."""
-    results: Any = getattr(model, HIDDEN, None)
+    results: Any = getattr(model, HIDDEN, [])
     coef: Any = getattr(model, "coef_", None)
     features: Any = getattr(model, "n_features_in_", None)
     intercept: Any = getattr(model, "intercept_", None)
-    if type(results) is not list or not results or not all(type(result) is Result for result in results):
-        raise Refused("its results are missing")
+    if type(results) is not list or not all(type(result) is Result for result in results):
+        raise Refused("its results are not results")
     if not (isinstance(coef, np.ndarray) or sp.issparse(coef)) or coef.ndim not in (1, 2) or coef.dtype.kind != "f":
         raise Refused("its coefficients are missing")
     for result in results:
@@ -136,8 +137,10 @@ def _check(model: Any) -> None:
         if not isinstance(result.status, Status) or type(result.method) is not str or type(result.history) is not dict:
             raise Refused("its results are not whole")
     rows = 1 if coef.ndim == 1 else coef.shape[0]
-    if type(features) is not int or coef.shape[-1] != features or rows != sum(rows_of(r.x).shape[0] for r in results):
+    if type(features) is not int or coef.shape[-1] != features:
         raise Refused("its coefficients are not as many as its features")
+    if results and rows != sum(rows_of(result.x).shape[0] for result in results) and not _of_two(model, rows):
+        raise Refused("its coefficients are not those of its results")
     if np.ndim(intercept) > 1 or np.size(intercept) not in (1, rows) or np.asarray(intercept).dtype.kind != "f":
         raise Refused("its intercepts are not as many as its problems")
     if is_classifier(model):
@@ -145,3 +148,8 @@ def _check(model: Any) -> None:
         wanted = 2 if rows == 1 and not several else rows
         if type(several) is not bool or not isinstance(classes, np.ndarray) or classes.shape != (wanted,):
             raise Refused("its classes are not as many as its problems")
+
+
+def _of_two(model: Any, rows: int) -> bool:
+    """Whether the results have a row for each of two classes, and the model their difference."""
+    return rows == 1 and bool(getattr(model, "together_", False))
