@@ -35,7 +35,11 @@ train = np.random.default_rng(0).permutation(y.size) % 5 != 0
 
 folds = StratifiedKFold(5, shuffle=True, random_state=0)
 model = sw.LogisticRegressionCV(
-    Cs=np.geomspace(0.3, 100, 8), penalty="l1", cv=folds, scoring="roc_auc", one_standard_error=True,
+    Cs=np.geomspace(0.3, 100, 8),
+    penalty="l1",
+    cv=folds,
+    scoring="roc_auc",
+    one_standard_error=True,
     use_legacy_attributes=False,
 ).fit(X[train], y[train])
 print(f"C = {model.C_:.3g}, {model.sparse_coef_.nnz} words, a gap of {model.gap_:.1e}")

@@ -30,7 +30,10 @@ from ..status import Status
 ROUNDING = "loosen tol, or scale X and y to moderate size, since rounding allows no more"
 WORDS = Words(
     "X", "y", "the objective", "fit again with warm_start=True",
-    {Status.MAX_EPOCHS: "raise max_iter", Status.DIVERGED: ROUNDING, Status.PRECISION: ROUNDING},
+    {
+        Status.MAX_EPOCHS: "raise max_iter", Status.MAX_SECONDS: "raise max_seconds or loosen tol",
+        Status.DIVERGED: ROUNDING, Status.PRECISION: ROUNDING,
+    },
 )  # fmt: skip
 
 
