@@ -30,7 +30,8 @@ def agree(model, X, **tolerance):
     np.testing.assert_array_equal(made.predict(X), model.predict(X)) if hasattr(model, "classes_") else None
     for name in ("predict_proba", "decision_function", "predict"):
         if hasattr(model, name) and not (name == "predict" and hasattr(model, "classes_")):
-            np.testing.assert_allclose(getattr(made, name)(X), getattr(model, name)(X), **{"rtol": 1e-12, "atol": 1e-14} | tolerance)
+            limits = {"rtol": 1e-12, "atol": 1e-14} | tolerance
+            np.testing.assert_allclose(getattr(made, name)(X), getattr(model, name)(X), **limits)
     assert hasattr(made, "predict_proba") == hasattr(model, "predict_proba")
     return made
 
