@@ -63,7 +63,7 @@ def test_matrices(name, study):
 def scales(usual, safe, error=1e-6):
     return found("dspdc-lambda", scales=[{
         "data": "d", "m": 1, "q": 2, "usual": 1.0, "safe": 3.0, "found": 2.0, "epochs, usual": usual,
-        "epochs, safe": safe, "error, usual": error, "error, safe": 1e-4,
+        "epochs, safe": safe, "error, usual": error, "error, safe": 1e-4, "epochs": 40,
     }])  # fmt: skip
 
 

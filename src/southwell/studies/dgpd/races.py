@@ -38,7 +38,7 @@ def figure_1(bench: Bench) -> Findings:
     """l1 = 0.1, l2 = 0.01, on all sets, in a full run at the paper's size."""
     size: Size = bench.pick(PAPER, QUICK)
     notes = (*NOTES, f"random Fourier features of aloi: {size.features[1]}; the paper has 10,000, which take 7 GB.")
-    return _races(bench, size, SETTINGS[:1], bench.pick(30.0, 1.0), notes)
+    return _races(bench, size, SETTINGS[:1], bench.pick(20.0, 1.0), notes)
 
 
 def appendix(bench: Bench) -> Findings:

@@ -102,17 +102,20 @@ def usual_scale(found: Found) -> Verdict:
         converges = np.isfinite(usual) or row["error, usual"] <= row["error, safe"]
         good.append(bool(converges and (usual <= 1.1 * safe or not np.isfinite(safe))))
         below += row["usual"] < row["found"]
-        cases.append(f"{row['data']}, m = {row['m']}, q = {row['q']}: {_after(usual)}, with the bound {_after(safe)}")
+        cases.append(f"{row['data']}, m = {row['m']}, q = {row['q']}: {_after(usual, row, 'usual')}, with the bound "
+                     f"{_after(safe, row, 'safe')}")  # fmt: skip
     return decided(
         good,
         f"With Lambda = m q R^2 / p DSPDC reaches an error of 1e-6 in at most 1.1 times the epochs that it needs with "
-        f"a proven bound, or comes as far where neither does, in {count(good)} cases; in {below} of them this Lambda "
-        "is below the squared norm of a block, so that no theorem covers it.", cases,
+        f"a proven bound, or comes as far in as many epochs where neither arrives, in {count(good)} cases; in {below} "
+        "of them this Lambda is below the squared norm of a block, so that no theorem covers it.", cases,
     )  # fmt: skip
 
 
-def _after(epochs: float) -> str:
-    return f"after {epochs:.3g} epochs" if np.isfinite(epochs) else "never"
+def _after(epochs: float, row: Mapping[str, Any], kind: str) -> str:
+    if np.isfinite(epochs):
+        return f"after {epochs:.3g} epochs"
+    return f"an error of {row[f'error, {kind}']:.2g} after {row['epochs']:.3g}"
 
 
 def cost(found: Found) -> Verdict:

@@ -163,7 +163,7 @@ def figure_4(bench: Bench) -> Findings:
         shapes.append({"set": name, "triplets": risk.n_samples, "tasks": risk.n_blocks - 1, "d": risk.size})
         first = not shapes[1:]
         optimum, certified[name] = reference(risk, "fista", bench.pick(10.0 if first else 40.0, 2.0))
-        limit = bench.pick(5.0 if first else 8.0, 1.2)
+        limit = bench.pick(15.0 if first else 30.0, 1.2)
         for number, (part, rows) in enumerate(PARTS):
             if number == 0 and (bench.quick or name == "mnist"):
                 continue
