@@ -1,13 +1,18 @@
-"""What the figures of a run depend on: the machine, and the versions of what computed them."""
+"""What the figures of a run depend on: the machine, its clock, and the versions of what computed them."""
 
 from __future__ import annotations
 
 import os
 import platform
+import time
 from importlib.metadata import version
 from pathlib import Path
 
 from .. import __version__
+
+FINE = time.get_clock_info("process_time").resolution < 1e-4  # not on Windows
+CLOCK = time.process_time if FINE else time.perf_counter
+"""Where it is fine enough, the time of the processor, for work on one thread: other programs hardly lengthen it."""
 
 
 def machine() -> dict[str, str | int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from typing import Any
 
@@ -14,6 +13,7 @@ from ...problem import Problem
 from ...solve import ConvergenceWarning, solve
 from ..bench import Bench
 from ..findings import Findings, Table
+from ..machine import CLOCK
 from .contest import contest, supports
 from .problems import METHODS, OURS, PAPERS_ORDER, against_the_rest, sector, strength
 
@@ -111,10 +111,10 @@ def _algorithm(problem: Problem) -> Any:
 
 def _iterations(problem: Problem, A: np.ndarray, seconds: float) -> tuple[float, int]:
     """Iterations to a relative gap of 1e-3, infinite if they take longer; and the most x_j unlike xbar_j."""
-    algorithm, done, widest, begun = _algorithm(problem), 0, 0, time.perf_counter()
+    algorithm, done, widest, begun = _algorithm(problem), 0, 0, CLOCK()
     l1, l2, _, _ = problem.penalty.by_coefficient(problem.n_features, False)
     unit = problem.certify(np.zeros(problem.n_features)).primal
-    while time.perf_counter() - begun < seconds:
+    while CLOCK() - begun < seconds:
         algorithm.lead(more := max(1, done // 20))
         done += more
         x, y = algorithm.point()
@@ -131,9 +131,9 @@ def _pace(problem: Problem) -> tuple[float, float]:
     algorithm, paces = _algorithm(problem), []
     algorithm.lead(100)
     for _ in range(3):
-        begun = time.perf_counter()
+        begun = CLOCK()
         algorithm.lead(500)
-        paces.append(1e6 * (time.perf_counter() - begun) / 500)
+        paces.append(1e6 * (CLOCK() - begun) / 500)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         history = solve(problem, method=ALGORITHM_1, tol=0.0, max_epochs=3, check_every=1).history

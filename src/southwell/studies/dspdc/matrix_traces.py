@@ -1,8 +1,7 @@
-"""Traces of methods over matrices, on a clock that stops while the objective is computed, and the tuning of steps."""
+"""Traces of methods over matrices, in seconds of the processor without those of the objective; the tuning of steps."""
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from ...metric._methods import Choice, made
 from ...metric._risk import MatrixRisk
 from ...metric._workers import Workers
 from ..findings import Trace
+from ..machine import CLOCK
 
 if TYPE_CHECKING:
     from ..bench import Bench
@@ -34,24 +34,24 @@ def matrix_trace(bench: Bench, risk: MatrixRisk, choice: Choice, label: str, rol
                  seconds: float, most: float = np.inf, threads: int = 1) -> Trace:  # fmt: skip
     """P after 1, 2, 3, 4, 5, 7, ... iterations, over seconds and eigendecompositions, without those that P costs; the
     error is in units of the first one. It ends after ``most`` iterations, ``seconds``, or below 1e-9."""
-    begun = time.perf_counter()
+    begun = CLOCK()
     with Workers(threads) as workers, np.errstate(all="ignore"):
         start = risk.start(None, workers)
         assert start.y is not None
         x = start.x.reshape(risk.n_blocks, risk.size, risk.size)
         algorithm = made(risk, choice, workers, x, start.y, bench.seed)
-        setup = time.perf_counter() - begun
+        setup = CLOCK() - begun
         spent, moves, more = 0.0, 0, 1
         unit = max(objective(algorithm, risk) - optimum, np.finfo(float).tiny)
         rows = [(0, 0.0, 0, 1.0)]
         while spent < seconds and moves < most:
-            begun = time.perf_counter()
+            begun = CLOCK()
             try:
                 for _ in range(more):
                     algorithm.step()
             except BEYOND_NUMBERS:
                 break
-            spent, moves = spent + time.perf_counter() - begun, moves + more
+            spent, moves = spent + CLOCK() - begun, moves + more
             latest = (objective(algorithm, risk) - optimum) / unit
             rows.append((moves, spent, algorithm.eigendecompositions, latest))
             if not np.isfinite(latest) or latest < 1e-9:
