@@ -14,7 +14,8 @@ namespace southwell {
 
 // How a solve ended; Python's Status has a sentence for each.
 #define SOUTHWELL_STATUSES(one)                                                                              \
-  one(converged) one(max_epochs) one(max_seconds) one(stopped) one(interrupted) one(diverged) one(precision)
+  one(converged) one(max_epochs) one(max_seconds) one(stopped) one(interrupted) one(diverged) one(precision) \
+      one(not_begun)
 SOUTHWELL_ENUMERATION(Status, SOUTHWELL_STATUSES)
 
 struct Stop {

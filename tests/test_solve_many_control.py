@@ -1,5 +1,6 @@
 """Many problems at once can be stopped in every way."""
 
+import pickle
 import sys
 import threading
 import time
@@ -85,13 +86,86 @@ def test_max_seconds_is_for_all(monkeypatch):
             results = sw.solve_many(
                 A, Y, l2=1e-9, tol=0.0, max_epochs=10**9, max_seconds=0.3, n_threads=threads, method=CD
             )
-        assert len(left) == 6 and max(left) <= 0.3 and min(left) < max(left)
+        begun = [r for r in results if r.status is not sw.Status.NOT_BEGUN]
+        assert threads <= len(left) == len(begun) and max(left) <= 0.3
         if threads == 1:
-            for own, following, r in zip(left[:-1], left[1:], results, strict=False):
+            for own, following, r in zip(left[:-1], left[1:], begun, strict=False):
                 assert following <= max(own - r.seconds, 0.0) + 1e-6
-        assert {r.status.name for r in results} == {"MAX_SECONDS"}
-        for r in results:
+        assert {r.status.name for r in begun} == {"MAX_SECONDS"}
+        for r in begun:
             honest(r)
+
+
+def test_problems_whose_turn_does_not_come_are_not_begun(monkeypatch):
+    """They get zeros that take no memory, an infinite gap and a status; their targets are made when asked for."""
+    module = sys.modules["southwell.solve_many"]
+    run, clock = module.run, [0.0]
+
+    def slow(*given):
+        answer = run(*given)
+        clock[0] += 10.0  # of the limit of 15 seconds
+        return answer
+
+    monkeypatch.setattr(module, "run", slow)
+    monkeypatch.setattr(module.time, "perf_counter", lambda start=time.perf_counter: start() + clock[0])
+    A, labels = made()
+    with pytest.warns(sw.ConvergenceWarning, match="2 of 4 problems.*turn"):
+        results = sw.solve_many(A, labels, loss="logistic", l2=0.01, tol=1e-6, max_seconds=15.0, n_threads=1)
+    assert [r.status.name for r in results] == ["CONVERGED", "CONVERGED", "NOT_BEGUN", "NOT_BEGUN"]
+    assert not results.converged and not results[3].status
+    for r in results.results[2:]:
+        assert not r.x.any() and r.x.strides == (0,)
+        assert r.gap == r.relative_gap == np.inf and (r.primal, r.dual) == (np.inf, -np.inf)
+    assert results.x.shape == (4, A.shape[1]) and results.gaps[2] == np.inf
+    assert results.predict(A).shape == labels.shape
+    assert "2 of 4 converged" in repr(results)
+
+
+def test_results_keep_no_targets():
+    """They are made again when a result is proved or pickled, so memory grows by x and y alone."""
+    A, labels = made()
+    results = sw.solve_many(A, labels, loss="logistic", l2=0.01)
+    for k, r in enumerate(results):
+        assert "targets" not in vars(r.problem)
+        assert np.array_equal(r.problem.targets, np.where(labels == k, 1.0, -1.0))
+        assert r.prove().gap <= 1e-5
+        again = pickle.loads(pickle.dumps(r))
+        assert np.array_equal(again.problem.targets, r.problem.targets)
+        other = r.problem.with_targets(-r.problem.targets)
+        assert np.array_equal(other.at_hand().targets, -r.problem.targets)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        r.problem.nothing  # noqa: B018
+
+
+def test_only_doubtful_problems_are_made_ahead(monkeypatch):
+    made_targets = []
+    checked = sw.Problem._checked_targets
+
+    def noted(self, b):
+        made_targets.append(np.array(b))
+        return checked(self, b)
+
+    monkeypatch.setattr(sw.Problem, "_checked_targets", noted)
+    A, labels = made()
+    begun = []
+
+    def callback(k, progress):
+        if k not in begun:
+            begun.append(k)
+            assert len(made_targets) <= 2 + len(begun)  # the first twice: for the data, and for layouts
+
+    sw.solve_many(A, labels, loss="logistic", l2=0.01, n_threads=1, callback=callback)
+    assert begun == list(range(CLASSES))
+
+
+@pytest.mark.parametrize("column", [np.full(N, 2.0), np.r_[np.nan, np.ones(N - 1)], np.r_[0.5, np.ones(N - 1)]])
+def test_bad_targets_of_a_late_problem_are_refused_before_any_work(column):
+    A, _ = made()
+    good = np.where(np.arange(N) % 2, 1.0, -1.0)
+    with pytest.raises(ValueError, match="Problem 2: "):
+        sw.solve_many(
+            A, np.column_stack([good, -good, column]), loss="logistic", l2=0.1, callback=lambda *_: pytest.fail("work")
+        )
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -154,3 +228,12 @@ def test_many_more_problems_than_threads():
     results = sw.solve_many(A, labels, loss="squared_hinge", l2=0.1, n_threads=3)
     assert len(results) == 30 and results.converged
     same(results[17], sw.solve(A, np.where(labels == 17, 1.0, -1.0), loss="squared_hinge", l2=0.1))
+
+
+def test_classes_of_an_estimator_whose_turn_does_not_come_have_zeros():
+    A, labels = made()
+    model = sw.LinearSVC(C=1.0, tol=1e-15, max_iter=10**6, max_seconds=1e-6)
+    with pytest.warns(sw.ConvergenceWarning, match="turn"):
+        model.fit(A, labels)
+    assert model.coef_.shape == (CLASSES, A.shape[1]) and not model.coef_[1:].any()
+    assert model.predict(A).shape == labels.shape

@@ -29,6 +29,7 @@ def for_linear_models(data: str, targets: str, epochs: str, again: str) -> Words
     advice = {
         Status.MAX_EPOCHS: f"raise {epochs}, loosen tol, or {scaled}",
         Status.MAX_SECONDS: "raise max_seconds or loosen tol",
+        Status.NOT_BEGUN: "raise max_seconds or loosen tol",
         Status.DIVERGED: "make steps given by hand smaller, or leave them to the method; check the scale of "
         f"{data} and {targets}",
         Status.PRECISION: f"loosen tol, or {scaled}",

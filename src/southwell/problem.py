@@ -279,7 +279,26 @@ class Problem:
     def with_targets(self, b: Given) -> Self:
         """The same data, loss and penalty with other targets. Layouts are shared and the data are not checked again."""
         targets, classes = self._checked_targets(b)
-        return self._alike(targets=targets, classes=classes)
+        return self._alike(targets=targets, classes=classes, _make_targets=None)
+
+    def with_later_targets(self, make: Callable[[], Given]) -> Self:
+        """The same with targets that are made and checked whenever they are asked for, and take no memory."""
+        other = self._alike(_make_targets=make)
+        for name in ("targets", "classes"):
+            other.__dict__.pop(name, None)
+        return other
+
+    def at_hand(self) -> Self:
+        """The same with its targets in memory."""
+        make = self.__dict__.get("_make_targets")
+        return self if make is None else self.with_targets(make())
+
+    def __getattr__(self, name: str) -> Any:  # only for what is not there
+        make = self.__dict__.get("_make_targets")
+        if make is None or name not in ("targets", "classes"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        targets, classes = self._checked_targets(make())
+        return targets if name == "targets" else classes
 
     def _alike(self, **changes: Any) -> Self:
         """A copy of this problem with changes; layouts and kept values are shared."""
@@ -385,7 +404,8 @@ class Problem:
         return x, float(inner[-1] - (0.0 if self._offset is None else self._offset @ x))
 
     def __getstate__(self) -> dict[str, Any]:  # compiled parts are not pickled; they are made again
-        return {k: v for k, v in self.__dict__.items() if k != "core_penalty"} | {"_kept": {}}
+        state = {k: v for k, v in self.__dict__.items() if k not in ("core_penalty", "_make_targets")}
+        return state | {"targets": self.targets, "classes": self.classes, "_kept": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, core_penalty=state["penalty"].core(state["n_features"]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,7 +22,7 @@ from .losses import Loss
 from .methods import Method
 from .penalties import ElasticNet
 from .problem import Problem
-from .result import Progress, Result
+from .result import Progress, Result, Screened, history_arrays
 from .solve import (
     CALLER,
     Callback,
@@ -35,6 +35,7 @@ from .solve import (
     run,
     shortcoming_of_many,
 )
+from .status import Status
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +45,8 @@ class Results:
     Attributes
     ----------
     results : list of Result
-        One for each class or target. After an interruption, None for those that had not begun.
+        One for each class or target. Those that had not begun when ``max_seconds`` were over have zero coefficients,
+        an infinite gap and the status ``NOT_BEGUN``; after an interruption they are None.
     classes : array or None
         The labels, in the order of ``results``, if ``Y`` held labels.
     seconds : float
@@ -149,8 +151,8 @@ def solve_many(
 ) -> Results:
     """Solve many problems that differ only in their targets, such as one class against the rest, on several threads.
 
-    The data are checked once and shared by all; a problem adds vectors of length n and d. The results do not depend on
-    the number of threads.
+    The data are checked once and shared by all. A problem is made when its turn comes, and leaves its result: vectors
+    of length n and d. The results do not depend on the number of threads.
 
     Parameters
     ----------
@@ -160,7 +162,8 @@ def solve_many(
         in each column, such as 0 and 1 (multi-label). For other losses: a matrix with a column of targets for each
         problem.
     max_seconds : float, optional
-        The time limit for all problems together.
+        The time limit for all problems together. Each that has begun gets its certificate within it; the first always
+        begins.
     callback : callable, optional
         Called with the number of a problem and its ``Progress``; a true value stops that problem. It may be called from
         several threads, one at a time.
@@ -203,8 +206,9 @@ def solve_many(
         raise ValueError(f"warm_start must hold a start for each of {targets.count} problems; got {len(starts)}.")
 
     results, error = solve_each(
-        lambda k: first.with_targets(targets(k)), targets.count, chosen, starts, settings, begun, callback
-    )
+        lambda k: first.with_later_targets(lambda: targets(k)), targets.count, chosen, starts, settings, begun,
+        callback, doubtful=targets.doubtful(first.weights),
+    )  # fmt: skip
     answer = Results(results, classes, time.perf_counter() - begun)
     if error is not None:
         raise_with(error, answer)
@@ -216,14 +220,17 @@ def solve_many(
 def solve_each(
     problem: Callable[[int], Problem], number: int, method: Method, starts: Sequence[Any], settings: Settings,
     begun: float, callback: CallbackOfMany | None = None, keep: Callable[[Result], Result] = lambda result: result,
+    doubtful: Iterable[int] | None = None,
 ) -> tuple[list[Result], BaseException | None]:  # fmt: skip
     """Solve problems that share their data; ``keep`` converts each result to what is kept. Also returns the exception
-    that ended the work, if any; then results that had not begun are None."""
-    for k in range(number):  # check all problems before the first solve; they are made again later
+    that ended the work, if any; then results that had not begun are None. Before the first solve the ``doubtful``
+    problems (default: all) are made, so that none is refused after others have been solved."""
+    for k in range(number) if doubtful is None else doubtful:
         try:
-            first = problem(k)
+            problem(k).at_hand()
         except ValueError as refusal:
             raise ValueError(f"Problem {k}: {refusal}" if number > 1 else str(refusal)) from None
+    first = problem(0).at_hand()
     able(method, first)
     cancelled, one_at_a_time = _core.Flag(), threading.Lock()
     threads = min(settings.n_threads, number)
@@ -241,11 +248,13 @@ def solve_each(
 
     def one(k: int) -> tuple[Result, BaseException | None]:
         own_begun = time.perf_counter()
+        if k > 0 and own_begun - begun >= settings.max_seconds:
+            return keep(_not_begun(problem(k), settings.tol)), None
         own = replace(settings, max_seconds=max(settings.max_seconds - (own_begun - begun), 1e-9))
-        own_problem = problem(k)
+        own_problem = problem(k).at_hand()
         start = own_problem.start(starts[k])
         result, error = run(own_problem, method, start, own, own_begun, reporter(k), cancelled)
-        return keep(result), error
+        return keep(replace(result, problem=problem(k))), error
 
     if number == 1:
         result, error = one(0)
@@ -287,14 +296,55 @@ def run_all(one: Callable[[int], tuple[Any, BaseException | None]], number: int,
     return results, error
 
 
-class Targets:
-    """Column k of the targets, made when it is needed."""
+def _not_begun(problem: Problem, tol: float) -> Result:
+    """Zero coefficients without a certificate; their arrays take no memory."""
+    shape = problem.n_features
+    return Result(
+        x=np.broadcast_to(0.0, shape), intercept=0.0, y=None, primal=np.inf, dual=-np.inf, gap=np.inf, scale=0.0,
+        tol=tol, status=Status.NOT_BEGUN, epochs=0, seconds=0.0, method="none", setup={},
+        history=history_arrays([], 0.0), movers={},
+        screened=Screened(np.broadcast_to(False, shape), np.broadcast_to(False, problem.n_samples)), problem=problem,
+    )  # fmt: skip
 
-    def __init__(self, column: Callable[[int], np.ndarray], number: int) -> None:
+
+class Targets:
+    """Column k of the targets, made when it is needed. ``doubtful`` tells, given the sample weights, for which of them
+    a quick look at all does not show that they will do; default: for all."""
+
+    def __init__(
+        self, column: Callable[[int], np.ndarray], number: int,
+        doubtful: Callable[[np.ndarray], Iterable[int]] | None = None,
+    ) -> None:  # fmt: skip
         self.column, self.count = column, number
+        self.doubtful = (lambda _: range(number)) if doubtful is None else doubtful
 
     def __call__(self, k: int) -> np.ndarray:
         return self.column(k)
+
+
+def _without_both_signs(codes: np.ndarray, number: int, weights: np.ndarray) -> Iterable[int]:
+    """Classes to which no sample that counts belongs, or every one."""
+    if weights.size != codes.size:
+        return range(number)
+    sizes = np.bincount(codes[weights > 0], minlength=number)
+    return np.flatnonzero((sizes == 0) | (sizes == sizes.sum())).tolist()
+
+
+def _odd_columns(table: np.ndarray, kind: str, weights: np.ndarray) -> Iterator[int]:
+    """Columns that are not two whole numbers (for signs), numbers >= 0 (for counts) or finite numbers."""
+    used = weights > 0
+    if table.dtype.kind not in "fiub" or used.size != table.shape[0]:
+        yield from range(table.shape[1])
+        return
+    step = max(1, 2**20 // table.shape[0])
+    for start in range(0, table.shape[1], step):
+        part = table[:, start : start + step]
+        if kind == "signs":
+            low, high = part[used].min(axis=0), part[used].max(axis=0)
+            fine = (low < high) & ((part == low) | (part == high)).all(axis=0) & (low % 1 == 0) & (high % 1 == 0)
+        else:
+            fine = np.isfinite(part).all(axis=0) & ((kind != "counts") | (part.min(axis=0) >= 0))
+        yield from (start + np.flatnonzero(~fine)).tolist()
 
 
 def _targets(Y: Given, loss: Loss) -> tuple[Targets, np.ndarray | None]:
@@ -312,11 +362,15 @@ def _targets(Y: Given, loss: Loss) -> tuple[Targets, np.ndarray | None]:
             classes, codes = _classes(array)
             if classes.size < 2:
                 raise ValueError(f"Y must hold at least two classes; got {classes.size}.")
-            return Targets(lambda k: np.where(codes == k, 1.0, -1.0), classes.size), classes
+            each = Targets(
+                lambda k: np.where(codes == k, 1.0, -1.0), classes.size,
+                lambda weights: _without_both_signs(codes, classes.size, weights),
+            )  # fmt: skip
+            return each, classes
         if array.ndim != 2 or array.shape[1] == 0:
             needed = "labels of shape (n_samples,) or a matrix" if signs else "a matrix"
             raise ValueError(f"Y must be {needed} with a column for each problem; got shape {array.shape}.")
-        table = Targets(lambda k: array[:, k], array.shape[1])
+        table = Targets(lambda k: array[:, k], array.shape[1], lambda w: _odd_columns(array, loss.targets, w))
     if table.count == 0:
         raise ValueError("Y has no columns: there is nothing to solve.")
     return table, None

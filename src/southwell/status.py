@@ -15,6 +15,7 @@ class Status(Enum):
     INTERRUPTED = "Interrupted; the best certified point so far is kept."
     DIVERGED = "The iterates grow without end; the best certified point is kept."
     PRECISION = "The gap is at the limit of double precision, and above the tolerance."
+    NOT_BEGUN = "The time ran out before its turn came: its coefficients are zero, and nothing is proven."
 
     def __bool__(self) -> bool:
         """True if the solve converged."""
