@@ -43,9 +43,20 @@ def test_a_bound_decides_only_what_it_proves():
 
 
 def test_the_best_of_each_side_is_compared_at_one_target():
-    """The one that is fast to 0.1 and gets no further does not stand for its side at 1e-6."""
-    race = Race("three", [falling("a", 70), falling("soon", 7, 1e-1), falling("late", 700)])
-    assert Ratio(race, ("soon", "late"), ("a",), "moves").value == pytest.approx(10)
+    """One that is fast to 0.1 stands for its side at 1e-6 only if it had the moves to get there."""
+    fast, late = falling("a", 70), falling("late", 700)
+    stuck = Race("three", [fast, falling("stuck", 7000, 1e-1), late])
+    assert str(Ratio(stuck, ("stuck", "late"), ("a",), "moves")) == "10 (at 1e-6)"
+    ended = Race("three", [fast, falling("ended", 7, 1e-1), late])  # after 7 moves: it might need fewer than "late"
+    assert str(Ratio(ended, ("ended", "late"), ("a",), "moves")) == "0.1 (at 1e-1)"
+    assert str(Ratio(ended, ("a",), ("ended", "late"), "moves")) == "10 (at 1e-1)"
+
+
+def test_a_best_that_lies_between_bounds_decides_if_both_do():
+    race = Race("three", [falling("a", 70), falling("ended", 350, 1e-1), falling("late", 700)])
+    assert str(Ratio(race, ("ended", "late"), ("a",), "moves")) == "more than 5.83 (at 1e-6)"
+    assert str(Ratio(race, ("ended", "late"), ("a",), "moves", 20.0)) == "less than 10 (at 1e-6)"
+    assert str(Ratio(race, ("a",), ("ended", "late"), "moves")) == "less than 0.171 (at 1e-6)"
 
 
 def test_targets_that_all_meet_at_once_decide_nothing():

@@ -34,8 +34,8 @@ def arrival(trace: Trace, target: float, unit: str, error: str = "error") -> flo
 class Ratio:
     """What some methods needed over what others did, each the best of its side, and whether that is at most a limit.
 
-    It is taken at the smallest target that decides this. Where only one side arrived, what the other has spent gives a
-    bound, which may decide. A target that all meet in their first row decides nothing. ``value`` is nan, and ``held``
+    It is taken at the smallest target that decides this. What a method that did not arrive has spent bounds what it
+    needs, which may decide. A target that all meet in their first row decides nothing. ``value`` is nan, and ``held``
     and ``beyond`` are None, if no target decides.
     """
 
@@ -43,17 +43,18 @@ class Ratio:
                  targets: Sequence[float] = TARGETS, error: str = "error") -> None:  # fmt: skip
         self.value, self.target, self.bound = float(np.nan), float(np.nan), ""
         self.held: bool | None = None
-        least = 1.0 if unit in WHOLE else 1e-6
         for target in sorted(targets):
             if all(race[label].columns[error][0] <= target for label in (*ones, *others)):
                 return
-            (a, came), (b, they) = (_spent(race, side, target, unit, error) for side in (ones, others))
-            value = max(a, least) / max(b, least)
-            held = value <= limit
-            if (came and they) or (came and held) or (they and not held):
-                self.value, self.target, self.held = value, target, held
-                self.bound = "" if came and they else "less than " if came else "more than "
-                return
+            (low, high), (least, most) = (_spent(race, side, target, unit, error) for side in (ones, others))
+            if np.isfinite(high) and high / least <= limit:
+                self.held, self.value, exact = True, high / least, high == low and most == least
+            elif np.isfinite(most) and low / most > limit:
+                self.held, self.value, exact = False, low / most, high == low and most == least
+            else:
+                continue
+            self.target, self.bound = target, "" if exact else "less than " if self.held else "more than "
+            return
 
     @property
     def beyond(self) -> bool | None:
@@ -75,12 +76,14 @@ class Ratio:
         return f"{self.factor} times {what}" + f" (at {power(self.target)})" * target
 
 
-def _spent(race: Race, side: Sequence[str], target: float, unit: str, error: str) -> tuple[float, bool]:
-    """What the fastest of these methods spent to arrive, or if none arrived, what each has spent at least; and whether
-    it arrived."""
+def _spent(race: Race, side: Sequence[str], target: float, unit: str, error: str) -> tuple[float, float]:
+    """What the best of these methods needed to arrive, between two bounds: one that did not arrive needs more than it
+    has spent. They are equal if the best is known; the second is infinite if none arrived."""
     traces = [race[label] for label in side]
-    best = min(arrival(trace, target, unit, error) for trace in traces)
-    return (best, True) if np.isfinite(best) else (min(trace.last(unit) for trace in traces), False)
+    least = 1.0 if unit in WHOLE else 1e-6
+    arrived = [arrival(trace, target, unit, error) for trace in traces]
+    known = [spent if np.isfinite(spent) else trace.last(unit) for spent, trace in zip(arrived, traces, strict=True)]
+    return max(min(known), least), max(min(arrived), least)
 
 
 def held(*ratios: Ratio) -> list[bool]:
