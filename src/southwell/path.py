@@ -13,8 +13,9 @@ import scipy.sparse as sp
 
 from . import _core, _data, _keywords, methods
 from ._dense import plain
+from ._everywhere import Everywhere
 from ._interrupts import Interrupts
-from ._names import count, positive, unknown
+from ._names import count, flag, positive, unknown
 from ._typing import Given
 from .lambda_max import vanishing_strength
 from .losses import Loss
@@ -61,6 +62,7 @@ def path(
     sample_weight: Given = None,
     n_points: int = 100,
     ratio: float = 0.01,
+    everywhere: bool = False,
     method: str | Method = "auto",
     tol: float = 1e-6,
     max_epochs: int = 1000,
@@ -90,6 +92,11 @@ def path(
     n_points : int
     ratio : float
         The smallest l1 of "auto", relative to the largest.
+    everywhere : bool
+        Choose as many points as are needed for a proof that, for *every* strength between the ends, the coefficients
+        of one of its two neighbours are within ``tol`` of the optimum; ``n_points`` does not count. ``Path.at`` tells
+        which one and its bound. Of ``l1s`` as an array all values are points, and others are added. About 1/sqrt(tol)
+        points are needed, each solved to a tenth of ``tol``. Points are numbered for the callback as they are solved.
     tol, max_epochs, method, seed, n_threads
         As for ``solve``; the tolerance and the number of epochs are for each point.
     max_seconds : float, optional
@@ -114,6 +121,12 @@ def path(
     >>> path[10].nonzeros, path.predict(A).shape
     (6, (442, 20))
 
+    A proof for every strength between the ends:
+
+    >>> path = sw.path(A, b, intercept=True, tol=1e-3, everywhere=True)
+    >>> len(path) < 50, bool(path.between.max() <= 1e-3), bool(path.at(0.3).gap <= 1e-3)
+    (True, True, True)
+
     Several targets that share their features, with a row of coefficients for each feature:
 
     >>> path = sw.path(A[:, 2:], A[:, :2], penalty=sw.penalties.Groups(1.0), n_points=20)
@@ -129,13 +142,38 @@ def path(
     stop_at = positive("stop_at", stop_at)
     own = problem.penalty.settled(problem.n_features)
     strengths, l2s = _strengths(problem.with_penalty(own), l1s, l2s, count("n_points", n_points, 1, bits=24), ratio)
-    penalties = (own.at(float(s), float(l2)) for s, l2 in zip(strengths, l2s, strict=True))
+    penalties: Iterable[Penalty] = (own.at(float(s), float(l2)) for s, l2 in zip(strengths, l2s, strict=True))
+    if flag("everywhere", everywhere):
+        penalties, settings = _everywhere(own, strengths, l2s, l1s, settings)
     answer, error = follow(problem, chosen, penalties, settings, begun, callback, stop_at)
+    if everywhere:
+        answer = replace(answer, tol=tol)
     if error is not None:
         raise_with(error, answer)
-    for words in shortcoming_of_many(problem.words, answer.statuses, answer.gaps, answer.tol, "points"):
-        warnings.warn(words, ConvergenceWarning, stacklevel=CALLER)
+    words = shortcoming_of_many(problem.words, answer.statuses, answer.gaps, answer.tol, "points")
+    worst = answer.between.max(initial=0.0) if everywhere and not words else 0.0
+    if worst > tol:
+        words = [
+            f"Strengths between the points are proven to be within {worst:.3g} of {problem.words.unit} only, not "
+            f"within tol={tol:.3g}: the path ended early, or its points could not be solved to a tenth of it."
+        ]
+    for told in words:
+        warnings.warn(told, ConvergenceWarning, stacklevel=CALLER)
     return answer
+
+
+def _everywhere(own: Penalty, strengths: np.ndarray, l2s: np.ndarray, l1s: Given,
+                settings: Settings) -> tuple[Everywhere, Settings]:  # fmt: skip
+    """The points that prove every strength in between, and settings to solve them with."""
+    if settings.tol == 0:
+        raise ValueError("everywhere=True needs tol > 0: about 1/sqrt(tol) points are computed.")
+    if np.ptp(l2s) > 0:
+        raise ValueError("everywhere=True is about every strength at one l2; give one number as l2s.")
+    ends = strengths[[0, -1]] if isinstance(l1s, str) else np.unique(strengths)[::-1]
+    l2 = float(l2s[0])
+    return Everywhere(ends, lambda strength: own.at(strength, l2), settings.tol), replace(
+        settings, tol=0.1 * settings.tol
+    )
 
 
 def follow(
@@ -144,7 +182,8 @@ def follow(
 ) -> tuple[Path, BaseException | None]:  # fmt: skip
     """The path along these penalties, and what ended it early, if anything did."""
     with Interrupts(cancelled) as interrupts:
-        walk = _Walk(problem, method, settings, begun, callback, interrupts.flag)
+        chooser = penalties if isinstance(penalties, Everywhere) else None
+        walk = _Walk(problem, method, settings, begun, callback, interrupts.flag, chooser)
         error = _walk_along(walk, penalties, stop_at)
     return walk.path(), error or interrupts.lost
 
@@ -192,10 +231,13 @@ class _Walk:
     """The points computed so far, and the algorithm that continues. Only of the last point is the whole result kept,
     which is as long as all features and samples."""
 
-    last: Result
+    last: Result  # of the latest solve
+    end: Result  # of the last point of the path
 
     def __init__(self, problem: Problem, method: Method, settings: Settings, begun: float,
-                 callback: CallbackOfMany | None, cancelled: _core.Flag) -> None:  # fmt: skip
+                 callback: CallbackOfMany | None, cancelled: _core.Flag,
+                 chooser: Everywhere | None) -> None:  # fmt: skip
+        self.chooser, self.weakest = chooser, np.inf
         self.problem, self.method, self.settings, self.begun = problem, method, settings, begun
         self.callback, self.cancelled = callback, cancelled
         self.points: list[_Point] = []
@@ -213,6 +255,10 @@ class _Walk:
             result = replace(result, status=Status.INTERRUPTED)
         self.points.append(self._point(problem, result))
         self.last = result
+        if self.chooser is not None:
+            self.chooser.told(penalty, result.x, result.primal, result.dual, result.scale)
+        if self.chooser is None or penalty.leading_strength < self.weakest:
+            self.end, self.weakest = result, penalty.leading_strength
         return error
 
     def _prepared_for(self, problem: Problem) -> Prepared:
@@ -275,16 +321,18 @@ class _Walk:
         def column(name: str) -> np.ndarray:
             return np.array([getattr(point, name) for point in self.points])
 
+        if self.chooser is not None:  # points were added between others
+            self.points.sort(key=lambda point: -point.penalty.leading_strength)
         penalties = [point.penalty for point in self.points]
         return Path(
             strengths=np.array([penalty.leading_strength for penalty in penalties]),
             l2s=np.array([penalty.ridge for penalty in penalties]), penalties=penalties,
-            x=self._coefficients(), intercepts=column("intercept"), shape=self.last.x.shape,
+            x=self._coefficients(), intercepts=column("intercept"), shape=self.end.x.shape,
             primal=column("primal"), dual=column("dual"), gaps=column("gap"),
             nonzeros=np.array([point.support.size for point in self.points]),
             epochs=column("epochs"), screened=column("screened"), explained=column("explained"),
             statuses=[point.status for point in self.points], times=column("seconds"),
-            seconds=time.perf_counter() - self.begun, tol=self.settings.tol, scale=self.last.scale, last=self.last,
+            seconds=time.perf_counter() - self.begun, tol=self.settings.tol, scale=self.end.scale, last=self.end,
             problem=self.problem,
         )  # fmt: skip
 
