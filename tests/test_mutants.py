@@ -31,4 +31,6 @@ def test_a_fault_replaces_a_whole_statement_or_an_expression(fault):
         assert not re.match(r"(const )?(auto|bool|Real|Index)&? \w+ =", fault.old), "a declaration, lost after the if"
     else:
         assert not fault.new.endswith(";")
-        assert not re.match(r"(return|if|for)\b", fault.old)
+        for code in (fault.old, fault.new):
+            assert not re.match(r"(return|if|for)\b|\.|.*[(,=]\s*$", code), "a part of an expression"
+            assert code.count("(") == code.count(")"), "a part of an expression"
