@@ -27,6 +27,7 @@ struct DescentSpec {
   Real towards = 0;                       // see DualStep
   bool constant = false;                  // see Accelerated
   bool focused = false;                   // see CoordinateDescent::focus
+  CVec row_norms = {};                    // squared, if they are known; dual side
   Curvature curvature = Curvature::local; // primal side
   Real theta = 0;                         // the first theta, and how candidates are compared; see Accelerated
   bool scaled = true;

@@ -6,7 +6,9 @@
 #include "core/rules/rule.hpp"
 #include "core/support/enumeration.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <limits>
 #include <tuple>
 #include <vector>
 
@@ -25,17 +27,27 @@ struct Stop {
   Index check_every = 0; // epochs between certificates; 0: see Schedule
 };
 
-// Decides when a certificate is due. By default: after the number of epochs in which log(gap), extrapolated
-// at its last rate, covers four fifths of the way to its goal; after at most 10 epochs, and at most as many
-// as there were so far. But not before twice the stored entries have been touched, which is the cost of a
-// certificate: epochs with a Gram matrix or with resting coordinates (rest.hpp) are far cheaper. Work is
-// counted, not timed, so the schedule is the same on every machine.
+// Decides when a certificate is due. An algorithm whose epochs estimate the gap gets one when the estimate,
+// times the ratio of gap and estimate at the last certificate, has reached the goal; and there is one after 5
+// epochs and then whenever twice as many as before have passed, at most 20, because a mover may have to be
+// replaced. Without estimates: after the number of epochs in which log(gap), extrapolated at its last rate,
+// covers four fifths of the way to its goal; after at most 10 epochs, and at most as many as there were so
+// far. But never before twice the stored entries have been touched, which is the cost of a certificate:
+// epochs with a Gram matrix or with resting coordinates (rest.hpp) are far cheaper. Work is counted, not
+// timed, so the schedule is the same on every machine.
 class Schedule {
 public:
   Schedule(const Stop& stop, Index stored) : every_(stop.check_every), cost_(2 * stored) {}
 
-  bool due(Index epoch, Index work) const { return epoch >= epoch_ && (every_ > 0 || work >= work_); }
-  void checked(Index epoch, Index work, Real gap, Real goal) {
+  bool due(Index epoch, Index work, Real estimate) const { // NaN: there is none
+    if (every_ > 0) return epoch >= epoch_;
+    const bool near = std::isnan(estimate) ? epoch >= epoch_ : epoch >= latest_ || ratio_ * estimate <= goal_;
+    return near && work >= work_;
+  }
+  void checked(Index epoch, Index work, Real gap, Real goal, Real estimate) {
+    goal_ = goal;
+    latest_ = epoch + std::clamp<Index>(2 * epoch, 5, 20);
+    if (estimate > 0) ratio_ = std::max(gap / estimate, 0.1);
     const Real fall = (std::log(gap_) - std::log(gap)) / Real(epoch - checked_);
     Real ahead = Real(epoch) / 4; // if the gap did not fall
     if (std::isfinite(fall) && fall > 0) ahead = 0.8 * std::log(gap / goal) / fall;
@@ -49,7 +61,8 @@ public:
 private:
   Index every_, cost_, epoch_ = 0, work_ = 0;
   Index checked_ = 0; // epoch of the last certificate
-  Real gap_ = infinity;
+  Index latest_ = 0;  // and of the next, if the estimate does not bring it forward
+  Real gap_ = infinity, goal_ = 0, ratio_ = 1;
 };
 
 // A row of the history. Python has its columns under these names. `primal`, `dual` and `gap` are those of the
@@ -145,7 +158,9 @@ public:
   virtual void resync(const Point& point) = 0; // adopts them, so that rounding errors do not accumulate
   virtual void judge(const Certifier&, const Unit&) {} // called after each certificate, with its result
   virtual bool eager() const { return false; }         // whether it needs a certificate after every epoch
-  virtual bool begun() const { return true; }          // false while it works on a larger penalty first
+  // Of the gap, each coordinate's part as it was when the last epoch came to it; NaN: none is known.
+  virtual Real estimate() const { return std::numeric_limits<Real>::quiet_NaN(); }
+  virtual bool begun() const { return true; } // false while it works on a larger penalty first
   virtual Account account() const { return {}; }
   virtual std::vector<Effort> parts() const { return {}; } // of its work that are told apart
   // Go on from here under another penalty, if it can.
@@ -204,7 +219,8 @@ inline Outcome drive(const Question& question, Algorithm& algorithm, const Stop&
         outcome.status = Status::interrupted;
         break;
       }
-      if (schedule.due(epoch, pulse.work()) || algorithm.eager() || epoch >= stop.max_epochs ||
+      const Real estimate = algorithm.estimate();
+      if (schedule.due(epoch, pulse.work(), estimate) || algorithm.eager() || epoch >= stop.max_epochs ||
           pulse.late()) {
         const Real begun = clock.seconds();
         algorithm.locate(point);
@@ -249,7 +265,7 @@ inline Outcome drive(const Question& question, Algorithm& algorithm, const Stop&
         };
         if (finished()) break;
         algorithm.resync(point);
-        schedule.checked(epoch, pulse.work(), record.gap, unit.goal);
+        schedule.checked(epoch, pulse.work(), record.gap, unit.goal, estimate);
       }
       algorithm.epoch(pulse);
     }

@@ -74,6 +74,12 @@ inline void solve_intercept(const Problem& problem, Point& point) { // with marg
   problem.settle_intercept(Vec(point.x).last(1), point.margins);
 }
 inline void compute_margins(const Problem& problem, Point& point) {
+  const auto zero = [](Real v) { return v == 0; };
+  if (std::all_of(point.x.begin(), point.x.end() - problem.has_intercept(), zero)) { // as at the start
+    std::fill(point.margins.begin(), point.margins.end(), 0.0);
+    if (problem.has_intercept()) solve_intercept(problem, point);
+    return;
+  }
   if (!problem.has_intercept()) return problem.design.apply(point.x, point.margins);
   const Real own = std::exchange(point.x.back(), 0.0);
   problem.design.apply(point.x, point.margins);

@@ -55,6 +55,13 @@ public:
     }
     return norms_;
   }
+  CVec row_norms() { // squared
+    if (row_norms_.empty()) {
+      row_norms_.resize(samples_.size());
+      problem_->design.row_squared_norms(row_norms_);
+    }
+    return row_norms_;
+  }
   Real total_norm() const { return total_norm_; } // their sum
 
   // Called with the last point and its certificate.
@@ -77,15 +84,12 @@ private:
   void screen_samples(const Point& point, Real gap) {
     if (!(l2_ > 0) || !std::isfinite(gap) || !problem_->loss.piecewise() || problem_->loss.quadratic())
       return;
-    if (row_norms_.empty()) {
-      row_norms_.resize(samples_.size());
-      problem_->design.row_squared_norms(row_norms_);
-    }
+    const CVec norms = row_norms();
     const Real reach = std::sqrt(2 * std::max(gap, 0.0) / l2_);
     for (Index i = 0; i < Index(samples_.size()); ++i) {
       if (samples_[i]) continue;
       const Real m = point.margins[i],
-                 room = 1.000001 * reach * std::sqrt(row_norms_[i]) + 1e-10 * (1 + std::abs(m));
+                 room = 1.000001 * reach * std::sqrt(norms[i]) + 1e-10 * (1 + std::abs(m));
       samples_[i] = problem_->loss.derivative(i, m - room) == problem_->loss.derivative(i, m + room);
     }
   }

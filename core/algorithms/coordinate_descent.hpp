@@ -19,6 +19,7 @@
 #include "core/drive.hpp"
 #include "core/rules/rule.hpp"
 #include <array>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -35,6 +36,8 @@ public:
       : coupling_(std::move(coupling)), step_(std::move(step)), rule_(std::move(rule)),
         rest_(step_.coordinates(), shrinking), board_(rule_->keeps_scores() ? step_.coordinates() : 0),
         recentre_every_(recentre_every), eta_(eta), focused_(focused) {
+    if constexpr (requires { step_.brackets_are_the_gap(coupling_); })
+      estimates_ = focused_ && step_.brackets_are_the_gap(coupling_);
     if (rule_->score() != Score::none) step_.prepare_scores();
     if (rule_->keeps_scores() && rule_->refresh_every() == 0)
       readings_.emplace(coupling_, std::move(crossing), room);
@@ -50,8 +53,9 @@ public:
     } else if (rule_->candidates() > 1 || rule_->aims()) {
       for (Index left = step_.coordinates(); left > 0; --left)
         if (pulse.beat(compete()) || (rule_->aims() && pulse.look())) return; // a search is slow
-    } else if (sweep(pulse) || (focused_ && focus(pulse))) {
-      return;
+    } else {
+      if (estimates_) estimate_ = 0;
+      if (sweep(pulse) || (focused_ && focus(pulse))) return;
     }
     if constexpr (requires { coupling_.recentre(); })
       if (anchors_are_due(pulse) && coupling_.recentre() && readings_) {
@@ -60,6 +64,7 @@ public:
       }
   }
 
+  Real estimate() const override { return estimate_; }
   void judge(const Certifier& certifier, const Unit& unit) override {
     if (inner_goal_ == 0) inner_goal_ = eta_ / 2 * certifier.best().gap();
     least_goal_ = std::max(unit.rounding, certifier.best().rounding());
@@ -141,6 +146,7 @@ private:
       focus_.swap(moved_coordinates_);
       moved_coordinates_.clear();
       moved_ = 0;
+      if (estimates_) estimate_ = 0; // of those that did not move the parts are about zero
       for (std::size_t t = 0; t < focus_.size(); ++t) {
         if (t + 3 < focus_.size()) coupling_.prefetch(focus_[t + 3]);
         if (pulse.beat(move(focus_[t], coupling_.read(focus_[t])))) return true;
@@ -160,6 +166,7 @@ private:
     return move(k, coupling_.read(k));
   }
   Index move(Index k, Real reading) { // returns the entries touched
+    if (estimates_) estimate_ += step_.score(Score::bracket, k, reading);
     const Real delta = step_(k, reading, coupling_);
     rest_.visited(k, delta != 0);
     if (delta == 0) return coupling_.read_cost(k);
@@ -293,10 +300,11 @@ private:
   Index until_refresh_ = 0; // moves
   Index recentre_every_, epochs_ = 0;
   Real eta_, inner_goal_ = 0, least_goal_ = 0; // of the problem with proximal terms
-  bool focused_;
-  std::vector<Index> moved_coordinates_, focus_; // moved since the last pass; visited by `focus`
-  Real moved_ = 0;                               // the sum of |delta| over them
-  Index work_ = 0;                               // when the pass began
+  bool focused_, estimates_ = false;
+  Real estimate_ = std::numeric_limits<Real>::quiet_NaN(); // the sum of brackets in the last epoch
+  std::vector<Index> moved_coordinates_, focus_;           // moved since the last pass; visited by `focus`
+  Real moved_ = 0;                                         // the sum of |delta| over them
+  Index work_ = 0;                                         // when the pass began
 };
 
 } // namespace southwell

@@ -74,6 +74,14 @@ public:
     return s * (q / 2 * d * d + loss_.conjugate_bregman(y, next, m - q * d, b));
   }
 
+  // Do the scores `bracket` of all samples add up to the gap? So it is where x is the gradient of g*, and no
+  // proximal term holds it elsewhere but for the intercept, of which certificates find the best.
+  template <class C>
+    requires requires(C c) { c.map().first_anchored(); }
+  bool brackets_are_the_gap(C& coupling) const {
+    return coupling.map().first_anchored() >= problem_.features();
+  }
+
   Interval quiet(Index i) const {
     const Sample& sample = samples_[i];
     if (sample.s == 0) return {-infinity, infinity};

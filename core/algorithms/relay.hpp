@@ -44,6 +44,7 @@ public:
   }
 
   bool eager() const override { return current_->eager(); }
+  Real estimate() const override { return current_->estimate(); }
   void epoch(Pulse& pulse) override {
     const Index before = pulse.entries();
     const Clock clock;
@@ -146,10 +147,8 @@ private:
     });
     return nonzero || problem_->penalty.violation(u, certifier_->slopes(), 1) > 0;
   }
-  Real mean_square() const { // mean_i ||a_i||^2
-    std::vector<Real> squares(std::size_t(problem_->design.rows()));
-    problem_->design.row_squared_norms(squares);
-    const CVec s = problem_->loss.weights();
+  Real mean_square() { // mean_i ||a_i||^2
+    const CVec squares = screening_.row_norms(), s = problem_->loss.weights();
     Real total = 0;
     for (std::size_t i = 0; i < squares.size(); ++i) total += s[i] * squares[i];
     return total;

@@ -74,10 +74,9 @@ public:
   }
   void prefetch_start(Index k) const { (starts_ + k).prefetch(); }
   void prefetch(Index k) const {
-    const Index start = starts_[k];
-    (values_ + start).prefetch();
-    (values_ + (start + 8)).prefetch(); // the next cache line, if they are float64
-    (positions_ + start).prefetch();
+    const Index start = starts_[k], end = std::min(starts_[k + 1], start + 48);
+    for (Index at = start; at < end; at += 8) (values_ + at).prefetch(); // cache lines of float64
+    for (Index at = start; at < end; at += 16) (positions_ + at).prefetch();
   }
 
 private:

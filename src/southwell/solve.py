@@ -108,8 +108,9 @@ def solve(
         Limits; the solve ends at the first that is reached.
     check_every : int, optional
         Epochs between certificates. Default: the number expected to bring the gap near its goal, at most 10 and at most
-        as many as there were so far, but not before the work since the last certificate exceeds the cost of a
-        certificate. Primal rounds of "auto" always end with a certificate.
+        as many as there were so far. Dual rounds of "auto" estimate the gap: there a certificate comes when the
+        estimate has reached the goal, and otherwise every 20 epochs or sooner. Never before the work since the last
+        certificate exceeds the cost of a certificate. Primal rounds of "auto" always end with one.
     seed : int
         The same seed gives the same numbers on the same machine.
     callback : callable, optional

@@ -282,7 +282,7 @@ FAULTS = [
           "algorithm.resync(point);", "if (epoch == 0) algorithm.resync(point);",
           "test_auto.py::test_planted"),
     Fault("drive: certificates are due before work was done", "core/drive.hpp",
-          "(every_ > 0 || work >= work_)", "true", "test_grid.py test_history.py test_callbacks.py"),
+          "work >= work_", "true", "test_grid.py test_history.py test_callbacks.py"),
     Fault("helpers: the last part is left out", "core/support/helpers.hpp",
           "(*task_)(k);", "if (k + 1 < parts_) (*task_)(k);", "test_threads.py"),
 ]  # fmt: skip
