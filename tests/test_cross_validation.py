@@ -236,7 +236,7 @@ def test_grids_may_be_given_in_other_forms():
     model = sw.LassoCV(alphas=[0.1, 0.0], cv=3).fit(X, y)
     assert model.alphas_.tolist() == [0.1, 0.0]
     assert sw.ElasticNetCV(l1_ratio=[0.5], alphas=4).fit(X, y).mse_path_.shape == (4, 5)
-    with pytest.raises(ValueError, match="eps must be below 1"):
+    with pytest.raises(ValueError, match="eps must be at most 1"):
         sw.LassoCV(eps=10.0).fit(X, y)
     X, y = classes()
     model = sw.SparseLinearClassifierCV(l1s=0.0, l2s=[0.1, 0.1], cv=3).fit(X, y)

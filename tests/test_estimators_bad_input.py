@@ -31,7 +31,7 @@ class NoArray:
         (sw.HuberRegressor(epsilon=1e308), "epsilon must be at most 1e100"),
         (sw.ElasticNet(l1_ratio=1.5), "l1_ratio must be between 0 and 1"),
         (sw.Lasso(selection="best"), "selection must be one of 'cyclic', 'random'"),
-        (sw.Lasso(max_iter=0), "max_iter must be an integer >= 1"),
+        (sw.Lasso(max_iter=-1), "max_iter must be an integer >= 0"),
         (sw.LogisticRegression("l3"), "penalty must be one of"),
         (sw.LogisticRegression("elasticnet", l1_ratio=None), "needs l1_ratio"),
         (sw.LogisticRegression(C=0.0), "C"),

@@ -14,7 +14,7 @@ from ..lambda_max import lambda_max
 from ._base import FitData
 from ._cross_validated import CrossValidated, Line
 from ._folds import Scores
-from ._parameters import decreasing, falling, shares
+from ._parameters import NO_GRID, decreasing, falling, grid, shares
 
 
 class ChoosesAlpha(CrossValidated):
@@ -31,7 +31,7 @@ class ChoosesAlpha(CrossValidated):
         if integral(self.alphas):
             tops = self._tops(data, ratios)
             parts = falling("eps", self.eps, count("alphas", self.alphas, 1, bits=24))
-            return [[(top * part, ratio) for part in parts] for top, ratio in zip(tops, ratios, strict=True)]
+            return [[(alpha, ratio) for alpha in grid(top, parts)] for top, ratio in zip(tops, ratios, strict=True)]
         alphas = decreasing("alphas", self.alphas, zero=self._zero_alpha)
         return [[(alpha, ratio) for alpha in alphas] for ratio in ratios]
 
@@ -42,10 +42,8 @@ class ChoosesAlpha(CrossValidated):
             unit = self._penalty(problem.penalty, self._at((1.0, ratio), 1.0))
             strength = getattr(unit, unit.leading)  # at alpha = 1
             if strength == 0:
-                raise ValueError(
-                    "With l1_ratio=0 no alpha gives the zero model: give alphas as an array, or use Ridge."
-                )
-            tops.append((lambda_max(problem.with_penalty(unit)) or 1.0) / strength)
+                raise ValueError(NO_GRID)
+            tops.append(lambda_max(problem.with_penalty(unit)) / strength)
         return tops
 
     def _score_of(self, y: Given, margins: np.ndarray, sample_weight: Given = None) -> float:
@@ -57,13 +55,15 @@ class ChoosesAlpha(CrossValidated):
         alphas, errors = np.array(lines)[..., 0], -found.values.transpose(1, 2, 0)
         one = len(lines) == 1
         return {
-            "alpha_": float(alpha), "l1_ratio_": float(ratio), "alphas_": alphas[0] if one else alphas,
+            "alpha_": float(alpha), "l1_ratio_": float(ratio),
+            "alphas_": alphas if not one and integral(self.alphas) else alphas[0],
             "mse_path_": errors[0] if one else errors, "l1_ratios_": np.array(lines)[:, 0, 1],
         }  # fmt: skip
 
     def _tried(self) -> Bunch:
         scores = -self.mse_path_.reshape(-1, *self.mse_path_.shape[-2:])
         return Bunch(
-            label="alpha", strengths=np.atleast_2d(self.alphas_), scores=scores.transpose(0, 2, 1), chosen=self.alpha_,
-            other="l1_ratio", others=self.l1_ratios_, other_chosen=self.l1_ratio_,
+            label="alpha", strengths=np.broadcast_to(self.alphas_, scores.shape[:2]),
+            scores=scores.transpose(0, 2, 1), chosen=self.alpha_, other="l1_ratio", others=self.l1_ratios_,
+            other_chosen=self.l1_ratio_,
         )  # fmt: skip

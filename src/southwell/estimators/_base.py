@@ -137,6 +137,7 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
         sample_weight = readable(sample_weight, "sample_weight")
         if np.isscalar(sample_weight) or isinstance(sample_weight, np.ndarray):
             sample_weight = numbers("sample_weight", sample_weight)
+            sample_weight = float(sample_weight) if sample_weight.ndim == 0 else sample_weight
         return np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
 
     # Fitting
@@ -195,7 +196,7 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
             own = first if k == 0 else first.with_targets(data.targets(k))
             return self._penalised(own, strengths[k])
 
-        starts = self._before(data.targets.count, first)
+        starts = self._before(data, first, strengths)
         results = self._solve(problem, starts, data, hooks)
         self._tell(results, [strength.unit for strength in strengths])
         self._keep(results, data)
@@ -271,9 +272,10 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
             threads(getattr(self, "n_jobs", None)),
         )  # fmt: skip
 
-    def _before(self, targets: int, first: Problem) -> list[Any]:
+    def _before(self, data: FitData, first: Problem, strengths: list[Strengths]) -> list[Any]:
         """The starting points: the last coefficients, and dual points if they were kept, if ``warm_start`` is set and
         their shapes agree; else zero."""
+        targets = data.targets.count
         if not flag("warm_start", getattr(self, "warm_start", False)) or not hasattr(self, "coef_"):
             return [None] * targets
         kept = getattr(self, "_results", [])
@@ -294,7 +296,7 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
 
     def _max_epochs(self) -> int:
         limit = getattr(self, "max_iter", None)
-        return 10_000 if limit is None else count("max_iter", limit, 1)
+        return 10_000 if limit is None else count("max_iter", limit, 0)
 
     def _seed(self) -> int:
         state = getattr(self, "random_state", None)
@@ -306,7 +308,8 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
         self.__dict__.pop("_results", None)
         if flag("keep_dual", self.keep_dual):
             self._results = results
-        self.n_iter_ = self._rounds([max(1, result.epochs) for result in results])
+        least = min(1, self._max_epochs())  # a certificate counts, as it does elsewhere
+        self.n_iter_ = self._rounds([max(least, result.epochs) for result in results])
         self.status_ = min((result.status for result in results), key=bool)
         self.gap_ = max(result.relative_gap for result in results)
         gaps = np.array([unit * result.gap for unit, result in zip(units, results, strict=True)])
@@ -320,7 +323,10 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
         rows = [rows_of(result.x) for result in results]
         coef = sp.csr_matrix(sp.vstack(rows)) if sp.issparse(rows[0]) else np.concatenate(rows)
         intercepts = np.concatenate([np.atleast_1d(result.intercept) for result in results])
-        shaped = self._shaped(coef, data.uncentred(coef, intercepts), data)
+        self._attribute(self._shaped(coef, data.uncentred(coef, intercepts), data), data)
+
+    def _attribute(self, shaped: dict[str, Any], data: FitData) -> None:
+        """Set the attributes of the model."""
         for name, value in (data.told | shaped).items():
             setattr(self, name, value)
 

@@ -44,6 +44,7 @@ class CrossValidated(LinearEstimator):
     """
 
     _chooses = True
+    _scores_by_scoring = False  # whether the method ``score`` uses ``scoring``
     _known: tuple[AnyMatrix, np.ndarray]
     one_standard_error: bool
     scoring: str | Callable[..., float] | None
@@ -218,8 +219,8 @@ class CrossValidated(LinearEstimator):
             return Bunch(split=routed.splitter.split, score=weights if self.scoring is None else routed.scorer.score)
         if data.params:
             raise ValueError(
-                f"fit got {', '.join(data.params)}, for a splitter or a scorer. Enable routing first: "
-                "sklearn.set_config(enable_metadata_routing=True)."
+                f"fit got {', '.join(data.params)}, for a splitter or a scorer, which is only supported if "
+                "enable_metadata_routing=True; call sklearn.set_config(enable_metadata_routing=True) first."
             )
         plain = callable(self.scoring) and not hasattr(self.scoring, "_score_func")  # takes only an estimator, X and y
         return Bunch(split={}, score={} if plain else weights)
@@ -232,8 +233,10 @@ class CrossValidated(LinearEstimator):
         splitter = check_cv(self.cv if lasting else None)  # an iterable has no requests, and iterating would exhaust it
         router.add(splitter=splitter, method_mapping=MethodMapping().add(caller="fit", callee="split"))
         if self.scoring is not None:
-            scorer = self._scorer(None)
-            router.add(scorer=scorer, method_mapping=MethodMapping().add(caller="fit", callee="score"))
+            calls = MethodMapping().add(caller="fit", callee="score")
+            if self._scores_by_scoring:
+                calls = calls.add(caller="score", callee="score")
+            router.add(scorer=self._scorer(None), method_mapping=calls)
         return router
 
 

@@ -98,9 +98,22 @@ def decreasing(name: str, given: Given, zero: bool = False, infinite: bool = Fal
     return values
 
 
+NO_GRID = (
+    "Automatic alpha grid generation is not supported for l1_ratio=0. Please supply a grid by providing your estimator "
+    "with the appropriate `alphas=` argument. (No alpha gives the zero model then; or use Ridge.)"
+)
+
+
+def grid(top: float, parts: np.ndarray) -> np.ndarray:
+    """Parts of the smallest alpha of the zero model. If that is 0, because the target is constant, a tiny number, as in
+    scikit-learn."""
+    least = np.finfo(float).resolution
+    return top * parts if top > least else np.full(parts.size, least)
+
+
 def falling(name: str, eps: Given, number: int) -> np.ndarray:
     """Numbers from 1 down to ``eps``, evenly spaced on a log scale."""
     eps = positive(name, eps)
-    if eps >= 1:
-        raise ValueError(f"{name} must be below 1, a part of where all is zero; got {eps}.")
+    if eps > 1:
+        raise ValueError(f"{name} must be at most 1, a part of where all is zero; got {eps}.")
     return np.geomspace(1.0, eps, number)

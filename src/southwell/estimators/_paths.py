@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +25,7 @@ from ..penalties import ElasticNet, Groups, Penalty
 from ..problem import Problem
 from ..solve import Settings, shortcoming_of_many
 from ._base import warn
-from ._parameters import decreasing, drawn_seed, falling, one_of, share
+from ._parameters import NO_GRID, decreasing, drawn_seed, falling, grid, one_of, share
 from .conventions import from_alpha, over_rows
 
 
@@ -33,7 +34,7 @@ def enet_path(X: Given, y: Given, *, l1_ratio: float = 0.5, eps: float = 1e-3, a
               verbose: bool | int = False, return_n_iter: bool = False, positive: bool = False,
               check_input: bool = True, max_iter: int = 10_000, tol: float = 1e-6, selection: str = "cyclic",
               random_state: Given = None, sample_weight: Given = None,
-              method: str | Method = "auto") -> Any:  # fmt: skip
+              method: str | Method = "auto", n_alphas: int | str = "deprecated", **params: Any) -> Any:  # fmt: skip
     """The elastic net without an intercept, for many alphas, as scikit-learn's function of the same name.
 
     Parameters
@@ -54,8 +55,12 @@ def enet_path(X: Given, y: Given, *, l1_ratio: float = 0.5, eps: float = 1e-3, a
     sample_weight : array of shape (n_samples,), optional
     max_iter, tol, random_state, method
         As for ``ElasticNet``.
+    n_alphas : int
+        Deprecated by scikit-learn, as is ``alphas=None``.
     precompute, Xy, copy_X, coef_init, verbose, check_input, selection
         Ignored; for compatibility with scikit-learn.
+    **params
+        Refused; for compatibility with scikit-learn.
 
     Returns
     -------
@@ -76,6 +81,9 @@ def enet_path(X: Given, y: Given, *, l1_ratio: float = 0.5, eps: float = 1e-3, a
     ((10, 20), 0)
     """
     begun, ratio = time.perf_counter(), share("l1_ratio", l1_ratio)
+    if params:
+        raise ValueError("Unexpected parameters in params", params.keys())
+    alphas = _as_before(alphas, n_alphas)
     one_of("selection", selection, ("cyclic", "random"))
     X, y = readable(X, "X"), readable(y, "y")
     y = numbers("y", y.toarray() if sp.issparse(y) else y)
@@ -85,10 +93,10 @@ def enet_path(X: Given, y: Given, *, l1_ratio: float = 0.5, eps: float = 1e-3, a
     problem = kind(X, y, "squared", penalty, sample_weight=sample_weight, words=OF_ESTIMATORS)
     if alphas is None or integral(alphas):
         if ratio == 0:
-            raise ValueError("With l1_ratio=0 no alpha gives the zero model: give alphas as an array, or use Ridge.")
+            raise ValueError(NO_GRID)
         unit = problem.with_penalty(_penalty(problem.penalty, 1.0, ratio, several))
-        top = (lambda_max(unit) or float(np.finfo(float).resolution) * ratio) / ratio
-        tried = top * falling("eps", eps, count("alphas", 100 if alphas is None else alphas, 1, bits=24))
+        parts = falling("eps", eps, count("alphas", 100 if alphas is None else alphas, 1, bits=24))
+        tried = grid(lambda_max(unit) / ratio, parts)
     else:
         tried = decreasing("alphas", alphas, zero=True)
     settings = Settings.checked(
@@ -136,6 +144,23 @@ def lasso_path(X: Given, y: Given, *, eps: float = 1e-3, alphas: int | ArrayLike
         X, y, eps=eps, alphas=alphas, precompute=precompute, Xy=Xy, copy_X=copy_X, coef_init=coef_init,
         verbose=verbose, return_n_iter=return_n_iter, positive=positive, **params,
     )  # fmt: skip
+
+
+def _as_before(alphas: Given, n_alphas: int | str) -> Given:
+    """The alphas, where they are given as scikit-learn before 1.9 had them."""
+    if n_alphas != "deprecated":
+        warnings.warn(
+            "'n_alphas' was deprecated in 1.9 and will be removed in 1.11 by scikit-learn. Give alphas, which may be "
+            "an integer.",
+            FutureWarning, stacklevel=3,
+        )  # fmt: skip
+        return n_alphas
+    if alphas is None:
+        warnings.warn(
+            "'alphas=None' is deprecated and will be removed in 1.11 by scikit-learn. Give alphas=100, the default.",
+            FutureWarning, stacklevel=3,
+        )  # fmt: skip
+    return alphas
 
 
 def _penalty(own: Any, alpha: float, ratio: float, several: bool) -> Penalty:

@@ -90,14 +90,14 @@ class HuberRegressor(LinearRegressor):
         alpha, epsilon = positive("alpha", self.alpha, zero=True), positive("epsilon", self.epsilon)
         at_one = self._state(replace(data, centre=None))  # with an intercept centring changes nothing
         problem = HuberWithScale(data.X, data.y, data.weights, at_one, alpha, epsilon)
-        before, scale = self._before(1, at_one)[0], problem.best_scale(data.y - problem.centre)
+        before, scale = self._before(data, at_one, [])[0], problem.best_scale(data.y - problem.centre)
         if before is not None:
             scale = self.scale_
         if isinstance(before, tuple):  # results are in units of the scale
             before = before[0] / scale, before[1] / scale
         begun = data.begun
         search = ScaleSearch(problem, before, scale, methods.get(self.method), settings)
-        outer = replace(settings, max_epochs=settings.max_epochs - 1, check_every=1)  # the first solve is done
+        outer = replace(settings, max_epochs=max(settings.max_epochs - 1, 0), check_every=1)  # the first solve is done
 
         def told(progress: Progress) -> bool:
             line.show(f"scale {progress.x[-1]:.3g}, gap {progress.relative_gap:.1e}")

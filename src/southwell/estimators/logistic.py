@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from .. import losses
 from .._names import positive
+from .._typing import AnyMatrix
 from ..methods import Method
+from ._base import FitData
 from ._parameters import is_infinite, l1_share, one_of
 from ._probabilities import Probabilities
 from ._together import Together
@@ -31,6 +34,17 @@ class LogisticClassifier(Probabilities, Together):
     def _joins(self, classes: int) -> bool:
         one_of("multi_class", self.multi_class, ("multinomial", "ovr", "auto"))
         return self.multi_class != "ovr" and classes > 2
+
+    def _shaped(self, coef: AnyMatrix, intercepts: np.ndarray, data: FitData) -> dict[str, Any]:
+        """Of classes that are fitted together, the representative whose coefficients sum to zero if there is no L1:
+        the loss is the same, and the penalty not larger."""
+        if data.together and isinstance(coef, np.ndarray) and self._ridge():
+            coef = coef - coef.mean(axis=0)
+        return super()._shaped(coef, intercepts, data)
+
+    def _ridge(self) -> bool:
+        """Whether the penalty is without L1."""
+        raise NotImplementedError
 
     def _rounds(self, epochs: list[int]) -> Any:
         return np.array(epochs, dtype=np.int32)
@@ -109,9 +123,15 @@ class LogisticRegression(LogisticClassifier):
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
 
+    def _ridge(self) -> bool:
+        return l1_share(self.penalty, self.l1_ratio) == 0
+
     def _strengths(self, total: float, target: int = 0) -> Strengths:
         one_of("penalty", self.penalty, ("auto", "l2", "l1", "elasticnet", None))
         ratio = l1_share(self.penalty, self.l1_ratio)
         C = np.inf if is_infinite(self.C) else positive("C", self.C)
-        C = np.inf if self.penalty is None else C
+        if self.penalty is None:
+            if C != 1.0:
+                warnings.warn("Setting penalty=None will ignore the C and l1_ratio parameters", stacklevel=2)
+            C = np.inf
         return from_C(C, total, ratio)

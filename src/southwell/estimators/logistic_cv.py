@@ -17,8 +17,10 @@ from .._data import readable
 from .._names import count, flag, integral
 from .._typing import Given
 from ..methods import Method
-from ..result import Result
+from ..problem import Problem
+from ..status import Status
 from ._base import FitData
+from ._callbacks import Hooks
 from ._cross_validated import CrossValidated, Line
 from ._folds import Scores
 from ._parameters import decreasing, l1_share, one_of, shares
@@ -50,7 +52,8 @@ class LogisticRegressionCV(CrossValidated, LogisticClassifier):
     one_standard_error : bool
         Choose the smallest C whose score is within one standard error of the best.
     refit : bool
-        Ignored; for compatibility with scikit-learn. The model is always fitted to all data.
+        False: the model is not fitted to all data; coefficients, C and share of L1 are means over the folds, each with
+        its own best setting. ``gap_`` is that of these means on all data, at the mean setting.
     use_legacy_attributes : {"auto", True, False}
         True: the attributes below have the forms that scikit-learn has before 1.10, with a dict or an array where there
         is one value for all classes. "auto": those of the installed version.
@@ -86,6 +89,7 @@ sparse_coef, multi_class, dual, solver, intercept_scaling
     """
 
     _setting_names = ("C_", "l1_ratio_")
+    _scores_by_scoring = True
     C_: Any  # numbers and arrays, or what they are with legacy attributes
     l1_ratio_: Any
     scores_: Any
@@ -129,7 +133,7 @@ sparse_coef, multi_class, dual, solver, intercept_scaling
 
     def _lines(self, data: FitData) -> list[Line]:
         one_of("penalty", self.penalty, ("auto", "l2", "l1", "elasticnet"))
-        one_of("refit", self.refit, (True,))
+        flag("refit", self.refit)
         self._legacy()
         if self.l1_ratios is None:
             ratios = [l1_share(self.penalty, None, "l1_ratios")]
@@ -143,12 +147,43 @@ sparse_coef, multi_class, dual, solver, intercept_scaling
             Cs = decreasing("Cs", self.Cs, infinite=True)[::-1]
         return [[(C, ratio) for C in Cs] for ratio in ratios]
 
+    def _ridge(self) -> bool:
+        return float(np.ravel(getattr(self, "l1_ratio_", 1.0))[0]) == 0
+
     def _check_classes(self, number: int, train: np.ndarray, data: FitData) -> None:
         """Nothing: of a class that the rows of a fold lack, the probability is zero."""
 
+    def _fit_all(self, data: FitData) -> None:
+        if flag("refit", self.refit):
+            super()._fit_all(data)
+            return
+        hooks = Hooks(self, data, data.targets.count, True)
+        self._choose(data, hooks)
+        self.__dict__.pop("_results", None)
+        coef, intercepts = self.__dict__.pop("means_")
+        strengths, first = self._strengths(data.total), self._state(data)
+        problems = [first.with_targets(data.targets(k)) for k in range(data.targets.count)]
+        pairs = list(zip(np.split(coef, len(problems)), np.split(intercepts, len(problems)), strict=True))
+        gaps = [
+            _gap(self._penalised(problem, strengths), own, c) for problem, (own, c) in zip(problems, pairs, strict=True)
+        ]
+        self.gap_ = max(relative for _, relative in gaps)
+        own_gaps = np.array([strengths.unit * gap for gap, _ in gaps])
+        self.dual_gap_ = float(own_gaps[0]) if own_gaps.size == 1 else own_gaps
+        self.status_ = Status.CONVERGED if self.gap_ <= self.tol else Status.MAX_EPOCHS
+        self._attribute(self._shaped(coef, intercepts, data), data)
+        hooks.end()
+
     def _chosen(self, lines: list[Line], found: Scores, line: int, point: int, data: FitData) -> dict[str, Any]:
         tried, (C, ratio) = np.array(lines), lines[line][point]
-        chosen = {
+        means: dict[str, Any] = {}
+        if not self.refit:
+            best = [np.unravel_index(np.nanargmax(scores), scores.shape) for scores in found.values]
+            C, ratio = np.mean([tried[at] for at in best], axis=0)
+            table = _tables(found, True)
+            mean = np.mean([table[(fold, *at)] for fold, at in enumerate(best)], axis=0)
+            means = {"means_": (mean[:, :-1], mean[:, -1])}
+        chosen = means | {
             "C_": float(C), "l1_ratio_": float(ratio), "Cs_": tried[0, :, 0],
             "l1_ratios_": np.asarray([None] if self.l1_ratios is None else tried[:, 0, 1]),
             "scores_": found.values, "cv_n_iter_": found.epochs,
@@ -157,8 +192,8 @@ sparse_coef, multi_class, dual, solver, intercept_scaling
             chosen["coefs_paths_"] = _tables(found, self.fit_intercept)
         return chosen
 
-    def _keep(self, results: list[Result], data: FitData) -> None:
-        super()._keep(results, data)
+    def _attribute(self, shaped: dict[str, Any], data: FitData) -> None:
+        super()._attribute(shaped, data)
         self.n_iter_ = self.__dict__.pop("cv_n_iter_")
         if self._legacy():
             self._as_before()
@@ -222,6 +257,17 @@ sparse_coef, multi_class, dual, solver, intercept_scaling
             raise ValueError(f"[sample_weight] only is passed without metadata routing; got {', '.join(score_params)}.")
         with np.errstate(over="ignore", invalid="ignore"):
             return float(self._scorer("accuracy")(self, readable(X, "X"), readable(y, "y"), **weights))
+
+
+def _gap(problem: Problem, coef: np.ndarray, intercepts: np.ndarray) -> tuple[float, float]:
+    """The gap of given coefficients, and in units of the zero model's objective."""
+    if not np.isfinite(intercepts).all():  # of a class that a fold lacks
+        return np.inf, np.inf
+    intercept = intercepts if intercepts.size > 1 else float(intercepts[0])
+    certificate = problem.certify(problem._from_rows(coef), None, intercept)
+    null, inner = problem.null_model(), problem.inner_size
+    scale = problem.loss_at(null[:inner])
+    return certificate.gap, certificate.gap / scale if scale > 0 else certificate.gap
 
 
 def _tables(found: Scores, intercept: bool) -> np.ndarray:

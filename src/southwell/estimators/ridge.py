@@ -11,8 +11,10 @@ from .._dense import plain
 from .._names import positive
 from .._typing import Given
 from ..methods import Method
+from ..problem import Problem
 from ..result import Result
 from ._base import FitData
+from ._least_norm import least_norm
 from ._regressor import LinearRegressor
 from .conventions import Strengths, from_ridge
 
@@ -21,7 +23,8 @@ class Ridge(LinearRegressor):
     """Least squares with an L2 penalty, with a certificate.
 
     Minimises ``||y - X w - c||^2 + alpha ||w||^2``, as scikit-learn's class of the same name does: a sum, where
-    ``ElasticNet`` has a mean.
+    ``ElasticNet`` has a mean. Small problems start at the answer of a singular value decomposition, which for alpha
+    near 0 is the one of least norm.
 
     Parameters
     ----------
@@ -30,7 +33,7 @@ class Ridge(LinearRegressor):
 max_seconds, keep_dual
         As for ``ElasticNet``.
     solver : str
-        Ignored; for compatibility with scikit-learn.
+        Ignored; for compatibility with scikit-learn. ``solver_`` repeats it, or names the method.
 
     Attributes
     ----------
@@ -78,13 +81,22 @@ max_seconds, keep_dual
         alphas = plain("alpha", self.alpha)
         if alphas.ndim > 1 or alphas.size not in (1, data.targets.count):
             raise ValueError(
-                f"alpha must be one number, or {data.targets.count}, one for each target; got shape {alphas.shape}."
+                f"alpha must be one number, or {data.targets.count}, one for each target; got shape {alphas.shape}. "
+                "Number of targets and number of penalties do not correspond: "
+                f"{alphas.shape[0] if alphas.ndim else 1} != {data.targets.count}."
             )
         return data
 
+    def _before(self, data: FitData, first: Problem, strengths: list[Strengths]) -> list[Any]:
+        starts = super()._before(data, first, strengths)
+        if self.method != "auto" or self.positive or data.centre is not None or starts[0] is not None:
+            return starts
+        targets, l2s = map(data.targets, range(data.targets.count)), [own.l2 for own in strengths]
+        return least_norm(data.X, list(targets), first.weights, l2s, first.intercept) or starts
+
     def _tell(self, results: list[Result], units: list[float]) -> None:
         super()._tell(results, units)
-        self.solver_ = type(methods.get(self.method)).__name__
+        self.solver_ = type(methods.get(self.method)).__name__.lower() if self.solver == "auto" else self.solver
 
     def _strengths(self, total: float, target: int = 0) -> Strengths:
         alphas = plain("alpha", self.alpha).ravel()
