@@ -50,7 +50,7 @@ def uneven(bench: Bench) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
 def scales(bench: Bench) -> Findings:
     """Lambda: the bound ("safe") against the paper's m q R^2 / p ("usual")."""
     rows: list[dict[str, Any]] = []
-    limit, target = bench.pick(2.0, 0.7), 1e-6
+    limit, target = bench.pick(6.0, 0.7), 1e-6
     for name, A, b in uneven(bench):
         problem, rng = ridge(A, b, 1e-2, l1=1e-3), np.random.default_rng(bench.seed)
         best = quietly(problem, tol=1e-11)
