@@ -133,11 +133,16 @@ def test_weights_reach_the_scorer_of_score():
         model = sw.LogisticRegressionCV(Cs=2, cv=3, scoring=scorer).set_fit_request(sample_weight=True)
         model.fit(X, y, sample_weight=weights)
         weighted = model.score(X, y, sample_weight=weights)
+        plain = get_scorer("accuracy").set_score_request(sample_weight=False)
+        with pytest.raises(TypeError, match="unexpected argument"):
+            model.set_params(scoring=plain).score(X, y, sample_weight=weights)
     assert weighted == pytest.approx(np.average(model.predict(X) == y, weights=weights))
     by_loss = sw.LogisticRegressionCV(Cs=2, cv=3, scoring="neg_log_loss").fit(X, y)
     assert by_loss.score(X, y) == pytest.approx(get_scorer("neg_log_loss")(by_loss, X, y))
     with pytest.raises(ValueError, match="only supported if enable_metadata_routing=True"):
         sw.LogisticRegressionCV().fit(X, y, groups=y)
+    with pytest.raises(ValueError, match="only supported if enable_metadata_routing=True"):
+        by_loss.score(X, y, groups=y)
 
 
 def test_arguments_of_paths_that_are_deprecated_or_unknown():

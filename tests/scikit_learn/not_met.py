@@ -56,6 +56,7 @@ REASONS: dict[str, dict[str, str]] = {
         "test_logistic_regressioncv_class_weights": TOLERANCE,
         "test_logreg_predict_proba_multinomial": INTERNAL,
         "test_max_iter": SOLVER,
+        "test_zero_max_iter": "the model before the first round is the zero model with its best intercept",
         "test_warm_start": SOLVER,
         "test_warm_start_newton_solver": TOLERANCE,
         "test_dtype_match": DTYPE,

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import sklearn
 from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 from sklearn.utils.fixes import parse_version
+from sklearn.utils.metadata_routing import UNUSED, process_routing
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
-from sklearn.utils.metadata_routing import process_routing
 
 from .._data import readable
 from .._names import count, flag, integral
@@ -90,6 +90,7 @@ sparse_coef, multi_class, dual, solver, intercept_scaling
 
     _setting_names = ("C_", "l1_ratio_")
     _scores_by_scoring = True
+    __metadata_request__score: ClassVar = {"sample_weight": UNUSED}  # it is for the scorer
     C_: Any  # numbers and arrays, or what they are with legacy attributes
     l1_ratio_: Any
     scores_: Any
@@ -250,11 +251,13 @@ sparse_coef, multi_class, dual, solver, intercept_scaling
         float
         """
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        if routing_enabled():
-            routed = process_routing(self, "score", **weights, **score_params)
-            weights = routed.scorer.score if self.scoring is not None else weights
+        if routing_enabled() and self.scoring is not None:
+            weights = process_routing(self, "score", **weights, **score_params).scorer.score
         elif score_params:
-            raise ValueError(f"[sample_weight] only is passed without metadata routing; got {', '.join(score_params)}.")
+            raise ValueError(
+                f"score got {', '.join(score_params)}, for a scorer, which is only supported if "
+                "enable_metadata_routing=True; call sklearn.set_config(enable_metadata_routing=True) first."
+            )
         with np.errstate(over="ignore", invalid="ignore"):
             return float(self._scorer("accuracy")(self, readable(X, "X"), readable(y, "y"), **weights))
 
