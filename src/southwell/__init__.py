@@ -35,7 +35,18 @@ __version__ = "0.1.0"
 _SUBMODULES = ("check", "estimators", "features", "graph", "metric", "model_files")
 _PUBLIC = [
     *("BlockProblem", "Centred", "ConvergenceWarning", "Factorised", "Interrupted", "Path", "Problem", "Progress"),
-    *("Proof", "Result", "Results", "Status", "check", "enet_path", "estimators", "features", "get_num_threads"),
+    *(
+        "Proof",
+        "Result",
+        "Results",
+        "Status",
+        "audit",
+        "check",
+        "enet_path",
+        "estimators",
+        "features",
+        "get_num_threads",
+    ),
     *("graph", "lambda_max", "lasso_path", "load", "losses", "methods", "metric", "path", "penalties", "plots"),
     *("rules", "set_num_threads", "sketch_features", "sketch_instances", "solve", "solve_many"),
 ]
@@ -44,6 +55,8 @@ _PUBLIC = [
 def __getattr__(name: str) -> Any:  # imported when asked for: scikit-learn takes a while
     if name in _SUBMODULES:
         return import_module(f".{name}", __name__)
+    if name == "audit":
+        return import_module(".auditing", __name__).audit
     if name == "load":
         return import_module(".model_files", __name__).load
     if name in ("enet_path", "lasso_path"):
