@@ -46,6 +46,7 @@ def test_figures_of_a_study_are_drawn_once(written_report):
     assert page.count('id="study-toy-first"') == 1
     assert page.count('href="#study-toy-first"') == 2  # in T2 and T4
     assert page.count("<figure>") == len(toy_studies.findings().races)
+    assert "<summary>1 more figure</summary>" in page
 
 
 def test_the_report_is_valid_html_without_scripts_and_outside_links(written_report):

@@ -104,7 +104,8 @@ def study_part(study: Study, record: Record) -> str:
     notes = "".join(f"<li>{escape(note)}</li>" for note in found.notes)
     figures = [figure(race, record.sources) for race in found.races]
     shown, hidden = figures[:FIGURES], figures[FIGURES:]
-    more = f"<details><summary>{len(hidden)} more figures</summary>{''.join(hidden)}</details>" if hidden else ""
+    count = f"{len(hidden)} more figure{'s' * (len(hidden) > 1)}"
+    more = f"<details><summary>{count}</summary>{''.join(hidden)}</details>" if hidden else ""
     parts = [
         f'<section id="study-{escape(study.name)}">',
         f"<h4>{escape(study.title)} ({escape(study.where)})</h4>",
