@@ -4,6 +4,7 @@
 #include "bindings/layout.hpp"
 #include "bindings/lock.hpp"
 #include "core/drive.hpp"
+#include "core/policy.hpp"
 #include <memory>
 
 namespace southwell {
@@ -76,6 +77,9 @@ struct BoundAlgorithm {
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   throw nanobind::python_error();
 }
+
+// The numbers that the default method decides by, with others in the place of some.
+Policy policy_with(const nanobind::dict& others);
 
 void def_algorithms(nanobind::module_& m);
 void def_saddle(nanobind::module_& m);

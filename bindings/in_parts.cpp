@@ -46,10 +46,7 @@ private:
 BoundAlgorithm newton(nb::object problem, Array<Real> x, const nb::dict& others) {
   const ProblemInParts& core = nb::cast<const BoundProblemInParts&>(problem).core;
   sized(x, core.primal_size());
-  Policy policy;
-  policy.visit([&](const char* name, Real& number, const char*) {
-    if (others.contains(name)) number = nb::cast<Real>(others[name]);
-  });
+  const Policy policy = policy_with(others);
   BoundAlgorithm result{problem};
   const Unlocked unlocked;
   result.algorithm =

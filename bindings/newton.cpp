@@ -16,6 +16,19 @@ using namespace nb::literals;
 
 namespace southwell {
 
+Policy policy_with(const nb::dict& others) {
+  Policy policy;
+  if (others.size() == 0) return policy; // as a rule; comparing all names would be a tenth of a small solve
+  std::size_t used = 0;
+  policy.visit([&](const char* name, Real& number, const char*) {
+    if (!others.contains(name)) return;
+    number = nb::cast<Real>(others[name]);
+    ++used;
+  });
+  if (used != others.size()) throw std::invalid_argument("an unknown number of the policy");
+  return policy;
+}
+
 namespace {
 
 // Dual coordinate descent as a mover: the rows, and how firmly coefficients and the intercept are held.
@@ -50,20 +63,6 @@ std::unique_ptr<Algorithm> by_rows(const BoundBlockProblem& bound, const DualMov
   return std::make_unique<BlockAscent>(
       bound.core, stored_fibers<Axis::rows>(nb::inst_ptr<BoundLayout>(mover.rows)->layout),
       make_rule(shuffled, bound.core.design.rows(), seed), y, bound.core.penalty.least_l2());
-}
-
-// The numbers that the default method decides by, with others in the place of some.
-Policy policy_with(const nb::dict& others) {
-  Policy policy;
-  if (others.size() == 0) return policy; // as a rule; comparing all names would be a tenth of a small solve
-  std::size_t used = 0;
-  policy.visit([&](const char* name, Real& number, const char*) {
-    if (!others.contains(name)) return;
-    number = nb::cast<Real>(others[name]);
-    ++used;
-  });
-  if (used != others.size()) throw std::invalid_argument("an unknown number of the policy");
-  return policy;
 }
 
 // `dual()` makes what the dual mover needs, if and when it is its turn.

@@ -100,11 +100,12 @@ BoundAlgorithm fista(nb::object problem, Array<Real> x, Real lipschitz, bool mom
   return {problem, nb::none(), std::make_unique<Fista>(bound.core, sized(x, bound.core.design.cols()), spec)};
 }
 
-BoundAlgorithm soft_fista(nb::object problem, Array<Real> x, Array<Real> y, Real lipschitz, Real softness) {
+BoundAlgorithm soft_fista(nb::object problem, Array<Real> x, Array<Real> y, Real lipschitz, Real softness,
+                          const nb::dict& policy) {
   const Problem& core = nb::cast<const BoundProblem&>(problem).core;
   return {problem, nb::none(),
           std::make_unique<SoftFista>(core, sized(x, core.design.cols()), sized(y, core.design.rows()),
-                                      lipschitz, softness)};
+                                      lipschitz, softness, policy_with(policy))};
 }
 
 // An algorithm written in Python: `advance()` performs an epoch and returns the current x and the number of
@@ -257,7 +258,8 @@ void def_saddle(nb::module_& m) {
         "columns"_a, "x"_a, "y"_a, "seed"_a);
   m.def("fista", &fista, "problem"_a, "x"_a, "lipschitz"_a, "momentum"_a = true, "restarts"_a = true,
         "constant"_a = 0.0);
-  m.def("soft_fista", &soft_fista, "problem"_a, "x"_a, "y"_a, "lipschitz"_a, "softness"_a);
+  m.def("soft_fista", &soft_fista, "problem"_a, "x"_a, "y"_a, "lipschitz"_a, "softness"_a,
+        "policy"_a = nb::dict());
   m.def("in_python", &in_python, "problem"_a, "algorithm"_a, "x"_a);
   m.def("loss_and_slopes", &loss_and_slopes, "problem"_a, "x"_a);
   m.def("incremental", &incremental, "problem"_a, "spec"_a, "x"_a, "y"_a, "seed"_a,

@@ -155,6 +155,16 @@ void def_wide(nb::module_& m) {
           },
           "v"_a, "step"_a)
       .def(
+          "balance",
+          [](const BlockPenalty& g, M x, Index width) {
+            std::vector<Real> buffer;
+            return filled(Index(x.shape(0)), [&](Vec out) {
+              std::copy_n(x.data(), x.shape(0), out.begin());
+              g.balance(out, width, buffer);
+            });
+          },
+          "x"_a, "width"_a)
+      .def(
           "conjugate", [](const BlockPenalty& g, M v) { return g.conjugate(view(v)); }, "v"_a)
       .def(
           "conjugate_gradient",

@@ -162,7 +162,7 @@ public:
   virtual Real estimate() const { return std::numeric_limits<Real>::quiet_NaN(); }
   virtual bool begun() const { return true; } // false while it works on a larger penalty first
   virtual Account account() const { return {}; }
-  virtual std::vector<Effort> parts() const { return {}; } // of its work that are told apart
+  virtual std::vector<Effort> parts() const { return {}; } // of its work that are counted apart
   // Go on from here under another penalty, if it can.
   virtual bool repenalise(const Question&) { return false; }
 

@@ -70,7 +70,7 @@ public:
   }
   // Sets columns of y to zero that rounding errors keep from being balanced: one must not void all.
   virtual void drop_unbalanced(Vec) const {}
-  // The best shifts of margins, one a column, from these; false: nothing is told, Newton may find them.
+  // The best shifts of margins, one a column, from these; false: not computed here, Newton finds them.
   virtual bool best_shifts(CVec, Vec) const { return false; }
   virtual Real smoothness() const = 0;               // 1/gamma
   virtual bool smooth() const = 0;                   // has it no kinks?

@@ -351,3 +351,14 @@ def test_a_proof_with_another_norm_or_sign_is_refused(tmp_path):
         edit(tmp_path / "max.proof", tmp_path / "changed.proof", change)
         verdict = verify(tmp_path / "changed.proof", A, B)
         assert not verdict.verified, change.__name__
+
+
+@pytest.mark.parametrize("l1", [0.0, 0.3])
+@pytest.mark.parametrize("kind", [Groups, MaxGroups])
+def test_weak_penalties_on_competing_classes_are_proven(kind, l1):
+    """A number added to all coefficients of a feature changes no margin, and hardly the penalty."""
+    for seed, k in ((4, 5), (6, 3)):
+        A, b = data("softmax", n=60, d=6, k=k, seed=seed)
+        problem = sw.BlockProblem(A, b, "softmax", kind(1.0, l1=l1), intercept=True)
+        weak = problem.with_penalty(problem.penalty.at(1e-5 * sw.lambda_max(problem), 0.0))
+        solved(weak, 1e-7, max_epochs=100)

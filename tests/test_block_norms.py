@@ -52,6 +52,26 @@ def test_penalties_obey_their_laws(name, size, norm, positive):
 
 @over_norms
 @over_signs
+@given(v=VECTORS)
+def test_no_other_number_taken_from_all_leaves_a_smaller_norm(norm, positive, v):
+    penalty, x = block(0.3, 0.0, 0.0, norm, positive), abs(v) if positive else v
+    least = penalty.value(penalty.balance(x, x.size))
+    for number in np.linspace(x.min(), x.max(), 21):
+        assert least <= penalty.value(x - number) + 1e-15 * np.abs(x).max() * x.size
+
+
+@over_signs
+def test_both_ends_of_a_balanced_range_tie_to_the_last_bit(positive):
+    """Newton steps move entries at the maximum together, and know them by their equal sizes."""
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        x = rng.normal(size=5) * 10.0 ** rng.integers(-3, 4)
+        to = block(0.3, 0.0, 0.0, "maximum", positive).balance(abs(x) if positive else x, 5)
+        assert to.min() == (0 if positive else -to.max())
+
+
+@over_norms
+@over_signs
 @given(v=VECTORS, strength=STRENGTHS, l1=STRENGTHS, l2=STRENGTHS, step=st.floats(1e-3, 1e3))
 def test_penalties_agree_with_the_reference(norm, positive, v, strength, l1, l2, step):
     core = block(strength, l1, l2, norm, positive)

@@ -15,16 +15,15 @@ template <class P> Real newton_passes(const P& problem, const Policy& policy) {
   const Real n = Real(design.rows()), d = Real(problem.penalty.penalised()), stored = Real(design.stored());
   const bool once = problem.loss.quadratic();
   Real passes = problem.loss.piecewise() ? policy.newton_pieces : policy.newton_smooth;
-  if (problem.width() == 1 && problem.penalty.ridge() > 0 && 4 * n * n <= stored) {
+  if (problem.width() == 1 && problem.penalty.ridge() > 0 && n * n <= policy.outer_rows * stored) {
     passes = once ? policy.outer_quadratic : policy.outer_curved;
-  } else if (problem.width() == 1 && d <= 1000 && d * d <= stored) {
+  } else if (problem.width() == 1 && d <= policy.formed_columns && d * d <= stored) {
     const bool sparse = stored < n * d;
     const Real forming = stored / n / (sparse ? policy.pairs_sparse : policy.pairs_dense);
     passes =
         once ? policy.formed_quadratic + forming : policy.formed_curved + policy.forming_curved * forming;
   }
-  // Products of blocks count up to four times: see Blocks.
-  return passes * Real(std::min<Index>(problem.width(), 4)) *
+  return passes * std::min(Real(problem.width()), policy.wide_product) *
          (problem.loss.smooth() ? 1 : policy.newton_kinks);
 }
 

@@ -111,8 +111,8 @@ private:
       if (model_.ledger().stopped()) return false;
       const Real left = model_.restricted_gap(value_);
       if (step == 0) target = std::min(target, policy_.part_of_first * left);
-      // Down to rounding there is no more to be had; but a step is made: slopes without a penalty become
-      // zero.
+      // Below rounding the gap cannot fall further. One step is made all the same, after which the slopes of
+      // unpenalised coefficients are zero.
       const bool rounding =
           samples_.kinked() && step > 0 && left <= policy_.solved_to_rounding * std::abs(value_);
       if (left <= target || rounding) return true;

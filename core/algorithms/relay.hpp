@@ -1,4 +1,4 @@
-// Several movers, one state: the one that brings the gap down fastest goes on.
+// Several movers, one state: the mover that lowers the gap fastest continues.
 //
 // A primal iterate gives a dual one and the other way round, and the certificate accepts any pair. So a mover
 // can take over from another at any certificate: it begins at the best primal and the best dual point seen.
@@ -83,7 +83,7 @@ public:
       undecided_ = 0;
       if (const std::size_t best = expect(); best != now_) hand_over(best, *certifier_);
     }
-    // Rounds may be long: it ends with the one that is nearest to its end.
+    // Rounds may be long: a trial ends with the round whose end is nearest to the trial's length.
     if (!successor_ &&
         (runners_[now_].mover.price * (Real(stint_.entries) + Real(round_) / 2) >= trial_ || slow_))
       decide(*certifier_);
@@ -106,7 +106,7 @@ public:
     for (Runner& runner : runners_) runner.effort = {};
     return true;
   }
-  // By mover; what is told apart (Newton steps are parts of primal rounds) is not counted twice.
+  // By mover; Newton steps, which are counted apart too, are parts of primal rounds, and not counted twice.
   Account account() const override {
     Account account{{}, screening_.features(), screening_.samples()};
     for (const Runner& runner : runners_) {
@@ -212,8 +212,8 @@ private:
     slow_ = due && runners_.size() > 1 && policy_.pace_ahead * recent_.fall < left;
     if (due) recent_ = {};
   }
-  // The present mover has had its trial: it goes on unless another was faster, or one that has not moved yet
-  // is expected to be twice as fast.
+  // The trial of the present mover is over: it continues unless another was faster, or one that has not moved
+  // yet is expected to be twice as fast.
   void decide(const Certifier& certifier) {
     Runner& runner = runners_[now_];
     const Real units = runner.mover.price * Real(stint_.entries), spent = timed_ ? stint_.seconds : units;
@@ -242,7 +242,7 @@ private:
   Screening<P> screening_;
   const Point* located_ = nullptr; // the last
   bool timed_;
-  Index undecided_ = 0; // rounds until it is decided who goes on, or 0
+  Index undecided_ = 0; // rounds until the next mover is chosen, or 0
   Index easy_ = 0;      // rounds at easier problems
   Real trial_;          // a stint, in the units of prices
   Real spent_ = 0;      // by all, when hands last changed

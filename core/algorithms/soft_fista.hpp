@@ -7,6 +7,7 @@
 #pragma once
 #include "core/algorithms/fista.hpp"
 #include "core/newton/soft_samples.hpp"
+#include "core/policy.hpp"
 #include <optional>
 
 namespace southwell {
@@ -15,16 +16,17 @@ class SoftFista final : public Algorithm {
 public:
   // `softness` is the first q, in units of the zero model's objective; `lipschitz` is L for a loss of
   // curvature 1.
-  SoftFista(const Problem& problem, CVec x, CVec y, Real lipschitz, Real softness)
-      : problem_(problem), lipschitz_(lipschitz), softness_(softness), loss_(problem.loss, softness),
-        soft_(problem.design, loss_, problem.penalty), own_(problem) {
+  SoftFista(const Problem& problem, CVec x, CVec y, Real lipschitz, Real softness, const Policy& policy)
+      : policy_(policy), problem_(problem), lipschitz_(lipschitz), softness_(softness),
+        loss_(problem.loss, softness), soft_(problem.design, loss_, problem.penalty), own_(problem) {
     loss_.recentre(within_domain(problem, y));
     own_.x = within_bounds(problem, x);
   }
   SoftFista(const SoftFista&) = delete; // members hold references to other members
 
   void epoch(Pulse& pulse) override {
-    for (int k = 0; k < iterations && !pulse.interrupted() && !pulse.late(); ++k) fista_->epoch(pulse);
+    for (int k = 0; k < int(policy_.fista_iterations) && !pulse.interrupted() && !pulse.late(); ++k)
+      fista_->epoch(pulse);
   }
   // Certificates need the best intercept of the loss itself, not that of the softened loss.
   void locate(Point& point) override {
@@ -43,18 +45,17 @@ public:
     }
     if (!inner_) inner_.emplace(soft_);
     (*inner_)(own_);
-    const Real goal = std::max(0.1 * certifier.best().gap(), 0.1 * unit.goal);
+    const Real goal = policy_.fista_part * std::max(certifier.best().gap(), unit.goal);
     if (inner_->best().gap() > goal) return;
     loss_.recentre(own_.y);
-    loss_.soften(std::max(0.6 * loss_.softness(), 0.01 * softness_ * unit_));
+    loss_.soften(std::max(policy_.softer_by * loss_.softness(), policy_.least_softness * softness_ * unit_));
     inner_.reset();
   }
   void resync(const Point&) override { fista_->resync(own_); }
   bool eager() const override { return true; }
 
 private:
-  static constexpr int iterations = 20;
-
+  const Policy policy_;
   const Problem& problem_;
   Real lipschitz_, softness_, unit_ = 0;
   SoftSamples loss_;

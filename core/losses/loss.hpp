@@ -12,7 +12,7 @@ struct OneMargin {
   static constexpr bool quadratic = false;            // is it (m - b)^2 / 2, with the derivative m - b?
   static constexpr bool piecewise = false;            // is phi'' constant on each of a few intervals?
   static constexpr bool may_overflow = false;         // is it infinite at margins that are not?
-  static constexpr bool log_odds = false;             // is the margin the logarithm of the odds of b = 1?
+  static constexpr bool log_odds = false;             // is a margin the logarithm of odds?
   static constexpr Real self_concordance = 0;         // M with |phi'''| <= M phi''; 0: none, use smoothness()
   static constexpr std::string_view targets = "real"; // "real", "signs" (-1 and +1) or "counts" (>= 0)
 };

@@ -19,6 +19,7 @@ SOUTHWELL_CLONES inline void exponentials(Real* v, Index n) {
 
 struct Softmax : ManyMargins {
   static constexpr std::string_view name = "softmax";
+  static constexpr bool log_odds = true; // differences of margins are
 
   Real value(const Real* m, Index k, Index b) const {
     Real value;

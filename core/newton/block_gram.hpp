@@ -78,9 +78,9 @@ public:
     std::vector<Real> buffer, d, image;
     Manifold::Buffers buffers;
     const Index f = size();
-    for (int round = 0; round < 30 && !left; ++round) {
+    for (int round = 0; round < int(weighted_.policy.gram_rounds) && !left; ++round) {
       Real first = 0;
-      for (int sweep = 0; sweep < 10 && !left; ++sweep) {
+      for (int sweep = 0; sweep < int(weighted_.policy.block_sweeps) && !left; ++sweep) {
         Real moved = 0;
         for (std::size_t b = 0; b < blocks.size(); ++b) {
           const BlockAt& block = blocks[b];
@@ -92,16 +92,16 @@ public:
           left = spend(block.size * f / 8);
         }
         if (sweep == 0) first = moved;
-        if (moved <= 0.01 * first) break;
+        if (moved <= weighted_.policy.block_sweep_part * first) break;
       }
-      if (restricted_gap(blocks, u, z, diagonal, value) <= 0.3 * target) break;
+      if (restricted_gap(blocks, u, z, diagonal, value) <= weighted_.policy.gram_part * target) break;
       const Manifold manifold(blocks, u, diagonal, 0, true);
       const auto by_gram = [&](CVec v, Vec out) { product(v, k, out); };
       d.resize(u.size());
       image.resize(u.size());
       manifold.solve(
           z, diagonal, by_gram, [](CVec, Vec) { return 0.0; }, [&] { return left = spend(f * f * k / 8); },
-          1e-3, 200, buffers, d, image);
+          weighted_.policy.block_precise, Index(weighted_.policy.block_steps), buffers, d, image);
       if (!shorten(manifold, z, by_gram, d, image)) continue;
       by_gram(d, image); // outside too
       for (std::size_t e = 0; e < u.size(); ++e) {

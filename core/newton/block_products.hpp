@@ -35,7 +35,7 @@ public:
         if (!zero(u, s)) add_wide(store[s], u.data() + s * k, k, out.data());
     });
   }
-  // out = A'r; of slots whose mark is 0, if there are marks, nothing is told
+  // out = A'r; if there are marks, slots whose mark is 0 are not computed
   void backward(CVec r, std::span<const char> marks, Vec out) const {
     const Index k = problem_.width();
     if (whole_) return problem_.design.adjoint(r, k, out);

@@ -56,7 +56,7 @@ public:
     z_.resize(u_.size());
     if (!certified.empty() && set_.whole()) return void(z_.assign(certified.begin(), certified.end()));
     products_.backward(at_.r, {}, z_);
-    ledger_(products_.entries() * std::min<Index>(k_, 4) + Index(at_.r.size()));
+    ledger_(price_of_product() + Index(at_.r.size()));
   }
   // About the gap of the problem restricted to the set, and what a better intercept is worth.
   Real restricted_gap(Real value) {
@@ -82,7 +82,8 @@ public:
     // As the gap should fall; with l2 it falls with the square of what is left.
     const Real part = outlook.target / outlook.left;
     precision_ =
-        kinked_ ? policy_.block_precision : clip(0.5 * (strong_ ? std::sqrt(part) : part), 1e-3, 0.1);
+        kinked_ ? policy_.block_precision
+                : clip(0.5 * (strong_ ? std::sqrt(part) : part), policy_.block_precise, policy_.block_rough);
     Slots hot; // blocks that may move
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       const BlockAt& block = blocks_[b];
@@ -99,12 +100,17 @@ public:
       solve_by_residual(hot);
     if (problem_.loss.quadratic() && problem_.has_intercept()) follow(start);
   }
-  void stepped(Real part) { careful_ = careful_ || part < 0.1; } // this part of the step was taken
+  void stepped(Real part) {
+    careful_ = careful_ || part < policy_.block_cut;
+  } // this part of the step was taken
 
 private:
   using Slots = std::vector<std::int32_t>;
 
   bool spend(Index entries) { return ledger_(entries); }
+  Index price_of_product() const {
+    return Index(Real(products_.entries()) * std::min(Real(k_), policy_.wide_product));
+  }
 
   // The squared loss: the best intercept takes back what other moves have added to the mean margins.
   void follow(CVec start) {
@@ -124,7 +130,8 @@ private:
         entries += set_.columns().size(s);
       }
     }
-    return Real(features) <= policy_.largest_gram && features * features <= 4 * entries;
+    return Real(features) <= policy_.largest_gram &&
+           Real(features * features) <= policy_.gram_entries * Real(entries);
   }
   void solve_by_gram(const Slots& hot, Real target, Real value) {
     Slots slots;
@@ -154,7 +161,7 @@ private:
     Real first = 0;
     const WorkingColumns& columns = set_.columns();
     columns.visit([&](const auto& store) {
-      for (int sweep = 0; sweep < int(policy_.sweeps) && !ledger_.stopped(); ++sweep) {
+      for (int sweep = 0; sweep < int(policy_.block_sweeps) && !ledger_.stopped(); ++sweep) {
         Real moved = 0;
         for (const Index b : hot) {
           const BlockAt& block = blocks_[b];
@@ -171,10 +178,14 @@ private:
                              buffer.data() + s * k_);
             cost *= 2;
           }
+          // Where margins compete, the same number added to all k of a feature changes no slope, and only
+          // steps as short as the penalty is weak would find the best one.
+          if (problem_.loss.coupled() && block.size <= problem_.design.rows())
+            block.g.balance(block.of(Vec(u_)), k_, buffer);
           if (spend(cost)) return;
         }
         if (sweep == 0) first = moved;
-        if (moved <= 0.01 * first) break;
+        if (moved <= policy_.block_sweep_part * first) break;
       }
     });
     if (!ledger_.stopped()) newton();
@@ -230,7 +241,7 @@ private:
       });
     });
     spend(30 * columns.size(first) * count);
-    return trace > 0 && value > 0 ? std::min(1.5 * value / trace, 1.0) : 1;
+    return trace > 0 && value > 0 ? std::min(policy_.block_share * value / trace, 1.0) : 1;
   }
 
   // Conjugate gradients where the penalty is smooth, from u_.
@@ -255,10 +266,11 @@ private:
       problem_.loss.bend(at_.h, along_, along_);
       products_.backward(along_, marks, out);
     };
-    free_.begin(problem_.design, problem_.loss, unpenalised(), products_.entries());
+    free_.begin(problem_.design, problem_.loss, unpenalised(), products_.entries(), policy_);
     if (free_.factor(at_.h, [&](Index entries) { return spend(entries); })) return;
     const auto better = [&](CVec r, Vec out) { return free_.times(r, out); };
-    const Index price = products_.entries() * 2 * std::min<Index>(k_, 4), most = free_.waiting() ? 50 : 200;
+    const Index price = 2 * price_of_product(),
+                most = Index(free_.waiting() ? policy_.free_trial : policy_.block_steps);
     Index steps = 0;
     const auto step = [&] {
       ++steps;

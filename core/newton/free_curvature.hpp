@@ -10,6 +10,7 @@
 #pragma once
 #include "core/design/design.hpp"
 #include "core/loss_sum.hpp"
+#include "core/policy.hpp"
 #include "core/support/cholesky.hpp"
 #include "core/support/products.hpp"
 
@@ -23,7 +24,8 @@ public:
   };
 
   // For these columns; `entries` is the cost of a product.
-  void begin(const Design& design, const LossSum& loss, const std::vector<Member>& members, Index entries) {
+  void begin(const Design& design, const LossSum& loss, const std::vector<Member>& members, Index entries,
+             const Policy& policy) {
     if (members == members_) return;
     members_ = members;
     design_ = &design;
@@ -32,8 +34,9 @@ public:
     table_.clear();
     const Real m = Real(members.size()), n = Real(design.rows()), k = Real(loss.width());
     const Real price = m * m * n * (loss.quadratic() ? 1 : k) / (4 * Real(entries) * k); // in steps
-    possible_ = m > 0 && m <= 1000 && m * n <= 2e7 && price <= 2000;
-    wanted_ = price <= 20;
+    possible_ =
+        m > 0 && m <= policy.free_columns && m * n <= policy.free_entries && price <= policy.free_price;
+    wanted_ = price <= policy.free_at_once;
   }
   bool waiting() const { return possible_ && !wanted_; }
   void want() { wanted_ = true; }

@@ -93,7 +93,8 @@ private:
       factoring = self.columns().sparse()
                       ? priced
                       : self.formed_.cost(support) + Cholesky::cost(Index(support.size()));
-      if (samples < size && samples * samples <= stored / 4) outward = self.outer_.cost(support);
+      if (samples < size && samples * samples <= policy.outer_rows * stored)
+        outward = self.outer_.cost(support);
     }
     bool outer() const {
       return outward < std::min(direct() ? factoring : infinity, policy.outer_price * stored);

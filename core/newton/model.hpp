@@ -110,7 +110,8 @@ public:
     const Ledger::NewtonStep booked(ledger_);
     const Index begun = ledger_.work();
     Index most = 0; // steps after the first only update the factor; their work is limited
-    for (int k = 0; k < 20 && !support.empty() && !ledger_.stopped() && (k == 0 || ledger_.work() <= most);
+    for (int k = 0; k < int(weighted_.policy.steps_by_signs) && !support.empty() && !ledger_.stopped() &&
+                    (k == 0 || ledger_.work() <= most);
          ++k) {
       if (newton_step(support)) return true;
       if (k == 0) most = ledger_.work() + std::max<Index>((ledger_.work() - begun) / 8, 200'000);
@@ -165,7 +166,8 @@ private:
     // Along the direction, clipped where signs would change, as far as the model falls: nearly dependent
     // columns have long directions, and each coefficient near zero would end an unclipped step at once.
     std::vector<Real> path(support.size());
-    for (Real part = 1; part > std::max(first, 1e-9); part /= part > 0.01 ? 4 : 16) {
+    for (Real part = 1; part > std::max(first, weighted_.policy.shortest_clipped);
+         part /= part > 0.01 ? 4 : 16) {
       for (std::size_t t = 0; t < support.size(); ++t) {
         const Coordinate& c = coordinates()[support[t]];
         path[t] = c.g.held(c.x, c.x + part * direction[t]) - c.x;

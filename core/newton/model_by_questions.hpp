@@ -92,7 +92,7 @@ private:
       }
       return total;
     };
-    for (Real part = 1; part > 1e-9; part /= 2) {
+    for (Real part = 1; part > at_.policy.shortest_clipped; part /= 2) {
       if (!(change(part) < 0)) continue;
       for (std::size_t t = 0; t < slots.size(); ++t) {
         Coordinate& c = coordinates()[std::size_t(slots[t])];

@@ -151,8 +151,8 @@ private:
   }
   // While steps are large, H need not be precise: of every so many rows one will do, if they are many.
   Index thinning(const Slots& hot, const Outlook& outlook) const {
-    if (!outlook.large || outlook.gap < 0.1 * outlook.unit) return 1;
-    if (piecewise_) return 1; // where pieces meet, a sample tells nothing of others
+    if (!outlook.large || outlook.gap < policy_.precise_from * outlook.unit) return 1;
+    if (piecewise_) return 1; // samples near a change of piece do not represent the others
     const Real every =
         model_.samples() / std::max(policy_.rows_a_feature * Real(hot.size()), policy_.least_rows);
     return every >= 3 ? Index(every) : 1;

@@ -1,4 +1,4 @@
-// What the driver tells a model about the round: how far it must be solved.
+// What the driver passes to a model about the round: how far it must be solved.
 #pragma once
 #include "core/support/math.hpp"
 

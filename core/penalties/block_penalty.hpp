@@ -44,6 +44,33 @@ public:
     norm_prox(v, step * strength_, 1 / (1 + step * l2_));
   }
   Real prox_of_number(Real v, Real step) const { return shrunk(v, step * l1_) / (1 + step * l2_); }
+  // Less one number for each stretch of k, as far as the penalty falls: of x >= 0 the least of them; else
+  // that for which N of the stretch is least or, with an l1, one that makes a number zero.
+  void balance(Vec x, Index k, std::vector<Real>& buffer) const {
+    if (strength_ == 0) return;
+    buffer.assign(x.begin(), x.end());
+    for (std::size_t first = 0; first < x.size(); first += std::size_t(k)) {
+      const Vec own = Vec(buffer).subspan(first, std::size_t(k));
+      if (positive_)
+        less(own, *std::min_element(own.begin(), own.end()));
+      else
+        std::visit([&](const auto& norm) { norm.balance(own); }, norm_);
+    }
+    Real least = value(x);
+    if (const Real found = value(buffer); found < least) {
+      std::copy(buffer.begin(), buffer.end(), x.begin());
+      least = found;
+    }
+    for (std::size_t e = 0; l1_ > 0 && !positive_ && e < x.size(); ++e) {
+      if (x[e] == 0) continue;
+      buffer.assign(x.begin(), x.end());
+      less(Vec(buffer).subspan(e / std::size_t(k) * std::size_t(k), std::size_t(k)), x[e]);
+      if (const Real found = value(buffer); found < least) {
+        std::copy(buffer.begin(), buffer.end(), x.begin());
+        least = found;
+      }
+    }
+  }
   // argmax_x  <v, x> - g(x), in place; needs l2 > 0
   void conjugate_gradient(Vec v) const {
     for (Real& u : v) u = shrunk(u, l1_);
@@ -112,7 +139,7 @@ public:
   }
   Real conjugate_above(CVec sizes) const {
     const std::vector<Real> beyond = excess_above(sizes);
-    const Real strength = less(strength_);
+    const Real strength = below(strength_);
     if (l2_ > 0) {
       const Real over =
           std::visit([&](const auto& norm) { return norm.distance_above(beyond, strength); }, norm_);
@@ -125,7 +152,7 @@ public:
     Real scale = feasible_scale(sizes);
     for (int k = 0; k < 60 && scale > 0; ++k) { // until it surely is one
       for (std::size_t t = 0; t < scaled.size(); ++t) scaled[t] = scale * sizes[t] * (1 + 4 * rounding::unit);
-      if (dual_above(excess_above(scaled)) <= less(strength_)) return scale;
+      if (dual_above(excess_above(scaled)) <= below(strength_)) return scale;
       scale *= 1 - std::ldexp(rounding::unit, k + 2);
     }
     return 0;
@@ -141,7 +168,10 @@ private:
   Real sided(Real v) const { return positive_ ? v : std::abs(v); } // what counts of a slope
   Real excess(Real v) const { return std::max(sided(v) - l1_, 0.0); }
   Real shrunk(Real v, Real l1) const { return positive_ ? std::max(v - l1, 0.0) : soft(v, l1); }
-  static Real less(Real strength) { return strength * (1 - 4 * rounding::unit); } // it was computed
+  static Real below(Real strength) { return strength * (1 - 4 * rounding::unit); } // it was computed
+  static void less(Vec v, Real number) {
+    for (Real& u : v) u -= number;
+  }
 
   Real dual(CVec v, Real scale) const {
     return std::visit(
@@ -162,7 +192,7 @@ private:
   }
   std::vector<Real> excess_above(CVec sizes) const {
     std::vector<Real> beyond(sizes.begin(), sizes.end());
-    for (Real& v : beyond) v = (1 + 4 * rounding::unit) * std::max(v - less(l1_), 0.0);
+    for (Real& v : beyond) v = (1 + 4 * rounding::unit) * std::max(v - below(l1_), 0.0);
     return beyond;
   }
 

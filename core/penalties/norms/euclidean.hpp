@@ -1,6 +1,7 @@
 // ||x||: the group lasso, and rows of a coefficient matrix that are zero as a whole. It is its own dual norm.
 #pragma once
 #include "core/penalties/norms/norm.hpp"
+#include <numeric>
 
 namespace southwell {
 
@@ -27,6 +28,10 @@ struct Euclidean {
     const Real size = value(v);
     factor = size > radius ? (1 - radius / size) * factor : 0;
     for (Real& u : v) u *= factor;
+  }
+  void balance(Vec v) const { // less their mean
+    const Real mean = std::reduce(v.begin(), v.end()) / Real(v.size());
+    for (Real& u : v) u -= mean;
   }
 
   // With w = u/||u||: the gradient is w, the curvature (I - w w')/||u||.

@@ -47,6 +47,11 @@ struct Maximum {
     const Real level = level_of(v, radius, [](Real u) { return std::abs(u); });
     for (Real& u : v) u = factor * clip(u, -level, level);
   }
+  void balance(Vec v) const { // less the middle of their range; its ends tie, to the last bit
+    const auto [low, high] = std::minmax_element(v.begin(), v.end());
+    const Real from = *low, to = *high, middle = from + (to - from) / 2, half = (to - from) / 2;
+    for (Real& u : v) u = u == to ? half : u == from ? -half : clip(u - middle, -half, half);
+  }
 
   // Entries at the maximum move together, by their signs; the others have no slope, and move freely.
   void add_gradient(const Around& at, Vec out) const {

@@ -54,6 +54,7 @@ concept BlockNorm = requires(const N n, CVec x, Vec v, Real radius, Real factor,
   { n.distance_above(x, radius) } -> std::same_as<Real>; // of x >= 0, with every rounding error
   { N::lipschitz(size) } -> std::same_as<Real>;          // N*(w) <= this times ||w||, on blocks of this size
   { n.prox(v, radius, factor) };                         // in place: factor times the prox of radius N
+  { n.balance(v) }; // in place: less one number for all, that for which N is least
 
   // strength N on its manifold; outputs are of the whole block
   { n.add_gradient(at, v) };     // v += the gradient, or any subgradient at u

@@ -21,7 +21,8 @@ from .side import anchors_needed, anchors_pay, dual_start, firmness
 
 @dataclass(frozen=True)
 class Auto(Method):
-    """Newton's method on working sets and dual coordinate descent; the one that lowers the gap fastest goes on.
+    """Newton's method on working sets and dual coordinate descent; the one that lowers the gap fastest
+    continues.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ class Auto(Method):
             return Prepared(_core.restated(problem.core(), inner.algorithm), "auto, product formed", inner.setup)
         if problem.loss.smooth:
             return FISTA().prepare(problem, start, seed)
-        return soft_fista(problem, start, self.softness)
+        return soft_fista(problem, start, self.softness, self.policy)
 
     def _movers(self, problem: Problem) -> list[str]:
         refusal = blocks.dual_refusal(problem) if problem.blocks else None

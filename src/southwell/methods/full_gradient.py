@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any, ClassVar
@@ -38,11 +39,11 @@ def _curvature(problem: Problem) -> float:
         return float(problem.weights @ layout.apply(along / np.linalg.norm(along)) ** 2)
 
 
-def soft_fista(problem: Problem, start: Start, softness: float) -> Prepared:
+def soft_fista(problem: Problem, start: Start, softness: float, policy: Mapping[str, float]) -> Prepared:
     """FISTA on a loss with kinks that are smoothed, less and less, around moving centres. Needs products only."""
     start = with_null_intercept(problem, start)
     guess = max(_curvature(problem), _LEAST)
-    algorithm = _core.soft_fista(problem.core(), start.x, dual_start(problem, start), guess, softness)
+    algorithm = _core.soft_fista(problem.core(), start.x, dual_start(problem, start), guess, softness, dict(policy))
     return Prepared(algorithm, "accelerated proximal gradient, kinks softened")
 
 

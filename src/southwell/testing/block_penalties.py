@@ -21,12 +21,13 @@ def check_block_penalty(penalty: Any, size: int) -> None:
       a ray along which <v, x> - g(x) grows;
     * ``conjugate_gradient(v)`` attains the supremum, where the conjugate is finite everywhere;
     * ``feasible_scale(v)`` is the largest t <= 1 with conjugate(t v) = 0;
+    * ``balance(x, k)`` is x less one number for each stretch of k, and g is no larger there;
     * ``surely_zero(v, radius)`` says that the prox is 0 at every point within ``radius`` of v, and says so near 0.
 
     Parameters
     ----------
     penalty : _core.BlockPenalty
-        With ``value, prox, conjugate, conjugate_gradient, feasible_scale, surely_zero`` over one block.
+        With ``value, prox, balance, conjugate, conjugate_gradient, feasible_scale, surely_zero`` over one block.
     size : int
 
     Raises
@@ -54,6 +55,7 @@ def check_block_penalty(penalty: Any, size: int) -> None:
     for v in (*rows, *slopes):
         _block_scale(penalty, v)
     _block_zeros(penalty, slopes, rng)
+    _block_balance(penalty, rows)
 
 
 def _block_prox(penalty: Any, rows: Numbers) -> None:
@@ -129,3 +131,15 @@ def _block_zeros(penalty: Any, slopes: Numbers, rng: Any) -> None:
     tiny = np.full(slopes[0].size, -1e-9)
     kinked = not penalty.prox(tiny, 1.0).any()
     hold(penalty, "surely_zero sees that a kink holds small slopes", penalty.surely_zero(tiny, 1e-10) == kinked)
+
+
+def _block_balance(penalty: Any, rows: Numbers) -> None:
+    size = rows.shape[1]
+    for x in (*rows, *np.abs(rows[::5])):
+        for width in {1, size}:
+            to = penalty.balance(x, width)
+            less = (x - to).reshape(-1, width)
+            hold(penalty, "balance takes the same number from all of a stretch",
+                 np.ptp(less, axis=1).max() <= 4 * EPS * np.abs(x).max(), width=width)  # fmt: skip
+            before, after = penalty.value(x), penalty.value(to)
+            hold(penalty, "balance raises no value", after <= before or np.isinf(before), before=before, after=after)
