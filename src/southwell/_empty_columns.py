@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from ._data import Matrix
 from ._question import Start
-from .penalties import ElasticNet, Separable
+from .penalties import Separable
 from .problem import Problem
 
 
@@ -28,7 +28,7 @@ class Compact:
     zeros_are_certain: np.ndarray  # of the empty columns: whether every solution has a zero there
 
     def repenalised(self, penalty: Separable) -> Compact:
-        own = _restricted(penalty, self.used)
+        own = penalty.over(self.used)
         problem = self.problem._alike(penalty=own, core_penalty=own.core(self.used.size))
         return replace(self, problem=problem, zeros_are_certain=_certain(penalty, self.all))
 
@@ -51,7 +51,7 @@ class Compact:
 def compact(problem: Problem, most: float, least: float, entries: float) -> Compact | None:
     """The problem without its empty columns; None unless at most the share ``most`` of them hold anything, and there
     are more than ``least`` of them and at most ``entries`` stored entries for each."""
-    if not isinstance(problem.data, Matrix) or not problem.data.sparse or not isinstance(problem.penalty, ElasticNet):
+    if not isinstance(problem.data, Matrix) or not problem.data.sparse or not isinstance(problem.penalty, Separable):
         return None
     d, matrix = problem.n_features, problem.data
     if d <= least or matrix.stored > entries * d or problem.penalty.excludes_zero:
@@ -63,7 +63,7 @@ def compact(problem: Problem, most: float, least: float, entries: float) -> Comp
         return None
     made: tuple[Matrix, dict[object, Any]] = problem.keep("compact", lambda: (_without_others(matrix, used), {}))
     data, kept = made
-    penalty = _restricted(problem.penalty, used)
+    penalty = problem.penalty.over(used)
     parts = {name: None if value is None else value[used] for name, value in
              (("means", problem.means), ("shifts", problem.shifts), ("_offset", problem._offset))}  # fmt: skip
     own = problem._alike(
@@ -96,14 +96,6 @@ def _without_others(matrix: Matrix, used: np.ndarray) -> Matrix:
     places = np.zeros(given.shape[1], given.indices.dtype)
     places[used] = np.arange(used.size, dtype=places.dtype)
     return matrix.alike(sp.csr_array((given.data, places[given.indices], given.indptr), shape))
-
-
-def _restricted(penalty: Separable, used: np.ndarray) -> ElasticNet:
-    def part(given: Any) -> Any:
-        return given if given is None or np.ndim(given) == 0 else np.asarray(given)[used]
-
-    assert isinstance(penalty, ElasticNet)  # `compact` accepts no other
-    return replace(penalty, weights=part(penalty.weights), lower=part(penalty.lower), upper=part(penalty.upper))
 
 
 def _certain(penalty: Separable, d: int) -> np.ndarray:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 
 from . import _core
+from ._dense import numbers
+from ._typing import Given
 
 
 class Penalty:
@@ -103,6 +107,10 @@ class Separable(Penalty):
     def core(self, n_features: int) -> _core.ElasticNet:
         raise NotImplementedError
 
+    def over(self, features: np.ndarray) -> Self:
+        """The same penalty over these features alone."""
+        raise NotImplementedError
+
     def ridges(self, n_features: int) -> np.ndarray:
         """The factor l2_j of ``x_j^2 / 2`` for each feature."""
         raise NotImplementedError
@@ -125,3 +133,16 @@ def representable(strength: float, weights: np.ndarray) -> float:
             f"{weights.min(initial=np.inf):.3g}. Give larger weights, or 0 where a coefficient is not to be penalised."
         )
     return strength
+
+
+def one_each(name: str, given: Given, size: int, finite: bool = False, each: str = "feature") -> np.ndarray:
+    """One number for each feature or group, from one for all or an array; empty if nothing is given."""
+    if given is None:
+        return np.empty(0)
+    values = numbers(name, given)
+    if values.ndim > 1 or (values.ndim == 1 and values.size != size):
+        raise ValueError(f"{name} must be one number or {size} (one a {each}); got shape {values.shape}.")
+    if np.isnan(values).any() or (finite and not np.isfinite(values).all()):
+        advice = "finite numbers" if finite else "numbers, or infinity for no bound"
+        raise ValueError(f"{name} contains NaN{' or infinity' if finite else ''}. Give {advice}.")
+    return np.ascontiguousarray(np.broadcast_to(values, (size,)))

@@ -166,12 +166,12 @@ class BlockProblem(Problem):
         return self.wide_loss().derivative(self.ready_layout().apply_wide(inner, self.width))
 
     def _separates(self, result: Result) -> bool:
-        if self.loss.name not in ("logistic", "softmax"):
+        if not self.loss.log_odds:
             return False
         inner = self.to_inner(self.coefficients(result.x, "x"), result.intercept)
         margins = self.ready_layout().apply_wide(inner, self.width).reshape(self.n_samples, self.width)
         margins = margins[self.weights > 0]
-        if self.loss.name == "logistic":  # one of the targets is enough
+        if not isinstance(self.loss, ClassLoss):  # one of the targets is enough
             targets = self.targets.reshape(self.n_samples, self.width)[self.weights > 0]
             return bool((margins * targets > 0).all(axis=0).any())
         own = np.arange(self.width) == self.targets[self.weights > 0, None]

@@ -92,7 +92,8 @@ class Loss:
 
     @property
     def log_odds(self) -> bool:
-        """Whether the margin is the logarithm of the odds of b = 1."""
+        """Whether the margin is the logarithm of the odds of b = 1; over classes, whether the difference of two margins
+        is that of the odds of two classes. Such losses have no minimiser where classes are separable."""
         return self.traits.log_odds
 
     @property

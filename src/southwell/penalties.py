@@ -14,7 +14,7 @@ from ._names import flag, shown
 from ._names import positive as at_least_zero
 from ._penalty import Penalty as Penalty
 from ._penalty import Separable as Separable
-from ._penalty import counted, representable
+from ._penalty import counted, one_each, representable
 from ._typing import Given
 
 
@@ -61,8 +61,8 @@ class ElasticNet(Separable):
             raise ValueError(
                 f"weights times l1 or l2 overflows: the largest weight is {weights.max()}. Scale them down."
             )
-        lower = self._array("lower", self.lower, n_features)
-        upper = self._array("upper", self.upper, n_features)
+        lower = one_each("lower", self.lower, n_features)
+        upper = one_each("upper", self.upper, n_features)
         lo = lower if lower.size else np.full(n_features, -np.inf)
         hi = upper if upper.size else np.full(n_features, np.inf)
         if (lo > hi).any() or (lo == np.inf).any() or (hi == -np.inf).any():
@@ -152,10 +152,16 @@ class ElasticNet(Separable):
         return weights if weights.size else np.ones(n_features)
 
     def _weights(self, n_features: int) -> np.ndarray:
-        weights = self._array("weights", self.weights, n_features, finite=True)
+        weights = one_each("weights", self.weights, n_features, finite=True)
         if weights.size and weights.min() < 0:
             raise ValueError(f"Penalty weights must be >= 0 (0 leaves a coefficient unpenalised); got {weights.min()}.")
         return weights
+
+    def over(self, features: np.ndarray) -> Self:
+        def part(given: Given) -> Given:
+            return given if np.ndim(given) == 0 else np.asarray(given)[features]
+
+        return replace(self, weights=part(self.weights), lower=part(self.lower), upper=part(self.upper))
 
     def settled(self, n_features: int) -> ElasticNet:
         """Itself: there are no groups to read."""
@@ -171,18 +177,6 @@ class ElasticNet(Separable):
         with np.errstate(over="ignore"):
             strength = float((counted(slopes[held], self.nonnegative) / weights[held, None]).max(initial=0.0))
         return representable(strength, weights[held])
-
-    @staticmethod
-    def _array(name: str, given: Given, size: int, finite: bool = False, each: str = "feature") -> np.ndarray:
-        if given is None:
-            return np.empty(0)
-        values = numbers(name, given)
-        if values.ndim > 1 or (values.ndim == 1 and values.size != size):
-            raise ValueError(f"{name} must be one number or {size} (one a {each}); got shape {values.shape}.")
-        if np.isnan(values).any() or (finite and not np.isfinite(values).all()):
-            advice = "finite numbers" if finite else "numbers, or infinity for no bound"
-            raise ValueError(f"{name} contains NaN{' or infinity' if finite else ''}. Give {advice}.")
-        return np.ascontiguousarray(np.broadcast_to(values, (size,)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,7 +295,7 @@ class GroupPenalty(Penalty):
                     f"weights must be 'size' or {sizes.size} numbers, one a group; got {shown(self.weights)}."
                 )
             return np.asarray(np.sqrt(sizes))
-        weights = ElasticNet._array("weights", self.weights, sizes.size, finite=True, each="group")
+        weights = one_each("weights", self.weights, sizes.size, finite=True, each="group")
         weights = weights if weights.size else np.ones(sizes.size)
         if weights.min() < 0:
             raise ValueError(

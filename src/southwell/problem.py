@@ -223,7 +223,7 @@ class Problem:
 
     def _separates(self, result: Result) -> bool:
         """Whether these margins tell all classes apart, so that larger ones have a smaller loss."""
-        if self.loss.name != "logistic":
+        if not self.loss.log_odds:
             return False
         margins = self.ready_layout().apply(self.to_inner(result.x, result.intercept))
         return bool((margins * self.targets)[self.weights > 0].min() > 0)
