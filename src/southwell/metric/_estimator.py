@@ -38,6 +38,32 @@ MOST_REFRESHES = 1000
 class LargeMargin(ClassifierMixin, TransformerMixin, BaseEstimator):
     """Learns a metric for each task from the neighbours and impostors of its points; predicts by nearest neighbours."""
 
+    def __init__(self, n_neighbors: int = 3, *, n_impostors: int = 10, l2: float = 0.01, corner: float = 1.0,
+                 scale: float | str = "auto", refresh: int = 0, method: str = "auto", rows: int | None = None,
+                 blocks: int | None = None, stretch: float | tuple[float, float] = 1.0, tol: float = 1e-6,
+                 max_iter: int = 10_000, max_seconds: float | None = None,
+                 random_state: int | np.random.RandomState | None = None, n_jobs: int | None = None,
+                 dtype: str | None = None, memory_limit: float | None = None,
+                 verbose: bool | int = 0) -> None:  # fmt: skip
+        self.n_neighbors = n_neighbors
+        self.n_impostors = n_impostors
+        self.l2 = l2
+        self.corner = corner
+        self.scale = scale
+        self.refresh = refresh
+        self.method = method
+        self.rows = rows
+        self.blocks = blocks
+        self.stretch = stretch
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.dtype = dtype
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
     def _fit(self, learn: Callable[[], None]) -> None:
         """What every ``fit`` does. A fit that fails leaves the attributes of the last one unchanged."""
         before = dict(vars(self))

@@ -82,25 +82,12 @@ class MultiTaskLargeMarginNearestNeighbor(ClassNamePrefixFeaturesOutMixin, Large
                  max_seconds: float | None = None, random_state: int | np.random.RandomState | None = None,
                  n_jobs: int | None = None, dtype: str | None = None, memory_limit: float | None = None,
                  verbose: bool | int = 0) -> None:  # fmt: skip
-        self.n_neighbors = n_neighbors
-        self.n_impostors = n_impostors
-        self.l2 = l2
+        super().__init__(
+            n_neighbors, n_impostors=n_impostors, l2=l2, corner=corner, scale=scale, refresh=refresh, method=method,
+            rows=rows, blocks=blocks, stretch=stretch, tol=tol, max_iter=max_iter, max_seconds=max_seconds,
+            random_state=random_state, n_jobs=n_jobs, dtype=dtype, memory_limit=memory_limit, verbose=verbose,
+        )  # fmt: skip
         self.task_l2 = task_l2
-        self.corner = corner
-        self.scale = scale
-        self.refresh = refresh
-        self.method = method
-        self.rows = rows
-        self.blocks = blocks
-        self.stretch = stretch
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_seconds = max_seconds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.dtype = dtype
-        self.memory_limit = memory_limit
-        self.verbose = verbose
 
     def fit(self, X: Given, y: Given, tasks: Given = None) -> Self:
         """Learn the metrics.
