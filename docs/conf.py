@@ -27,9 +27,11 @@ html_theme = "pydata_sphinx_theme"
 html_theme_options = {
     "show_prev_next": False,
     "navigation_with_keys": False,
+    "header_links_before_dropdown": 3,
     "secondary_sidebar_items": {"**": ["page-toc"], "index": []},  # the front page needs the width for its figure
 }
 html_sidebars = {"index": []}
+html_static_path, html_css_files = ["static"], ["front.css"]
 html_title = "southwell"
 html_copy_source = False
 
