@@ -12,13 +12,13 @@ from southwell import ConvergenceWarning
 from southwell.methods import Auto
 from test_auto import METHODS, STRENGTHS, made
 
-# Who stops it
+# What ends a solve
 
 
 LONG = {
     "features": {"loss": "quantile", "l1": 1e-6, "method": Auto(movers="primal")},
     "samples": {"loss": "squared", "l2": 1e-9, "method": Auto(movers="dual")},
-    "whoever is faster": {"loss": "epsilon_insensitive", "l1": 1e-7, "l2": 1e-9, "method": "auto"},
+    "the faster": {"loss": "epsilon_insensitive", "l1": 1e-7, "l2": 1e-9, "method": "auto"},
     "by the clock": {"loss": "epsilon_insensitive", "l1": 1e-7, "l2": 1e-9, "method": Auto(schedule="timed")},
 }
 

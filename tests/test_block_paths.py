@@ -276,7 +276,7 @@ def test_margins(form):
     assert path.rows().shape == (12, 8)
 
 
-# Who stops it
+# What ends a path
 
 
 def test_stop_at():

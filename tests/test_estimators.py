@@ -179,7 +179,7 @@ def test_a_warm_start_begins_at_the_last_answer(kind):
     rounds = np.max(again.n_iter_)
     model.fit(X, y)
     assert np.max(model.n_iter_) <= max(1, rounds // 2)
-    model.fit(X[:, :5], y)  # another shape: it begins nowhere
+    model.fit(X[:, :5], y)  # another shape: it starts from zero
     assert model.coef_.shape[-1] == 5
 
 

@@ -139,7 +139,7 @@ def test_what_a_callback_deletes_is_kept_by_the_solve():
     def callback(progress):
         held.clear()
         gc.collect()
-        np.full((200, 200), np.nan)  # somebody else may have the memory now
+        np.full((200, 200), np.nan)  # which may take the memory that was freed
 
     np.testing.assert_array_equal(sw.solve(held["problem"], callback=callback).x, want)
 

@@ -109,7 +109,7 @@ def test_a_folder_that_vanishes_in_the_middle(call, tmp_path, monkeypatch):
 
 
 def test_a_file_replaced_while_it_is_read(tmp_path):
-    """Whoever reads has one model or the other, never a mixture."""
+    """A reader gets one model or the other, never a mixture."""
     models, path, over = [fitted(seed=k) for k in range(2)], tmp_path / "model", threading.Event()
     models[0].save(path)
 

@@ -169,7 +169,7 @@ def test_same_seed_same_bits(side, name):
 @pytest.mark.parametrize("name", ["squared", "logistic", "smooth_hinge", "squared_hinge"])
 @pytest.mark.parametrize("coupling", ["mirror", "gram"])
 def test_the_intercept_converges_between_certificates(name, coupling):
-    """On the dual side its anchor must follow it after every epoch, not only when somebody looks."""
+    """On the dual side its anchor must follow it after every epoch, not only at certificates."""
     rng = np.random.default_rng(0)
     A = rng.standard_normal((20, 100))
     b = np.sign(A[:, 0] + 0.5) if name != "squared" else A[:, 0] + 3.0

@@ -15,7 +15,7 @@ from southwell import ConvergenceWarning
 from southwell.methods import Auto
 from test_path import made, problem_of, sound
 
-# Who stops it
+# What ends a path
 
 
 def test_a_path_stops_where_enough_is_explained():

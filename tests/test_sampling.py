@@ -153,7 +153,7 @@ def test_frequencies_far_from_the_last_fresh_product():
     ],
 )
 def test_where_most_are_content(side, loss, penalty, rule, form):
-    """Who needs no move is not looked at; the day it does it must be. From zero, and from where nobody is content."""
+    """Coordinates with score zero are skipped only while it stays zero. From zero, and from where no score is zero."""
     A, b, loss, s = data(loss, n=160, d=150, density=0.02)
     problem = sw.Problem(FORMS[form](A + 0.9 * np.roll(A, 1, axis=1)), b, loss, penalty, sample_weight=s)
     for start in (None, np.where(np.arange(150) % 2 == 0, 0.3, 0.0)):

@@ -317,7 +317,7 @@ def test_at_the_zero_model_nothing_has_to_be_screened():
 
 
 def test_what_was_proved_before_a_change_of_movers_is_kept():
-    """The default method hands over; its masks are those of whoever proved them."""
+    """When another mover takes over, what the first one screened stays screened."""
     problem = problem_of("squared_hinge", 0.02, 1e-3, n=60, d=120)
     truth = Truth(problem)
     for epochs in (5, 20, 100, 400):

@@ -95,7 +95,7 @@ def test_broken_structure_is_refused(form, index, breakage, match):
 
 
 def test_broken_coordinates_are_refused():
-    """In a process of its own: a bad row overwrites memory where nobody looks first."""
+    """In a process of its own, because a bad row that is not refused overwrites memory."""
     code = """
 import numpy as np, scipy.sparse as sp, southwell as sw
 for name, bad in (("row", 2**31 - 1), ("row", -1), ("row", 12), ("col", 5), ("col", -1)):

@@ -146,7 +146,7 @@ def _unpack(file: BinaryIO, size: int) -> tuple[dict[str, Any], list[np.ndarray]
 def _object(pairs: list[tuple[Any, ...]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise Refused(f"{TEXT} says something twice")
+        raise Refused(f"{TEXT} has the same key twice")
     return found
 
 

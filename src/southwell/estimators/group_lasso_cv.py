@@ -19,22 +19,22 @@ from .group_lasso import GroupRegressor, grouped
 class GroupLassoCV(ChoosesAlpha, GroupRegressor):
     """``GroupLasso`` with alpha, and l1_ratio if several are given, chosen by cross-validation.
 
-    Each fold is a path from strong to weak penalties, on a thread of its own; the answer on all data is certified.
+    Each fold computes a path from strong to weak penalties; folds run on several threads. The final fit is certified.
 
     Parameters
     ----------
     groups : int, array of shape (n_features,) or list of lists
         As for ``GroupLasso``.
     l1_ratio : float or array
-        The share of the plain L1, from 0 to 1, or those to choose from.
+        The share of the plain L1, from 0 to 1, or several shares to choose from.
     l2 : float
         Strength of the elastic part, the same for every alpha.
     weights : array of shape (n_groups,), "size" or None
         As for ``GroupLasso``.
     eps : float
-        The smallest alpha, as a part of the largest.
+        The smallest alpha, relative to the largest.
     alphas : int or array
-        How many to try, or which; above 0.
+        The number of values to try, or the values; > 0.
     cv : int, splitter, iterable or None
         As in scikit-learn; None is five folds.
     scoring : str, callable or None
@@ -47,9 +47,9 @@ class GroupLassoCV(ChoosesAlpha, GroupRegressor):
     Attributes
     ----------
     alpha_, l1_ratio_ : float
-        What was chosen.
+        The chosen values.
     alphas_, l1_ratios_, mse_path_ : array
-        What was tried, and the error on each fold: as for ``ElasticNetCV``.
+        The values tried, and the error on each fold: as for ``ElasticNetCV``.
     coef_, intercept_, gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_
         As for ``GroupLasso`` with one target.
 

@@ -18,16 +18,16 @@ from .multi_task import MultiTaskRegressor
 class MultiTaskElasticNetCV(ChoosesAlpha, MultiTaskRegressor):
     """``MultiTaskElasticNet`` with alpha, and l1_ratio if several are given, chosen by cross-validation.
 
-    Each fold is a path from strong to weak penalties, on a thread of its own; the answer on all data is certified.
+    Each fold computes a path from strong to weak penalties; folds run on several threads. The final fit is certified.
 
     Parameters
     ----------
     l1_ratio : float or array
-        The share of the norms of features, or those to choose from; above 0.
+        The share of the norms of features, or several shares to choose from; > 0.
     eps : float
-        The smallest alpha, as a part of the largest.
+        The smallest alpha, relative to the largest.
     alphas : int or array
-        How many to try, or which; above 0.
+        The number of values to try, or the values; > 0.
     cv : int, splitter, iterable or None
         As in scikit-learn; None is five folds.
     scoring : str, callable or None
@@ -41,10 +41,10 @@ max_seconds, keep_dual
     Attributes
     ----------
     alpha_, l1_ratio_ : float
-        What was chosen.
+        The chosen values.
     alphas_ : array of shape (n_alphas,) or (n_l1_ratio, n_alphas)
     l1_ratios_ : array of shape (n_l1_ratio,)
-        What was tried.
+        The values tried.
     mse_path_ : array of shape (n_alphas, n_folds) or (n_l1_ratio, n_alphas, n_folds)
         The error on each fold; with ``scoring``, minus the score.
     coef_, intercept_, gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_

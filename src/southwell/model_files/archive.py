@@ -76,7 +76,7 @@ def _array(content: bytes, k: int) -> np.ndarray:
     file = io.BytesIO(content)
     version = np.lib.format.read_magic(file)
     if version not in ((1, 0), (2, 0)):
-        raise Refused(f"array {k} is of version {version}")
+        raise Refused(f"array {k} is stored in version {version} of NumPy's format; versions 1.0 and 2.0 are read")
     header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, by_columns, dtype = header(file)
     if dtype.kind not in KINDS or dtype.hasobject:

@@ -127,7 +127,7 @@ class Reader:
         if not all(type(value) in PLAIN or isinstance(value, np.generic) for value in values) or np.prod(
             shape, dtype=object
         ) != len(values):
-            raise Refused("an array of objects holds what it must not, or too few")
+            raise Refused("an array of objects has the wrong length, or entries that are neither numbers nor strings")
         array = np.empty(len(values), dtype=object)
         array[:] = values
         return array.reshape(shape)
