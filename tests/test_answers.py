@@ -156,7 +156,7 @@ def test_what_cannot_be_predicted_is_refused():
     with pytest.raises(ValueError, match="NaN or infinity"):
         fitted().predict(np.full((2, 10), np.nan))
     with pytest.raises(ValueError, match="belongs to an estimator"):
-        sw.Lasso().fit(X, Y).result_.predict(X)
+        sw.Lasso(keep_dual=True).fit(X, Y).result_.predict(X)
     triplets = sw.metric.LargeMarginNearestNeighbor().fit(IRIS, KIND)
     with pytest.raises((TypeError, ValueError), match=r"Only results over features|belongs to an estimator"):
         triplets.result_.predict(IRIS)
