@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import southwell as sw
+from _genotypes import genotypes
 from _peers_fits import Ask
 from southwell.testing import datasets
 
@@ -82,11 +83,12 @@ CASES = [
         "lasso",
         ("20news", 0.1, False), ("farm_ads", 0.01, True), ("leukemia", 0.01, False), ("colon", 0.001, True),
         ("riboflavin", 0.01, True), ("ijcnn1", 0.001, True), ("mnist", 0.01, True), ("text", 0.1, False),
+        ("genotypes", 0.05, False),
     ),
     *_cases(
         "enet",
         ("20news", 0.01, True), ("sector", 0.1, False), ("a9a", 0.001, True), ("leukemia", 0.3, False),
-        ("riboflavin", 0.1, True), ("text", 0.01, False),
+        ("riboflavin", 0.1, True), ("text", 0.01, False), ("genotypes", 0.01, False),
     ),
     *_cases(
         "l1_logistic",
@@ -211,6 +213,7 @@ def sets(quick: bool, cache: Path) -> dict[str, Callable]:
         **{name: lambda name=name: columns(name) for name in ("leukemia", "colon")},
         "riboflavin": riboflavin,
         "sector": sector,
+        "genotypes": genotypes,
         "mnist": lambda: mnist(5_000 if quick else None),
         "text": lambda: text(10_000 if quick else 200_000, cache),
     }

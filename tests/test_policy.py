@@ -70,6 +70,20 @@ def test_numbers_are_obeyed_on_blocks_and_on_products():
     assert short.epochs > long.epochs
 
 
+@pytest.mark.parametrize("early", [{"dense_entries": 1}, {"long_columns": 1e-9}])
+def test_newton_steps_wait_where_columns_are_dense(early):
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((600, 3000))
+    for j in range(1, A.shape[1]):  # neighbours are correlated by 0.9
+        A[:, j] = 0.9 * A[:, j - 1] + np.sqrt(1 - 0.9**2) * A[:, j]
+    b = A[:, ::10] @ rng.standard_normal(300)
+    own, other = (
+        sw.solve(A, b, l1=0.1 * sw.lambda_max(A, b), method=Auto(policy=policy)).movers["newton"].rounds
+        for policy in ({}, early)
+    )
+    assert own < other
+
+
 @pytest.mark.parametrize(
     ("policy", "error", "words"),
     [

@@ -15,6 +15,7 @@ struct Expansion {
   Real flat = 0, most = 0, total_h = 0;
   std::vector<Real> shares; // of the margins in the mean: the sample weights
   bool smooth = true;       // does h change little where margins do?
+  bool constant = false;    // does it never change?
 
   CVec curved() const { return bare.empty() ? CVec(h) : CVec(bare); }
 
@@ -24,6 +25,7 @@ struct Expansion {
               Real steepest = 0) {
     if (shares.empty()) {
       smooth = !losses.piecewise();
+      constant = losses.quadratic();
       for (const Real s : losses.weights()) shares.insert(shares.end(), std::size_t(losses.width()), s);
     }
     r.resize(y.size());

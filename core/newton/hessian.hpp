@@ -38,16 +38,21 @@ public:
   bool sweeps_pay(Slots slots) const {
     Real stored = 0;
     for (const Index k : slots) stored += Real(columns().size(k));
-    const Real size = Real(slots.size());
+    const Real size = Real(slots.size()), price = formed_.cost(slots);
+    // Where a sweep on H is hardly cheaper, and H remains valid, it can wait until the support is known.
+    if (weighted_.at.constant && samples() < policy().long_columns * size &&
+        swept_meanwhile() * price > policy().hessian_price * stored)
+      return false;
     return size <= policy().hessian_sweeps && size * size <= stored &&
-           formed_.cost(slots) <= policy().hessian_price * stored;
+           price <= policy().hessian_price * stored;
   }
-  // About how many entries a solution will touch.
+  // How many entries would be swept in the time of a solution, about.
   Real cost(Slots support) const {
     const Estimate estimate(*this, support);
-    return estimate.outer()    ? estimate.outward
-           : estimate.direct() ? estimate.priced
-                               : policy().conjugate_gradients * estimate.stored;
+    return estimate.outer()                           ? estimate.outward
+           : estimate.direct() && !columns().sparse() ? swept_meanwhile() * estimate.factoring
+           : estimate.direct()                        ? estimate.priced
+                                                      : policy().conjugate_gradients * estimate.stored;
   }
 
   // Solves in place. `spend(entries)` counts the work; if it returns true, the solution is abandoned.
@@ -76,6 +81,11 @@ public:
 private:
   const WorkingColumns& columns() const { return weighted_.columns; }
   const Policy& policy() const { return weighted_.policy; }
+  Real samples() const { return Real(weighted_.at.h.size()); }
+  // Entries that sweeps read in the time of one of a sparse column, the unit of estimates.
+  Real swept_meanwhile() const {
+    return columns().sparse() ? 1 : policy().dense_entries / (1 + policy().dense_visit / samples());
+  }
 
   struct Estimate {
     Real size, stored = 0; // of the support's columns
