@@ -193,6 +193,9 @@ std::string spelled(Status status) {
   return name;
 }
 
+// Entries of the data: starting and joining a thread takes longer than many passes over fewer.
+constexpr Index worth_helpers = 20'000;
+
 nb::bytes mask(const std::vector<char>& marks) { return nb::bytes(marks.data(), marks.size()); }
 
 nb::dict run(BoundAlgorithm& algorithm, Real tol, Index max_epochs, Real max_seconds, Index check_every,
@@ -202,9 +205,10 @@ nb::dict run(BoundAlgorithm& algorithm, Real tol, Index max_epochs, Real max_sec
   algorithm.settled = true; // the loop begins with a certificate
   {
     const Unlocked unlocked;
-    const AtWork helpers(threads, processors);
+    const Question& question = algorithm.question();
+    const AtWork helpers(question.stored() < worth_helpers ? 1 : threads, processors);
     outcome =
-        drive(algorithm.question(), *algorithm.algorithm,
+        drive(question, *algorithm.algorithm,
               {.tol = tol, .max_epochs = max_epochs, .max_seconds = max_seconds, .check_every = check_every},
               watch, record_history);
   }

@@ -204,10 +204,8 @@ class Problem:
     def remarks(self, result: Result) -> list[str]:
         """Warnings if no minimiser exists, as an unpenalised logistic model that separates the classes improves with
         its size, or if no lower bound was found because unpenalised columns may be dependent."""
-        whole = self.n_features
-        free = whole if self.penalty.free else int(self.penalty.unpenalised(whole).sum())
         unproven = result.status is not Status.CONVERGED and result.y is not None and not np.any(result.y)
-        if free + self.intercept > _core.FACTORED_COLUMNS and unproven:
+        if unproven and (free := self._unpenalised()) + self.intercept > _core.FACTORED_COLUMNS:
             return [
                 f"{free} coefficients are unpenalised, and no lower bound of the objective was found: their columns "
                 "are linearly dependent or nearly so, or this could not be excluded. Remove dependent columns, or add "
@@ -220,6 +218,10 @@ class Problem:
             f"ones are always better. These come within {result.gap:.3g} of the infimum. Add a penalty, say "
             f"{self.words.penalise}."
         ]
+
+    def _unpenalised(self) -> int:
+        whole = self.n_features
+        return whole if self.penalty.free else int(self.penalty.unpenalised(whole).sum())
 
     def _separates(self, result: Result) -> bool:
         """Whether these margins tell all classes apart, so that larger ones have a smaller loss."""
