@@ -193,7 +193,8 @@ std::string spelled(Status status) {
   return name;
 }
 
-// Entries of the data: starting and joining a thread takes longer than many passes over fewer.
+// Entries, coefficients and dual values: starting and joining a thread takes longer than many passes over
+// fewer.
 constexpr Index worth_helpers = 20'000;
 
 nb::bytes mask(const std::vector<char>& marks) { return nb::bytes(marks.data(), marks.size()); }
@@ -206,7 +207,8 @@ nb::dict run(BoundAlgorithm& algorithm, Real tol, Index max_epochs, Real max_sec
   {
     const Unlocked unlocked;
     const Question& question = algorithm.question();
-    const AtWork helpers(question.stored() < worth_helpers ? 1 : threads, processors);
+    const Index size = question.stored() + question.primal_size() + question.dual_size();
+    const AtWork helpers(size < worth_helpers ? 1 : threads, processors);
     outcome =
         drive(question, *algorithm.algorithm,
               {.tol = tol, .max_epochs = max_epochs, .max_seconds = max_seconds, .check_every = check_every},

@@ -131,7 +131,7 @@ def test_as_many_threads_as_told_and_no_more_than_processors(told, helpers, many
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="counts threads by /proc")
 def test_little_data_start_no_thread(many):
-    A, b = made(n=100, d=190)
+    A, b = made(n=100, d=190)  # 19,290 numbers
     before, seen = len(os.listdir("/proc/self/task")), []
     sw.solve(A, b, l1=0.01, n_threads=2, callback=lambda p: seen.append(len(os.listdir("/proc/self/task"))))
     assert set(seen) == {before}
