@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 import southwell as sw
-from estimator_data import quick
+from estimator_data import quick, suitable
 from southwell import features, graph, methods, metric, rules
 from southwell._names import shown
 
@@ -187,3 +187,10 @@ def test_a_C_whose_product_with_the_weights_overflows_is_refused_without_a_warni
 def test_equal_points_below_the_range_of_numbers_give_no_warning():
     model = metric.LargeMarginNearestNeighbor(n_neighbors=1)
     assert np.isfinite(model.fit(np.full((12, 4), 1e-320), LABELS).components_).all()
+
+
+@pytest.mark.parametrize("kind", sw.estimators.ALL)
+def test_an_array_is_no_method(kind):
+    with pytest.raises((TypeError, ValueError), match="method"):
+        model = quick(getattr(sw, kind), method=np.ones(4))
+        model.fit(A, suitable(type(model), LABELS))

@@ -10,7 +10,7 @@ from .. import losses, methods
 from .._dense import plain
 from .._names import positive
 from .._typing import Given
-from ..methods import Method
+from ..methods import Auto, Method
 from ..problem import Problem
 from ..result import Result
 from ._base import FitData
@@ -89,7 +89,8 @@ max_seconds, keep_dual
 
     def _before(self, data: FitData, first: Problem, strengths: list[Strengths]) -> list[Any]:
         starts = super()._before(data, first, strengths)
-        if self.method != "auto" or self.positive or data.centre is not None or starts[0] is not None:
+        default = isinstance(methods.get(self.method), Auto)
+        if not default or self.positive or data.centre is not None or starts[0] is not None:
             return starts
         targets, l2s = map(data.targets, range(data.targets.count)), [own.l2 for own in strengths]
         return least_norm(data.X, list(targets), first.weights, l2s, first.intercept) or starts
