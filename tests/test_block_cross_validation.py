@@ -213,10 +213,10 @@ def test_ended_early_is_told():
     [
         (sw.MultiTaskLassoCV(alphas=[0.1, 0.0]), "alphas must be positive"),
         (sw.MultiTaskLassoCV(alphas=[]), "alphas must be positive"),
-        (sw.MultiTaskElasticNetCV(l1_ratio=0.0), "With l1_ratio=0 no alpha gives the zero model"),
+        (sw.MultiTaskElasticNetCV(l1_ratio=0.0), "No alpha gives the zero model"),
         (sw.MultiTaskElasticNetCV(l1_ratio=[]), "l1_ratio is empty"),
         (sw.MultiTaskElasticNetCV(l1_ratio=1.5), "l1_ratio must be between 0 and 1"),
-        (sw.MultiTaskLassoCV(eps=1.0), "eps must be at most 1"),
+        (sw.MultiTaskLassoCV(eps=1.5), "eps must be at most 1"),
         (sw.MultiTaskLassoCV(selection="greedy"), "selection must be one of"),
         (sw.GroupLassoCV(alphas=[0.1, -1.0]), "alphas must be positive"),
         (sw.GroupLassoCV(groups=0), "groups must be at least 1"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 import numpy as np
 
 from ._data import column
@@ -34,15 +36,21 @@ def signs(given: Given, words: Words, size: int, weights: np.ndarray, loss: str)
 def class_numbers(
     given: Given, words: Words, size: int, weights: np.ndarray, loss: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The number of each sample's class, in sorted order; and the labels. Samples of weight zero do not count."""
+    """The number of each sample's class, in sorted order; and the labels.
+
+    Samples of weight zero do not make a class; one whose label is no other sample's has the number 0."""
     labels = _read(given, words, size, loss)
     classes = _sorted(labels[weights > 0], words, loss)
     if classes.size < 2:
         raise ValueError(
             f"The {loss} loss takes at least two classes; all samples of positive weight are of class {_few(classes)}."
         )
-    numbers = np.minimum(np.searchsorted(classes, np.where(weights > 0, labels, classes[0])), classes.size - 1)
-    return numbers.astype(np.int64), classes
+    counts, known = weights > 0, {label: k for k, label in enumerate(classes.tolist())}
+    numbers = np.zeros(size, np.int64)
+    numbers[counts] = np.searchsorted(classes, labels[counts])
+    rest = labels[~counts].tolist()
+    numbers[~counts] = [known.get(label, 0) if isinstance(label, Hashable) else 0 for label in rest]
+    return numbers, classes
 
 
 def _read(given: Given, words: Words, size: int, loss: str) -> np.ndarray:
