@@ -119,13 +119,13 @@ def provenance(records: Mapping[str, Record]) -> str:
     versions = _each(", ".join(f"{k} {v}" for k, v in r.versions.items()) for r in records.values())
     sizes = _each("quick" if r.quick else "full" for r in records.values())
     seeds = _each(str(r.seed) for r in records.values())
-    total = sum(r.seconds for r in records.values())
+    total, processor = (sum(getattr(r, name) for r in records.values()) for name in ("seconds", "processor"))
     sources = {(s.name, s.sha256): s for r in records.values() for s in r.sources}
     rows = ([source_line(s), f"<code>{s.sha256}</code>"] for s in sources.values())
     listed = scrolling("Data sets", {"data": False, "SHA-256 of the arrays": False}, rows)
     data = f"<details><summary>Data sets and their SHA-256 ({len(sources)})</summary>{listed}</details>"
     facts = {"Machine": machines, "Versions": versions, "Size": sizes, "Seed": seeds,
-             "Time": f"{total:,.1f} s, studies run: {len(records)}"}  # fmt: skip
+             "Time": f"{total:,.1f} s, {processor:,.1f} s of the processor; studies run: {len(records)}"}  # fmt: skip
     facts_listed = "".join(f"<dt>{name}</dt><dd>{escape(what)}</dd>" for name, what in facts.items())
     return f'<section aria-label="Machine and data"><dl>{facts_listed}</dl>{data if sources else ""}</section>'
 
