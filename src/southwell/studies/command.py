@@ -54,8 +54,8 @@ def run(arguments: argparse.Namespace, known: Registry | None = None) -> int:
             runner.run(studies)
         elif not runner.path("").parent.is_dir():
             raise Unwritable(
-                f"There are no findings in {runner.out / 'traces'} to draw a report from. Leave --report-only out, or give "
-                "the --out of the run."
+                f"There are no findings in {runner.out / 'traces'} to draw a report from. Leave --report-only out, or "
+                "give the --out of the run."
             )
         return _report(runner, known)
     except Unwritable as error:
