@@ -78,7 +78,7 @@ def page(registry: Registry, records: Mapping[str, Record], verdicts: Mapping[st
             f'<section id="paper-{key}">', f"<h2>{escape(paper.short)}</h2>",
             f'<p class="quiet">{escape(paper.authors)}: {escape(paper.title)}, {paper.year}.</p>',
             *(claim_card(c, verdicts[c.name], registry.studies, records, drawn) for c in by_paper[key]),
-            *(f'<article class="card">{study_part(study, records[study.name])}</article>'
+            *(f'<div class="card">{study_part(study, records[study.name])}</div>'
               for study in registry.studies.values()
               if study.paper == key and study.name in records and study.name not in drawn),
             "</section>",
@@ -93,7 +93,7 @@ def matrix(by_paper: Mapping[str, list[Claim]], verdicts: Mapping[str, Verdict])
         cells = "".join(_cell(claim, verdicts[claim.name]) for claim in claims)
         held = f"<ul>{cells}</ul>" if cells else '<p class="quiet">No claims.</p>'
         rows.append(f'<li><h3><a href="#paper-{key}">{escape(PAPERS[key].short)}</a></h3>{held}</li>')
-    return f'<section aria-label="All claims"><ul class="matrix">{"".join(rows)}</ul></section>'
+    return f'<section><h2>All claims</h2><ul class="matrix">{"".join(rows)}</ul></section>'
 
 
 def _cell(claim: Claim, verdict: Verdict) -> str:
