@@ -10,7 +10,7 @@ import numpy as np
 from ..result import Progress
 from .machine import CLOCK
 
-PATIENCE = 10.0  # on the clock on the wall a run has so many times the seconds that it may use
+PATIENCE = 30.0  # on the clock on the wall a run has so many times the seconds that it may use
 
 
 class Stopwatch:
