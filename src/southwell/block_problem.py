@@ -165,7 +165,7 @@ class BlockProblem(Problem):
     def loss_slopes(self, inner: np.ndarray) -> np.ndarray:
         return self.wide_loss().derivative(self.ready_layout().apply_wide(inner, self.width))
 
-    def _separates(self, result: Result) -> bool:
+    def separates(self, result: Result) -> bool:
         if not self.loss.log_odds:
             return False
         inner = self.to_inner(self.coefficients(result.x, "x"), result.intercept)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from . import _core, _data, _labels, _sparse, losses
+from . import _core, _data, _labels, _remarks, _sparse, losses
 from ._dense import plain
 from ._names import finite, flag, shown
 from ._question import Start
@@ -18,7 +18,6 @@ from .losses import Loss
 from .penalties import ElasticNet, GroupPenalty, Penalty, Separable
 from .proof import Certificate, Proof
 from .result import Result
-from .status import Status
 
 T = TypeVar("T")
 
@@ -92,9 +91,7 @@ class Problem:
             raise AttributeError(f"A Problem cannot be changed; to set {name}, make another (see with_penalty).")
         super().__setattr__(name, value)
 
-    # Overridden by problems of blocks.
-
-    blocks: ClassVar[bool] = False
+    blocks: ClassVar[bool] = False  # this and what follows are overridden by problems of blocks
     penalty: Separable
 
     @property
@@ -202,28 +199,10 @@ class Problem:
         return Start(self.to_inner(self.coefficients(x, "warm_start"), intercept))
 
     def remarks(self, result: Result) -> list[str]:
-        """Warnings if no minimiser exists, as an unpenalised logistic model that separates the classes improves with
-        its size, or if no lower bound was found because unpenalised columns may be dependent."""
-        unproven = result.status is not Status.CONVERGED and result.y is not None and not np.any(result.y)
-        if unproven and (free := self._unpenalised()) + self.intercept > _core.FACTORED_COLUMNS:
-            return [
-                f"{free} coefficients are unpenalised, and no lower bound of the objective was found: their columns "
-                "are linearly dependent or nearly so, or this could not be excluded. Remove dependent columns, or add "
-                f"a penalty, say {self.words.penalise}."
-            ]
-        if not self.penalty.absent or not self._separates(result):
-            return []
-        return [
-            "There is no finite minimiser: the classes are separable and the coefficients are not penalised, so larger "
-            f"ones are always better. These come within {result.gap:.3g} of the infimum. Add a penalty, say "
-            f"{self.words.penalise}."
-        ]
+        """Warnings if no minimiser exists, or if no lower bound was found."""
+        return _remarks.of_problem(self, result)
 
-    def _unpenalised(self) -> int:
-        whole = self.n_features
-        return whole if self.penalty.free else int(self.penalty.unpenalised(whole).sum())
-
-    def _separates(self, result: Result) -> bool:
+    def separates(self, result: Result) -> bool:
         """Whether these margins tell all classes apart, so that larger ones have a smaller loss."""
         if not self.loss.log_odds:
             return False

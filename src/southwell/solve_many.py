@@ -18,9 +18,10 @@ from ._dense import refuse_unreadable
 from ._interrupts import Interrupts, cancel
 from ._names import shown
 from ._typing import Given
+from .block_problem import BlockProblem
 from .losses import Loss
 from .methods import Method
-from .penalties import ElasticNet
+from .penalties import ElasticNet, GroupPenalty
 from .problem import Problem
 from .result import Progress, Result, Screened, history_arrays
 from .solve import (
@@ -172,7 +173,7 @@ def solve_many(
     n_threads : int, optional
         Default: see ``southwell.set_num_threads``.
     loss, l1, l2, penalty, intercept, sample_weight, method, tol, max_epochs, check_every, seed, record_history
-        As for ``solve``.
+        As for ``solve``; with groups of features each target has coefficients of its own.
 
     Returns
     -------
@@ -194,7 +195,9 @@ def solve_many(
     if isinstance(A, Problem):
         raise TypeError("solve_many takes the data A, not a Problem: its problems have targets of their own.")
     targets, classes = _targets(Y, losses.get(loss))
-    first = Problem(A, targets(0), loss, one_penalty(l1, l2, penalty), intercept=intercept, sample_weight=sample_weight)
+    own = one_penalty(l1, l2, penalty)
+    kind = BlockProblem if isinstance(own, GroupPenalty) else Problem
+    first = kind(A, targets(0), loss, own, intercept=intercept, sample_weight=sample_weight)
     chosen = able(methods.get(method), first)
     if sp.issparse(warm_start):
         raise TypeError("warm_start must be a sequence, one start a problem; got a sparse matrix. Give its toarray().")
