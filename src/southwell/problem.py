@@ -69,25 +69,27 @@ class Problem:
         self.names = _data.names_of(A, self.n_features)
         self.targets, self.classes = self._checked_targets(b)
         self.core_penalty = self._compile_penalty(self.penalty)
-        self.means = means = None if centre is None else self._means(centre.means)
-        # With an intercept, centring changes only the intercept: (a - means)'x + c = a'x + (c - means'x). But it makes
-        # columns with large means well conditioned, so the core gets centred columns if that makes moves no more
-        # expensive.
-        frame = means
-        if self.intercept:
-            if self.data.shifts_are_free:
-                frame = self._means(None) if self._centres_dense() else None
-            elif not self._centres():
-                frame = None
-        self.shifts = None if frame is None else -frame
-        zero = np.zeros(self.n_features)
-        offset = (zero if frame is None else frame) - (zero if means is None else means)
-        self._offset = offset if self.intercept and offset.any() else None  # c of the core = c + offset'x
+        self.means = None if centre is None else self._means(centre.means)
+        self.shifts, self._offset = self._frame()
         self._kept: dict[object, Any] = {}
         self._frozen = True
 
+    def _frame(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """What the core adds to each column, and the offset in: c of the core = c + offset'x.
+
+        Centring changes only the intercept, (a - means)'x + c = a'x + (c - means'x), and makes columns with large means
+        well conditioned: with an intercept columns are centred if moves then cost no more."""
+        frame = self.means
+        if self.intercept and self.data.shifts_are_free:
+            frame = self._means(None) if self._centres_dense() else None
+        elif self.intercept and not self._centres():
+            frame = None
+        zero = np.zeros(self.n_features)
+        offset = (zero if frame is None else frame) - (zero if self.means is None else self.means)
+        return None if frame is None else -frame, offset if self.intercept and offset.any() else None
+
     def __setattr__(self, name: str, value: Given) -> None:
-        if getattr(self, "_frozen", False):
+        if self.__dict__.get("_frozen", False):
             raise AttributeError(f"A Problem cannot be changed; to set {name}, make another (see with_penalty).")
         super().__setattr__(name, value)
 
@@ -199,7 +201,6 @@ class Problem:
         return Start(self.to_inner(self.coefficients(x, "warm_start"), intercept))
 
     def remarks(self, result: Result) -> list[str]:
-        """Warnings if no minimiser exists, or if no lower bound was found."""
         return _remarks.of_problem(self, result)
 
     def separates(self, result: Result) -> bool:
