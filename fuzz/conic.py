@@ -82,6 +82,11 @@ def _loss(s: Statement, m, b):
         "epsilon_insensitive": lambda: cp.pos(cp.abs(r) - loss.epsilon),
         "squared_epsilon_insensitive": lambda: cp.square(cp.pos(cp.abs(r) - loss.epsilon)) / 2,
         "poisson": lambda: cp.exp(m) - cp.multiply(b, m),
+        "modified_huber": lambda: 2 * cp.huber(cp.pos(forward) / 2, 1),
+        "gamma": lambda: m + cp.multiply(b, cp.exp(-m)),
+        "tweedie": lambda: cp.exp((2 - loss.power) * m) / (2 - loss.power)
+        + cp.multiply(b, cp.exp((1 - loss.power) * m)) / (loss.power - 1),
+        "negative_binomial": lambda: cp.multiply(b + loss.theta, cp.logistic(m - np.log(loss.theta))) - cp.multiply(b, m),
     }[name]()
     return cp.sum(each, axis=1)
 

@@ -124,7 +124,8 @@ def _solved(kind, make: Callable, b=REAL, loss: str = "squared"):
 
 
 def _parts():
-    targets = {"real": REAL, "signs": SIGNS, "counts": np.abs(np.round(REAL)), "classes": LABELS}
+    targets = {"real": REAL, "signs": SIGNS, "counts": np.abs(np.round(REAL)),
+               "positive": np.abs(REAL) + 0.1, "classes": LABELS}  # fmt: skip
     for kind in (*sw.losses.ALL.values(), *sw.losses.OF_CLASSES.values()):
         b, sound = targets[kind().targets], _signature(kind)
         if sound:

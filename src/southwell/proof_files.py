@@ -60,6 +60,9 @@ def write_proof(path: str | os.PathLike[str], problem: Problem, x: Given, interc
         "weights": problem.weights,
         "b": problem.targets.astype(np.float64).reshape((n,) if of_classes else (n, k)),
     }
+    given = ("b", "weights")
+    if problem.core_offset.size:
+        arrays["offset"], given = problem.core_offset.reshape(n, k), (*given, "offset")
     if not problem.intercept and arrays["intercept"].any():
         raise ValueError(f"This problem has no intercept; got {intercept}.")
     kind, parts = _data(problem)
@@ -67,7 +70,7 @@ def write_proof(path: str | os.PathLike[str], problem: Problem, x: Given, interc
         arrays["means"] = problem.means
     penalty = _penalty(problem.penalty, d, arrays)
     hashes = {name: Matrix(part, name).sha256 for name, part in parts.items()}
-    hashes |= {name: Matrix(arrays[name], name).sha256 for name in ("b", "weights")}
+    hashes |= {name: Matrix(arrays[name], name).sha256 for name in given}
     from . import __version__
 
     text = {

@@ -231,7 +231,7 @@ def _changed(found: list[Stated], before: np.ndarray, after: np.ndarray) -> tupl
     kind = found[0].problem.loss.targets
     if kind not in ("signs", "classes"):
         with np.errstate(over="ignore", invalid="ignore"):
-            link = np.exp if kind == "counts" else np.asarray
+            link = np.exp if found[0].problem.loss.log_link else np.asarray
             return "numbers", float(np.abs(link(after) - link(before)).max())
     one_by_one = before.shape[1] == 1 or found[0].several_labels
     labels = [m > 0 if one_by_one else m.argmax(axis=1) for m in (before, after)]

@@ -28,8 +28,8 @@ class Stated(NamedTuple):
 
 SAME = {
     "sklearn": (
-        *("Lasso", "ElasticNet", "Ridge", "QuantileRegressor", "PoissonRegressor", "MultiTaskLasso"),
-        *("MultiTaskElasticNet", "LinearSVR", "LogisticRegression", "LinearSVC"),
+        *("Lasso", "ElasticNet", "Ridge", "QuantileRegressor", "PoissonRegressor", "GammaRegressor"),
+        *("TweedieRegressor", "MultiTaskLasso", "MultiTaskElasticNet", "LinearSVR", "LogisticRegression", "LinearSVC"),
     ),
     "celer": ("Lasso", "ElasticNet", "MultiTaskLasso", "LogisticRegression"),
     "skglm": ("Lasso", "ElasticNet"),
@@ -41,8 +41,9 @@ CHOSEN = {"alpha": "alpha_", "l1_ratio": "l1_ratio_", "C": "C_", "l1": "l1_", "l
 
 SGD = {
     "hinge": losses.Hinge(), "log_loss": losses.Logistic(), "squared_error": losses.Squared(),
+    "modified_huber": losses.ModifiedHuber(),
 }  # fmt: skip
-GLUM = {"normal": "squared", "gaussian": "squared", "poisson": "poisson", "binomial": "logistic"}
+GLUM = {"normal": "squared", "gaussian": "squared", "poisson": "poisson", "binomial": "logistic", "gamma": "gamma"}
 
 
 def table_of(x: np.ndarray, problem: Problem) -> np.ndarray:

@@ -20,7 +20,8 @@ import numpy as np
 
 from . import class_losses as class_losses
 from . import losses as losses
-from .loss import CLASSES, COUNTS, REAL, SIGNS, Loss
+from . import means as means
+from .loss import CLASSES, COUNTS, POSITIVE, REAL, SIGNS, Loss
 from .matrices import Matrix, Refused
 
 FORMAT, VERSION, TEXT = "southwell proof", 1, "proof.json"
@@ -29,6 +30,7 @@ TARGETS: dict[str, Callable[[np.ndarray, int], bool]] = {
     REAL: lambda b, k: True,
     SIGNS: lambda b, k: bool((np.abs(b) == 1).all()),
     COUNTS: lambda b, k: bool((b >= 0).all()),
+    POSITIVE: lambda b, k: bool((b > 0).all()),
     CLASSES: lambda b, k: bool(((b >= 0) & (b < k) & (b % 1 == 0)).all()),
 }
 
@@ -78,6 +80,7 @@ class Proof:
     s: np.ndarray
     b: np.ndarray
     means: np.ndarray | None
+    offset: np.ndarray | None
 
     @property
     def of_classes(self) -> bool:
@@ -103,7 +106,7 @@ class Proof:
         return (
             f"{self.samples} samples of {weights} weight, {self.features} features, {self.outputs} "
             f"output{'s' * (self.outputs > 1)}, {self.data} data; {self.loss} loss{parameter}; {penalty}; "
-            f"{'an' if self.intercept else 'no'} intercept"
+            f"{'an' if self.intercept else 'no'} intercept{'' if self.offset is None else '; offsets'}"
         )
 
 
@@ -225,15 +228,17 @@ def _proof(text: Any, arrays: list[np.ndarray]) -> Proof:
     if not intercept and c.any():
         raise Refused("it has an intercept where the problem has none")
     means = take("means", (d,)) if data == "centred" else None
+    offset = take("offset", (n, k)) if "offset" in take.left and kind != CLASSES else None
     take.finish()
-    hashes = _Part(text["sha256"], "sha256", *DATA[data], "b", "weights")
-    for name, own in (("b", b), ("weights", s)):
+    given = {"b": b, "weights": s} | ({} if offset is None else {"offset": offset})
+    hashes = _Part(text["sha256"], "sha256", *DATA[data], *given)
+    for name, own in given.items():
         if Matrix(own, name).sha256 != hashes.value[name]:
             raise Refused(f"its {name} is not the one it was written with: the SHA-256 differs")
     claims = _Part(text["claims"], "claims", "primal_at_most", "dual_at_least")
     return Proof(
         top.text("written_by"), n, d, k, loss, parameter, intercept, data, penalty, dict(hashes.value),
-        claims.number("primal_at_most"), claims.number("dual_at_least"), x, c, y, s, b, means,
+        claims.number("primal_at_most"), claims.number("dual_at_least"), x, c, y, s, b, means, offset,
     )  # fmt: skip
 
 

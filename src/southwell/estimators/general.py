@@ -44,7 +44,8 @@ class SparseLinearRegressor(InOwnUnits, LinearRegressor):
     Parameters
     ----------
     loss : str or Loss
-        squared, huber, quantile, epsilon_insensitive, squared_epsilon_insensitive, poisson, or one of
+        squared, huber, quantile, epsilon_insensitive, squared_epsilon_insensitive, poisson, gamma, tweedie,
+        negative_binomial, or one of
         ``southwell.losses`` with its parameter.
     l1, l2 : float
     fit_intercept, positive, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose
@@ -65,7 +66,7 @@ class SparseLinearRegressor(InOwnUnits, LinearRegressor):
     3
     """
 
-    _targets = ("real", "counts")
+    _targets = ("real", "counts", "positive")
 
     def __init__(self, loss: str | Loss = "squared", *, l1: float = 0.01, l2: float = 0.0, fit_intercept: bool = True,
                  positive: bool = False, max_iter: int = 10_000, tol: float = 1e-6, warm_start: bool = False,
@@ -98,7 +99,7 @@ class SparseLinearClassifier(ProbabilitiesIfLogistic, InOwnUnits, LinearClassifi
     Parameters
     ----------
     loss : str or Loss
-        logistic, hinge, squared_hinge (with a half), smooth_hinge, or one of ``southwell.losses`` with its parameter.
+        logistic, hinge, squared_hinge (with a half), smooth_hinge, modified_huber, or one of ``southwell.losses`` with its parameter.
     l1, l2 : float
     class_weight : dict, "balanced" or None
         Not possible with several labels at once.

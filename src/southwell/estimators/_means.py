@@ -1,0 +1,57 @@
+"""Regressors with a log link: the prediction is exp(x'w + c)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import d2_tweedie_score
+
+from .. import losses
+from .._data import readable
+from .._names import positive
+from .._typing import Given
+from ._parameters import share
+from ._regressor import LinearRegressor
+from .conventions import Strengths, from_alpha
+
+
+class MeanRegressor(LinearRegressor):
+    """A model of means, with a strength ``alpha`` of an L2 or elastic-net penalty."""
+
+    _multi_output = False  # numbers of different kinds rarely have the same scale
+    _solvers = ("lbfgs", "newton-cholesky")
+    _penalise = "alpha=1e-6"
+    alpha: float
+    l1_ratio: float
+
+    def _strengths(self, total: float, target: int = 0) -> Strengths:
+        return from_alpha(positive("alpha", self.alpha, zero=True), share("l1_ratio", self.l1_ratio))
+
+    def predict(self, X: Given) -> np.ndarray:
+        """The expected values, exp(X w + c)."""
+        margins = self._margins(X)
+        if not self._loss().log_link:
+            return margins
+        with np.errstate(over="ignore"):  # overflow gives infinity
+            return np.asarray(np.exp(margins))
+
+    def score(self, X: Given, y: Given, sample_weight: Given = None) -> float:
+        """D^2, the share of the deviance that is explained; as scikit-learn's classes of the same name."""
+        y, sample_weight = readable(y, "y"), readable(sample_weight, "sample_weight")
+        with np.errstate(over="ignore", invalid="ignore"):  # huge numbers: the score is infinite or NaN
+            return self._explained(y, self.predict(X), sample_weight)
+
+    def _explained(self, y: Given, means: np.ndarray, sample_weight: Given) -> float:
+        return float(d2_tweedie_score(y, means, sample_weight=sample_weight, power=self._power()))
+
+    def _power(self) -> float:
+        """The power p of a variance in proportion to mean^p."""
+        powers = {losses.Squared: 0.0, losses.Poisson: 1.0, losses.Gamma: 2.0}
+        loss = self._loss()
+        return loss.power if isinstance(loss, losses.Tweedie) else powers[type(loss)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = True
+        return tags

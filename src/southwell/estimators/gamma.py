@@ -1,0 +1,64 @@
+"""Linear models of positive numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import losses
+from ..methods import Method
+from ._means import MeanRegressor
+
+
+class GammaRegressor(MeanRegressor):
+    """A model of positive numbers, ``exp(x'w + c)``, whose standard deviation is in proportion to their mean, with an
+    L2 or elastic-net penalty, with a certificate.
+
+    Minimises ``1 / (2 n) sum_i deviance(y_i, exp(x_i'w + c)) + (alpha / 2) ||w||^2`` with the deviance of the gamma
+    distribution, as scikit-learn's class of the same name does; with ``l1_ratio``, a share of alpha is L1.
+
+    Parameters
+    ----------
+    alpha : float
+    l1_ratio : float
+        The share of L1, between 0 and 1.
+    fit_intercept, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose
+        As for ``ElasticNet``.
+    solver : str
+        Ignored; for compatibility with scikit-learn.
+
+    Attributes
+    ----------
+    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_
+        As for ``ElasticNet``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from southwell import GammaRegressor
+    >>> X = np.array([[1.0, 2.0], [2.0, 3.0], [3.0, 4.0], [4.0, 3.0]])
+    >>> model = GammaRegressor(alpha=0.01).fit(X, [19.0, 26.0, 33.0, 30.0])
+    >>> model.predict(X).round().tolist()
+    [20.0, 25.0, 32.0, 30.0]
+    """
+
+    def __init__(self, *, alpha: float = 1.0, l1_ratio: float = 0.0, fit_intercept: bool = True, solver: str = "auto",
+                 max_iter: int = 10_000, tol: float = 1e-6, warm_start: bool = False,
+                 random_state: int | np.random.RandomState | None = None, method: str | Method = "auto",
+                 n_jobs: int | None = None, verbose: bool | int = 0,
+                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.method = method
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.max_seconds = max_seconds
+        self.keep_dual = keep_dual
+
+    def _loss(self) -> losses.Loss:
+        return losses.Gamma()
