@@ -210,11 +210,12 @@ void def_penalties(nb::module_& m) {
   nb::class_<ElasticNet> net(m, "ElasticNet", "The elastic net over all coordinates.");
   net.def(
          "__init__",
-         [](ElasticNet* self, Real l1, Real l2, Array<Real> weights, Array<Real> lower, Array<Real> upper,
-            Index penalised) {
-           new (self) ElasticNet(l1, l2, copied(weights), copied(lower), copied(upper), penalised);
+         [](ElasticNet* self, Real l1, Real l2, Array<Real> weights, Array<Real> ridge_weights,
+            Array<Real> lower, Array<Real> upper, Index penalised) {
+           new (self) ElasticNet(l1, l2, copied(weights), copied(ridge_weights), copied(lower), copied(upper),
+                                 penalised);
          },
-         "l1"_a, "l2"_a, "weights"_a, "lower"_a, "upper"_a, "penalised"_a)
+         "l1"_a, "l2"_a, "weights"_a, "ridge_weights"_a, "lower"_a, "upper"_a, "penalised"_a)
       .def(
           "total_value", [](const ElasticNet& self, Array<Real> x) { return self.value(over_all(self, x)); },
           "x"_a)

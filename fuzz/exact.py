@@ -200,7 +200,11 @@ def conjugate_of(s: Statement, y: np.ndarray) -> tuple[np.ndarray, Wide]:
         t = -b * y
         inside = np.clip(t, 0, ends[name])
         outside = np.abs(t - inside).max()
-        corners = {"squared_hinge": Wide(1), "modified_huber": Wide(0.5), "smooth_hinge": Wide(getattr(s.loss, "corner", 1))}
+        corners = {
+            "squared_hinge": Wide(1),
+            "modified_huber": Wide(0.5),
+            "smooth_hinge": Wide(getattr(s.loss, "corner", 1)),
+        }
         kappa = corners.get(name, Wide(0))
         if name == "logistic":
             return _entropy(inside) + _entropy(1 - inside), outside
@@ -255,7 +259,8 @@ def _strengths(s: Statement, d: int):
     weights = np.ones(d, Wide) if p.weights is None else p.weights.astype(Wide)
     lower = np.full(d, -np.inf, Wide) if p.lower is None else p.lower.astype(Wide)
     upper = np.full(d, np.inf, Wide) if p.upper is None else p.upper.astype(Wide)
-    return weights * Wide(p.l1), weights * Wide(p.l2), lower, upper
+    ridges = weights if p.ridge_weights is None else p.ridge_weights.astype(Wide)
+    return weights * Wide(p.l1), ridges * Wide(p.l2), lower, upper
 
 
 def penalty_of(s: Statement, x: np.ndarray) -> Wide:

@@ -23,7 +23,8 @@ def quick(kind, **parameters):
 
 
 def suitable(kind, y):
-    """``y`` itself, counts for Poisson and the like, positive numbers for gamma, or two targets for those who share features among several."""
+    """``y`` itself, counts for Poisson and the like, positive numbers for gamma, or two targets for those who
+    share features among several."""
     if issubclass(kind, sw.MultiTaskElasticNet | sw.MultiTaskElasticNetCV):
         return np.column_stack([y, np.abs(y)])
     of_counts = (sw.PoissonRegressor, sw.NegativeBinomialRegressor)

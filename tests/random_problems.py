@@ -71,7 +71,11 @@ def _laid_out(rng, A):
 def _strengths(rng, A, b, s, name):
     """l1 from a thousandth of what gives the zero model to more than that; l2 beside the curvature of the data."""
     s = np.full(A.shape[0], 1 / A.shape[0]) if s is None else s / s.sum()
-    size = (np.abs(b) if name in ("squared", "squared_epsilon_insensitive", "poisson", "tweedie", "negative_binomial") else np.ones_like(b)).max()
+    size = (
+        np.abs(b)
+        if name in ("squared", "squared_epsilon_insensitive", "poisson", "tweedie", "negative_binomial")
+        else np.ones_like(b)
+    ).max()
     l1 = float(np.abs(A).T.dot(s).max() * size * 10.0 ** rng.uniform(-3, 0.2))
     l2 = float((A**2).T.dot(s).max() * 10.0 ** rng.uniform(-5, 1))
     return l1 or 1.0, l2 or 1.0

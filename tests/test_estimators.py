@@ -80,7 +80,10 @@ PAIRS = [
     (sw.QuantileRegressor(quantile=0.3, alpha=0.01), linear_model.QuantileRegressor(quantile=0.3, alpha=0.01)),
     (sw.PoissonRegressor(alpha=0.1), linear_model.PoissonRegressor(alpha=0.1, tol=1e-10, max_iter=1000)),
     (sw.GammaRegressor(alpha=0.1), linear_model.GammaRegressor(alpha=0.1, tol=1e-10, max_iter=1000)),
-    (sw.TweedieRegressor(power=1.4, alpha=0.1), linear_model.TweedieRegressor(power=1.4, alpha=0.1, tol=1e-10, max_iter=1000)),
+    (
+        sw.TweedieRegressor(power=1.4, alpha=0.1),
+        linear_model.TweedieRegressor(power=1.4, alpha=0.1, tol=1e-10, max_iter=1000),
+    ),
     (sw.TweedieRegressor(alpha=0.1), linear_model.TweedieRegressor(alpha=0.1, tol=1e-10, max_iter=1000)),
     (sw.LogisticRegression(C=0.5), linear_model.LogisticRegression(C=0.5, tol=1e-10, max_iter=10**4)),
     (

@@ -26,7 +26,12 @@ PIECES = {
     "epsilon_insensitive": lambda p, b: (0, p, -1, 1),
     "squared_epsilon_insensitive": lambda p, b: (1, p, None, None),
 }
-TARGETS = {"real": (-1.7, 0.0, 1e6, 3e-9), "signs": (-1.0, 1.0), "counts": (0.0, 0.3, 7.0), "positive": (1e-9, 0.3, 7.0)}
+TARGETS = {
+    "real": (-1.7, 0.0, 1e6, 3e-9),
+    "signs": (-1.0, 1.0),
+    "counts": (0.0, 0.3, 7.0),
+    "positive": (1e-9, 0.3, 7.0),
+}
 
 
 def exact_value(loss, m: float, b: float) -> Decimal | Fraction:

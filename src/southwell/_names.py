@@ -96,9 +96,7 @@ def finite(name: str, value: object) -> float:
     return number
 
 
-def positive(
-    name: str, value: object, *, zero: bool = False, above: float = 0.0, below: float | None = None
-) -> float:
+def positive(name: str, value: object, *, zero: bool = False, above: float = 0.0, below: float | None = None) -> float:
     """``value`` as a finite float > ``above`` (or >= 0), or an error."""
     try:
         number = _number(value)

@@ -65,10 +65,12 @@ def with_offset(margins: np.ndarray, offset: Given) -> np.ndarray:
     added = numbers("offset", offset)
     allowed = {margins.shape[:1], (margins.shape[0], margins.shape[-1])}
     if added.shape not in allowed or not np.isfinite(added).all():
-        raise ValueError(f"offset must be finite numbers, one for each of {margins.shape[0]} samples; got {shown(offset)}.")
+        raise ValueError(
+            f"offset must be finite numbers, one for each of {margins.shape[0]} samples; got {shown(offset)}."
+        )
     if added.ndim < margins.ndim:
         added = added.reshape(added.shape[0], *[1] * (margins.ndim - added.ndim), *added.shape[1:])
-    return margins + added
+    return np.asarray(margins + added)
 
 
 def answers(problem: Problem, margins: np.ndarray) -> np.ndarray:

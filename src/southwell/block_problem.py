@@ -58,7 +58,9 @@ class BlockProblem(Problem):
     def __init__(self, A: Given, b: Given, loss: str | Loss = "squared", penalty: Penalty | None = None, *,
                  intercept: bool = False, sample_weight: Given = None, offset: Given = None,
                  words: Words = OF_SOLVE) -> None:  # fmt: skip
-        super().__init__(A, b, loss, penalty, intercept=intercept, sample_weight=sample_weight, offset=offset, words=words)
+        super().__init__(
+            A, b, loss, penalty, intercept=intercept, sample_weight=sample_weight, offset=offset, words=words
+        )
 
     def _checked_penalty(self, penalty: Penalty | None) -> Any:
         if penalty is not None and not isinstance(penalty, ElasticNet | GroupPenalty):
@@ -109,8 +111,8 @@ class BlockProblem(Problem):
     def _checked_offset(self, given: Given) -> np.ndarray:
         if isinstance(self.loss, ClassLoss):
             raise ValueError(
-                f"The {self.loss.name} loss over classes takes no offset. Fit the classes one against the rest, with the "
-                "logistic loss."
+                f"The {self.loss.name} loss over classes takes no offset. Fit the classes one against the rest, with "
+                "the logistic loss."
             )
         table = numbers("offset", given)
         if table.ndim != 2:

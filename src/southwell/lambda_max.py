@@ -57,8 +57,16 @@ def lambda_max(
             raise TypeError("The penalty of a BlockProblem has its own weights.")
         return vanishing_strength(A)
     if isinstance(A, Problem):
-        if b is not None or sample_weight is not None or offset is not None or intercept is not False or loss != "squared":
-            raise TypeError("A Problem already holds b, loss, intercept, sample_weight and offset; give weights at most.")
+        if (
+            b is not None
+            or sample_weight is not None
+            or offset is not None
+            or intercept is not False
+            or loss != "squared"
+        ):
+            raise TypeError(
+                "A Problem already holds b, loss, intercept, sample_weight and offset; give weights at most."
+            )
         null = A.with_penalty(penalty)
     elif b is None:
         raise TypeError("lambda_max(A, b, ...) needs targets b, or a Problem alone.")

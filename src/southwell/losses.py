@@ -235,8 +235,7 @@ class Poisson(Loss):
 
 @dataclass(frozen=True)
 class ModifiedHuber(Loss):
-    """``max(0, 1 - b m)^2`` where ``b m >= -1``, else ``-4 b m``, b = -1 or +1: as scikit-learn's SGDClassifier has
-    it."""
+    """``max(0, 1 - b m)^2`` where ``b m >= -1``, else ``-4 b m``, b = -1 or +1; scikit-learn's SGDClassifier has it."""
 
     name: ClassVar[str] = "modified_huber"
 

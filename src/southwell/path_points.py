@@ -202,8 +202,8 @@ class Path:
         return _prediction.with_offset(margins.reshape(-1, *self.intercepts.shape), offset)
 
     def predict(self, A: Given, *, offset: Given = None) -> np.ndarray:
-        """The predictions of all points, a column for each: labels for losses over classes, means for losses with a log link, else
-        ``A x + c``; of several targets of shape (n_samples, n_points, n_targets)."""
+        """The predictions of all points, a column for each: labels for losses over classes, means for losses with
+        a log link, else ``A x + c``; of several targets of shape (n_samples, n_points, n_targets)."""
         return _prediction.answers(_prediction.stated(self.problem), self.decision_function(A, offset=offset))
 
     def to_frame(self, what: str = "points") -> Any:

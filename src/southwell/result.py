@@ -188,7 +188,8 @@ class Result:
         return _prediction.with_offset(margins if np.ndim(self.x) == 2 else margins.ravel(), offset)
 
     def predict(self, A: Given, *, offset: Given = None) -> np.ndarray:
-        """The predictions for new data: labels for losses over classes, means for losses with a log link, else ``A x + c``.
+        """The predictions for new data: labels for losses over classes, means for losses with a log link, else
+        ``A x + c``.
 
         Examples
         --------

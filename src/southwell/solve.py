@@ -93,7 +93,8 @@ def solve(
         Targets; for losses over classes labels of any kind. Several columns are several tasks.
     loss : str or Loss
         squared, logistic, smooth_hinge, hinge, squared_hinge, huber, quantile, epsilon_insensitive,
-        squared_epsilon_insensitive, modified_huber, poisson, gamma, tweedie or negative_binomial; over classes softmax or multiclass_hinge.
+        squared_epsilon_insensitive, modified_huber, poisson, gamma, tweedie or negative_binomial; over classes
+        softmax or multiclass_hinge.
     l1, l2 : float
         Strength of the penalty; alternatively give ``penalty``.
     penalty : ElasticNet, Groups or MaxGroups, optional
@@ -204,7 +205,9 @@ def stated(A: Given, b: Given, loss: str | Loss, l1: Given, l2: Given, penalty: 
         restated += [not (isinstance(loss, str) and loss == "squared"), intercept is not False]
         restated += [not (np.isscalar(given) and given == 0) for given in (l1, l2)]
         if any(restated):
-            raise TypeError("A Problem already holds b, loss, penalty, intercept, sample_weight and offset; give them there.")
+            raise TypeError(
+                "A Problem already holds b, loss, penalty, intercept, sample_weight and offset; give them there."
+            )
         return A
     if b is None:
         raise TypeError(f"{called}(A, b, ...) needs targets b, or a Problem alone.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,7 +52,7 @@ def table_of(x: np.ndarray, problem: Problem) -> np.ndarray:
     return np.asarray(x, dtype=float).reshape(problem.n_features, -1)
 
 
-def statements(model: Any, X: Given, y: Given, sample_weight: Given) -> list[Stated]:
+def statements(model: Any, X: Given, y: Given, sample_weight: Given, offset: Given) -> list[Stated]:
     """A problem for each class or target that was fitted by itself, with the model's coefficients."""
     check_is_fitted(model, "coef_")
     twin = _twin(model)
@@ -61,6 +62,7 @@ def statements(model: Any, X: Given, y: Given, sample_weight: Given) -> list[Sta
         constant = np.full((X.shape[0], 1), scaling)
         X = sp.hstack([X, constant], format="csr") if sp.issparse(X) else np.hstack([np.asarray(X), constant])
     data = twin._data(X, y, sample_weight, {})
+    data = replace(data, offset=data.checked_offset(offset))
     classes = data.told.get("classes_")
     own = getattr(model, "classes_", None)
     if classes is not None and own is not None and not np.array_equal(classes, own):

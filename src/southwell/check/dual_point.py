@@ -172,8 +172,8 @@ def _in_domain(proof: Proof, columns: list[Column]) -> tuple[list[tuple[Any, ...
         high: list[int | None]
         if at_targets:
             low = [-b for b in numbers[proof.samples * outputs + c :: outputs]]
-            most = column.loss.domain(1.0)[1]
-            high = [None if most is None else int(most / unit)] * len(own)
+            end = column.loss.domain(1.0)[1]
+            high = [None if end is None else int(end / unit)] * len(own)
         else:
             positive, negative = (
                 [None if end is None else int(end / unit) for end in column.loss.domain(sign)] for sign in (1.0, -1.0)

@@ -79,7 +79,7 @@ class Column:
         if self.offset is None:
             return Fraction(0)
         numbers, exponent = self.offset
-        return sum(v * o for v, o in zip(u, numbers, strict=True)) * two_to(exponent) * unit
+        return Fraction(sum(v * o for v, o in zip(u, numbers, strict=True))) * two_to(exponent) * unit
 
 
 def squares_by_weight(column: Column, u: list[int], unit: Fraction, bits: int) -> Enclosure:

@@ -106,7 +106,8 @@ class Gamma(Loss):
         masses, finest = plus(column, u, unit, -1, [1] * len(u), 0)
         low = high = 0
         for v, b in zip(masses, column.targets.tolist(), strict=True):
-            below, above = logarithm(*b.as_integer_ratio(), bits)
+            top, bottom = b.as_integer_ratio()
+            below, above = logarithm(top, bottom, bits)
             low, high = low - v * above, high - v * below
         scale = finest / (1 << bits)
         return sums(entropies(column, masses, finest, bits), -sum(masses) * finest, (low * scale, high * scale))
@@ -121,7 +122,7 @@ class NegativeBinomial(Loss):
         return -Fraction(target), self.parameter
 
     def _log_theta(self, bits: int) -> Enclosure:
-        low, high = logarithm(*self.parameter.as_integer_ratio(), bits)
+        low, high = logarithm(self.parameter.numerator, self.parameter.denominator, bits)
         return Fraction(low, 1 << bits), Fraction(high, 1 << bits)
 
     def primal(self, column: Column, margins: list[int], unit: Fraction, bits: int) -> Enclosure:
@@ -137,7 +138,7 @@ class NegativeBinomial(Loss):
             exact += share * max(m, 0) - s * b * m
             for side, e in enumerate(exponential(-abs(m), size, bits)):
                 ratio = (bottom * one + top * e, bottom * one) if m > 0 else (top * one + bottom * e, bottom * one)
-                value = share * logarithm(*ratio, bits)[side]
+                value = share * logarithm(ratio[0], ratio[1], bits)[side]
                 low, high = low + value * (side == 0), high + value * (side == 1)
         enclosed = Fraction(low, one) * scale, Fraction(high, one) * scale
         return sums(enclosed, exact * unit * scale, times(-whole * scale, self._log_theta(bits)))

@@ -37,11 +37,12 @@ TARGETS: dict[str, Callable[[np.ndarray, int], bool]] = {
 
 @dataclass(frozen=True)
 class ElasticNet:
-    """sum_j w_j (l1 |x_j| + (l2/2) x_j^2) on lower_j <= x_j <= upper_j, the same for each output."""
+    """sum_j w_j l1 |x_j| + r_j (l2/2) x_j^2 on lower_j <= x_j <= upper_j, the same for each output."""
 
     l1: float
     l2: float
     weights: np.ndarray
+    ridge_weights: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
 
@@ -94,7 +95,7 @@ class Proof:
         if isinstance(self.penalty, ElasticNet):
             g = self.penalty
             parts = [f"l1 = {g.l1:.17g}, l2 = {g.l2:.17g}"]
-            parts += ["penalty weights"] * bool((g.weights != 1).any())
+            parts += ["penalty weights"] * bool((g.weights != 1).any() or (g.ridge_weights != 1).any())
             parts += ["bounds"] * bool(np.isfinite(g.lower).any() or np.isfinite(g.upper).any())
             penalty = "elastic net: " + ", ".join(parts)
         else:
@@ -274,12 +275,13 @@ def _penalty(value: Any, take: _Arrays, d: int) -> ElasticNet | Groups:
         raise Refused("its penalty is negative")
     if kind == "elastic_net":
         weights = take.optional("penalty_weights", 1.0, d, True)
+        ridges = take("ridge_weights", (d,)) if "ridge_weights" in take.left else weights
         lower, upper = take.optional("lower", -np.inf, d, False), take.optional("upper", np.inf, d, False)
-        if (weights < 0).any():
+        if (weights < 0).any() or (ridges < 0).any():
             raise Refused("its penalty weights are negative")
         if (lower > upper).any() or (lower == np.inf).any() or (upper == -np.inf).any():
             raise Refused("its bounds leave no room")
-        return ElasticNet(l1, l2, weights, lower, upper)
+        return ElasticNet(l1, l2, weights, ridges, lower, upper)
     group_of = take("group_of", (d,), "<i8")
     size = int(group_of.max()) + 1
     if group_of.min() < 0 or size > d:

@@ -77,9 +77,7 @@ def _nearest(value: Fraction) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def verify(
-    path: str | os.PathLike[str], A: Any, b: Any, sample_weight: Any = None, offset: Any = None
-) -> Verdict:
+def verify(path: str | os.PathLike[str], A: Any, b: Any, sample_weight: Any = None, offset: Any = None) -> Verdict:
     """Check a proof file against the data, in exact arithmetic.
 
     Parameters

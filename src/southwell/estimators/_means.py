@@ -28,19 +28,19 @@ class MeanRegressor(LinearRegressor):
     def _strengths(self, total: float, target: int = 0) -> Strengths:
         return from_alpha(positive("alpha", self.alpha, zero=True), share("l1_ratio", self.l1_ratio))
 
-    def predict(self, X: Given) -> np.ndarray:
-        """The expected values, exp(X w + c)."""
-        margins = self._margins(X)
+    def predict(self, X: Given, *, offset: Given = None) -> np.ndarray:
+        """The expected values, exp(X w + c + offset)."""
+        margins = self._margins(X, offset)
         if not self._loss().log_link:
             return margins
         with np.errstate(over="ignore"):  # overflow gives infinity
             return np.asarray(np.exp(margins))
 
-    def score(self, X: Given, y: Given, sample_weight: Given = None) -> float:
+    def score(self, X: Given, y: Given, sample_weight: Given = None, *, offset: Given = None) -> float:
         """D^2, the share of the deviance that is explained; as scikit-learn's classes of the same name."""
         y, sample_weight = readable(y, "y"), readable(sample_weight, "sample_weight")
         with np.errstate(over="ignore", invalid="ignore"):  # huge numbers: the score is infinite or NaN
-            return self._explained(y, self.predict(X), sample_weight)
+            return self._explained(y, self.predict(X, offset=offset), sample_weight)
 
     def _explained(self, y: Given, means: np.ndarray, sample_weight: Given) -> float:
         return float(d2_tweedie_score(y, means, sample_weight=sample_weight, power=self._power()))

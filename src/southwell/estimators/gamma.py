@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import losses
 from ..methods import Method
@@ -21,7 +22,8 @@ class GammaRegressor(MeanRegressor):
     alpha : float
     l1_ratio : float
         The share of L1, between 0 and 1.
-    fit_intercept, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose
+    fit_intercept, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose, \
+penalty_weights, lower, upper, standardize
         As for ``ElasticNet``.
     solver : str
         Ignored; for compatibility with scikit-learn.
@@ -45,7 +47,9 @@ class GammaRegressor(MeanRegressor):
                  max_iter: int = 10_000, tol: float = 1e-6, warm_start: bool = False,
                  random_state: int | np.random.RandomState | None = None, method: str | Method = "auto",
                  n_jobs: int | None = None, verbose: bool | int = 0,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         self.alpha = alpha
         self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
@@ -59,6 +63,10 @@ class GammaRegressor(MeanRegressor):
         self.verbose = verbose
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize
 
     def _loss(self) -> losses.Loss:
         return losses.Gamma()

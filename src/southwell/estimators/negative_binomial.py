@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import losses
-from .._data import readable
 from .._dense import numbers
 from .._names import positive
 from .._typing import Given
@@ -28,7 +28,8 @@ class NegativeBinomialRegressor(MeanRegressor):
     alpha : float
     l1_ratio : float
         The share of L1, between 0 and 1.
-    fit_intercept, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose
+    fit_intercept, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose, \
+penalty_weights, lower, upper, standardize
         As for ``ElasticNet``.
     solver : str
         Ignored; for compatibility with scikit-learn.
@@ -53,7 +54,9 @@ class NegativeBinomialRegressor(MeanRegressor):
                  max_iter: int = 10_000, tol: float = 1e-6, warm_start: bool = False,
                  random_state: int | np.random.RandomState | None = None, method: str | Method = "auto",
                  n_jobs: int | None = None, verbose: bool | int = 0,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         self.alpha = alpha
         self.dispersion = dispersion
         self.l1_ratio = l1_ratio
@@ -68,13 +71,17 @@ class NegativeBinomialRegressor(MeanRegressor):
         self.verbose = verbose
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize
 
     def _loss(self) -> losses.Loss:
         return losses.NegativeBinomial(1.0 / positive("dispersion", self.dispersion))
 
     def _explained(self, y: Given, means: np.ndarray, sample_weight: Given) -> float:
         y, loss = numbers("y", y).ravel(), self._loss()
-        weights = np.ones(y.size) if sample_weight is None else numbers("sample_weight", readable(sample_weight))
+        weights = np.ones(y.size) if sample_weight is None else numbers("sample_weight", sample_weight)
         weights = np.broadcast_to(weights, y.shape)
         least = -loss.conjugate(np.zeros(y.size), y)  # the loss of a mean of y
         own, null = (
