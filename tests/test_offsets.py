@@ -97,7 +97,7 @@ def test_exposures_are_offsets():
 @pytest.mark.parametrize("kind", [sw.Lasso, sw.Ridge, sw.HuberRegressor, sw.QuantileRegressor, sw.LinearSVR, sw.LassoCV,
                                   sw.MultiTaskLasso, sw.GroupLasso])  # fmt: skip
 def test_regressors_fit_what_the_offset_leaves(kind):
-    y = np.c_[NOISY, -NOISY] if kind is sw.MultiTaskLasso else NOISY
+    y = np.c_[NOISY, NOISY + 0.1 * A[:, 0]] if kind is sw.MultiTaskLasso else NOISY
     added = OFFSET[:, None] if y.ndim == 2 else OFFSET
     given = {"cv": 3, "alphas": 5} if kind is sw.LassoCV else {"alpha": 0.05} if hasattr(kind(), "alpha") else {}
     plain, with_offset = kind(**given).fit(A, y - added), kind(**given).fit(A, y, offset=OFFSET)
@@ -112,7 +112,8 @@ def test_cross_validation_judges_with_the_offset():
     np.testing.assert_allclose(chosen.mse_path_, plain.mse_path_, rtol=1e-5)
     assert chosen.alpha_ == pytest.approx(plain.alpha_)
     y = targets("logistic")
-    models = [sw.LogisticRegressionCV(cv=3, Cs=[0.1, 1.0]).fit(A, y, offset=o) for o in (None, OFFSET)]
+    models = [sw.LogisticRegressionCV(cv=3, Cs=[0.1, 1.0], use_legacy_attributes=False) for _ in range(2)]
+    models = [model.fit(A, y, offset=o) for model, o in zip(models, (None, OFFSET), strict=True)]
     assert models[1].scores_.mean() > models[0].scores_.mean()  # it knows more
 
 

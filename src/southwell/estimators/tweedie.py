@@ -97,5 +97,5 @@ penalty_weights, lower, upper, standardize
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.positive_only = bool(self.power > 0)
+        tags.target_tags.positive_only = not (np.isscalar(self.power) and self.power == 0)
         return tags
