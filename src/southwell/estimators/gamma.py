@@ -40,7 +40,7 @@ penalty_weights, lower, upper, standardize
     >>> X = np.array([[1.0, 2.0], [2.0, 3.0], [3.0, 4.0], [4.0, 3.0]])
     >>> model = GammaRegressor(alpha=0.01).fit(X, [19.0, 26.0, 33.0, 30.0])
     >>> model.predict(X).round().tolist()
-    [20.0, 25.0, 32.0, 30.0]
+    [19.0, 25.0, 33.0, 30.0]
     """
 
     def __init__(self, *, alpha: float = 1.0, l1_ratio: float = 0.0, fit_intercept: bool = True, solver: str = "auto",

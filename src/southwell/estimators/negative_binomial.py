@@ -46,7 +46,7 @@ penalty_weights, lower, upper, standardize
     >>> X = np.array([[1.0, 2.0], [2.0, 3.0], [3.0, 4.0], [4.0, 3.0]])
     >>> model = NegativeBinomialRegressor(alpha=0.01, dispersion=0.5).fit(X, [12, 17, 22, 21])
     >>> model.predict(X).round().tolist()
-    [13.0, 17.0, 22.0, 21.0]
+    [12.0, 16.0, 22.0, 21.0]
     """
 
     def __init__(self, *, alpha: float = 1.0, dispersion: float = 1.0, l1_ratio: float = 0.0,

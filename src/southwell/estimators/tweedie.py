@@ -50,7 +50,7 @@ penalty_weights, lower, upper, standardize
     >>> X = np.array([[1.0, 2.0], [2.0, 3.0], [3.0, 4.0], [4.0, 3.0]])
     >>> model = TweedieRegressor(power=1.5, alpha=0.01).fit(X, [2.0, 0.0, 5.0, 9.0])
     >>> model.predict(X).round(1).tolist()
-    [1.1, 1.7, 2.7, 10.3]
+    [1.2, 2.1, 3.6, 8.9]
     """
 
     def __init__(self, *, power: float = 0.0, alpha: float = 1.0, fit_intercept: bool = True, link: str = "auto",
