@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.metrics import d2_tweedie_score
 
 from .. import losses
 from .._data import readable
 from .._names import positive
 from .._typing import Given
+from ..methods import Method
 from ._parameters import share
 from ._regressor import LinearRegressor
 from .conventions import Strengths, from_alpha
@@ -22,8 +24,31 @@ class MeanRegressor(LinearRegressor):
     _multi_output = False  # numbers of different kinds rarely have the same scale
     _solvers = ("lbfgs", "newton-cholesky")
     _penalise = "alpha=1e-6"
-    alpha: float
-    l1_ratio: float
+
+    def __init__(self, *, alpha: float = 1.0, l1_ratio: float = 0.0, fit_intercept: bool = True, solver: str = "auto",
+                 max_iter: int = 10_000, tol: float = 1e-6, warm_start: bool = False,
+                 random_state: int | np.random.RandomState | None = None, method: str | Method = "auto",
+                 n_jobs: int | None = None, verbose: bool | int = 0,
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.method = method
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.max_seconds = max_seconds
+        self.keep_dual = keep_dual
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize
 
     def _strengths(self, total: float, target: int = 0) -> Strengths:
         return from_alpha(positive("alpha", self.alpha, zero=True), share("l1_ratio", self.l1_ratio))

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from .. import losses
-from ..methods import Method
 from ._means import MeanRegressor
 
 
@@ -35,38 +31,12 @@ penalty_weights, lower, upper, standardize
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from southwell import GammaRegressor
+    >>>     >>> from southwell import GammaRegressor
     >>> X = np.array([[1.0, 2.0], [2.0, 3.0], [3.0, 4.0], [4.0, 3.0]])
     >>> model = GammaRegressor(alpha=0.01).fit(X, [19.0, 26.0, 33.0, 30.0])
     >>> model.predict(X).round().tolist()
     [19.0, 25.0, 33.0, 30.0]
     """
-
-    def __init__(self, *, alpha: float = 1.0, l1_ratio: float = 0.0, fit_intercept: bool = True, solver: str = "auto",
-                 max_iter: int = 10_000, tol: float = 1e-6, warm_start: bool = False,
-                 random_state: int | np.random.RandomState | None = None, method: str | Method = "auto",
-                 n_jobs: int | None = None, verbose: bool | int = 0,
-                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
-                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
-                 standardize: bool = False) -> None:  # fmt: skip
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.method = method
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.max_seconds = max_seconds
-        self.keep_dual = keep_dual
-        self.penalty_weights = penalty_weights
-        self.lower = lower
-        self.upper = upper
-        self.standardize = standardize
 
     def _loss(self) -> losses.Loss:
         return losses.Gamma()

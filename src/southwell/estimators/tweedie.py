@@ -61,25 +61,14 @@ penalty_weights, lower, upper, standardize
                  max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
                  lower: ArrayLike | None = None, upper: ArrayLike | None = None,
                  standardize: bool = False) -> None:  # fmt: skip
+        super().__init__(
+            alpha=alpha, l1_ratio=l1_ratio, fit_intercept=fit_intercept, solver=solver, max_iter=max_iter,
+            tol=tol, warm_start=warm_start, random_state=random_state, method=method, n_jobs=n_jobs,
+            verbose=verbose, max_seconds=max_seconds, keep_dual=keep_dual, penalty_weights=penalty_weights,
+            lower=lower, upper=upper, standardize=standardize,
+        )  # fmt: skip
         self.power = power
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
         self.link = link
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.method = method
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.max_seconds = max_seconds
-        self.keep_dual = keep_dual
-        self.penalty_weights = penalty_weights
-        self.lower = lower
-        self.upper = upper
-        self.standardize = standardize
 
     def _loss(self) -> losses.Loss:
         one_of("link", self.link, ("auto", "identity", "log"))
