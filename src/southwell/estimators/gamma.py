@@ -31,7 +31,8 @@ penalty_weights, lower, upper, standardize
 
     Examples
     --------
-    >>>     >>> from southwell import GammaRegressor
+    >>> import numpy as np
+    >>> from southwell import GammaRegressor
     >>> X = np.array([[1.0, 2.0], [2.0, 3.0], [3.0, 4.0], [4.0, 3.0]])
     >>> model = GammaRegressor(alpha=0.01).fit(X, [19.0, 26.0, 33.0, 30.0])
     >>> model.predict(X).round().tolist()

@@ -30,7 +30,8 @@ penalty_weights, lower, upper, standardize
 
     Examples
     --------
-    >>>     >>> from southwell import PoissonRegressor
+    >>> import numpy as np
+    >>> from southwell import PoissonRegressor
     >>> X = np.array([[1.0, 2.0], [2.0, 3.0], [3.0, 4.0], [4.0, 3.0]])
     >>> model = PoissonRegressor(alpha=0.01).fit(X, [12, 17, 22, 21])
     >>> model.predict(X).round().tolist()
