@@ -206,9 +206,23 @@ private:
     rounding_share_ = q > 0 ? std::min(8 * free_->rounding_part(k_, size) / q, 1.0) : 0;
     const Real steepness = 1 / problem_.losses().smoothness();                 // of the derivative of phi*
     if (intercept_alone_) return q * (weighted_norm(margins) + q * steepness); // y is that of the margins
-    // A projection may have taken y far from the derivatives at the margins: those that belong to y are then
-    // bounded by the targets and by y itself.
-    return 2 * q * (weighted_norm(margins) + norm_of_targets() + (size + q) * steepness);
+    // The margins of a solution count, and those of this point stand for them. A projection may have taken y
+    // far from the derivatives at the latter: those that belong to y are then bounded by the targets and by y
+    // itself.
+    const Real known = weighted_norm(margins) + norm_of_targets();
+    return 2 * q * (known * (flat() ? farthest : 1) + (size + q) * steepness);
+  }
+  // Where a loss becomes flat, as the hinge does, it does not bound the margins of a solution: those up to
+  // `farthest` times as large count. Its derivatives there vanish, so 0 is an end of dom phi*.
+  static constexpr Real farthest = 1e4;
+  bool flat() {
+    for (const Real sign : {1.0, -1.0}) {
+      if (flat_.value_or(false)) break;
+      std::vector<Real> probe(y_.size(), sign);
+      problem_.losses().into_domain(probe);
+      flat_ = std::ranges::any_of(probe, [&](Real v) { return !(v * sign > 0); });
+    }
+    return *flat_;
   }
   // The feasible point at distance q has other slopes of penalised features too, by up to ||A_j|| q. They are
   // moved that far to where g* is larger. Without it the debt would have to bound A_U x_U = m - A_P x_P,
@@ -268,6 +282,7 @@ private:
   std::optional<FreeColumns> free_;
   std::optional<OpenColumns> columns_;
   Index inner_ = 0; // the number of columns of U, if `free_` holds those
+  std::optional<bool> flat_;
   CVec y_;          // refers to the point's y, or to `changed_y_`
   std::vector<Real> changed_y_, norms_, lone_norms_;
   // The last debt as far as rounding accounts for it, and the share that this is.
