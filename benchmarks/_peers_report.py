@@ -126,7 +126,7 @@ class CaseStudy:
 
     def add(self, worker: Worker, folder: Path, case: Case, A, b) -> None:
         given = self.given
-        self.judged.append(race(worker, folder, case, A, b, given.threads, given.limit, not given.no_memory))
+        self.judged.append(race(worker, folder, case, A, b, given))
         print(line(self.judged[-1]), flush=True)
 
     def end(self) -> None:
