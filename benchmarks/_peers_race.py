@@ -6,6 +6,7 @@ import contextlib
 import inspect
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -262,7 +263,9 @@ def race(worker: Worker, folder: Path, case: Case, A, b, given) -> Judged:
     del result, tight, known  # to free the layouts that their problem keeps
     patience = float(np.clip(given.patience * ours.certified(TARGETS[-1]), given.patience / 10, limit))
     entries = [
-        climb(worker, folder, "PEERS", ask, name, peer, patience, judge) for name, peer in PEERS[case.model].items()
+        climb(worker, folder, "PEERS", ask, name, peer, patience, judge)
+        for name, peer in PEERS[case.model].items()
+        if not (given.without and re.search(given.without, name))
     ]
     if case.model == "smooth_hinge":
         entries.append(fista(solve_ours(A, b, ask, patience, "fista")[0], judge))

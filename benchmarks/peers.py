@@ -43,6 +43,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--limit", type=float, metavar="SECONDS", help="for a fit, ours or theirs; default: 60")
     parser.add_argument("--patience", type=float, default=20.0, help="times our time that a peer may take; default: 20")
+    parser.add_argument("--without", metavar="REGEX", help="leave out the peers whose names match")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--no-memory", action="store_true", help="do not measure our peak memory")
     parser.add_argument("--out", type=Path, default=scratch, help=f"folder for table and plot; default: {scratch}")

@@ -88,9 +88,11 @@ class Problem:
         self._frozen = True
 
     def __setattr__(self, name: str, value: Given) -> None:
-        if getattr(self, "_frozen", False):
+        if self._frozen:
             raise AttributeError(f"A Problem cannot be changed; to set {name}, make another (see with_penalty).")
         super().__setattr__(name, value)
+
+    _frozen = False  # until it is complete
 
     # Overridden by problems of blocks.
 
