@@ -132,6 +132,7 @@ class CaseStudy:
     def end(self) -> None:
         """Write the summary, also after an interrupted run."""
         if self.judged:
-            write_rows([row for judged in self.judged for row in rows(judged)], self.given.out / "peers.csv")
+            table = [{"half": self.given.half, **row} for judged in self.judged for row in rows(judged)]
+            write_rows(table, self.given.out / "peers.csv")
             plot(self.judged, self.given.out / "peers.png")
             print(f"\n{summary(self.judged)}\npeers.csv and peers.png are in {self.given.out}")

@@ -1,6 +1,6 @@
 """Seconds to a relative suboptimality of 1e-3 and 1e-6, ours and every peer's, on real data.
 
-    python benchmarks/peers.py --peers PYTHON [--cases REGEX] [--half seen|heldout] [--paths] [--quick] [--list]
+    python benchmarks/peers.py --peers PYTHON [--cases REGEX] [--half seen|heldout] [--html FILE] [--paths] [--quick] [--list]
 
 PYTHON is that of an environment with scikit-learn, celer, skglm, adelie, cyanure, snapml, glum and python-glmnet; a
 peer that is not installed is reported. Ours runs in this Python. Errors are (P - P*) / P(0), the unit of our gap; P* is
@@ -12,6 +12,9 @@ solver has one thread (or --threads) and a tiny fit before, for imports and comp
 and the best counts. Seconds are the processor's on one thread, so that other programs do not count, and the clock's on
 more. A peer may take --patience times our time, at least a tenth of that in seconds and at most --limit. No peer has
 the smooth hinge with l1 and l2; there a user-defined loss in skglm, SciPy's L-BFGS-B and our FISTA are used instead.
+
+--html FILE writes a page without scripts: the heat map of cases by peers, performance profiles and the table. --also
+adds the tables of earlier runs to it; with --cases "^$" no case is run again.
 
 --paths races 100 values of l1 from its maximum to a hundredth of it instead, to 1e-6 at each.
 """
@@ -48,6 +51,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--no-memory", action="store_true", help="do not measure our peak memory")
     parser.add_argument("--out", type=Path, default=scratch, help=f"folder for table and plot; default: {scratch}")
     parser.add_argument(
+        "--html", type=Path, metavar="FILE", help="also write one page with a heat map of cases by peers"
+    )
+    parser.add_argument(
+        "--also", type=Path, nargs="+", default=[], metavar="CSV", help="tables of earlier runs, for that page"
+    )
+    parser.add_argument(
         "--cache", type=Path, default=scratch, help="folder for the synthetic text, 600 MB; default: same"
     )
     given = parser.parse_args()
@@ -73,6 +82,12 @@ def main() -> None:
         return
     given.out.mkdir(parents=True, exist_ok=True)
     run(given, chosen)
+    if given.html and not given.paths:
+        from _peers_html import page, read, versions_of
+
+        rows = read([*given.also, *[given.out / "peers.csv"] * bool(chosen)])
+        given.html.write_text(page(rows, versions_of(given.peers), given.threads), encoding="utf-8")
+        print(f"the page is {given.html}")
 
 
 def run(given: argparse.Namespace, chosen: list) -> None:
