@@ -1,6 +1,6 @@
 """Seconds to a relative suboptimality of 1e-3 and 1e-6, ours and every peer's, on real data.
 
-    python benchmarks/peers.py --peers PYTHON [--cases REGEX] [--half seen|heldout] [--html FILE] [--paths] [--quick] [--list]
+    python benchmarks/peers.py --peers PYTHON [--cases REGEX] [--half seen|heldout] [--html FILE] [--paths]
 
 PYTHON is that of an environment with scikit-learn, celer, skglm, adelie, cyanure, snapml, glum and python-glmnet; a
 peer that is not installed is reported. Ours runs in this Python. Errors are (P - P*) / P(0), the unit of our gap; P* is
