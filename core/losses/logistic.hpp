@@ -38,15 +38,23 @@ struct Logistic : OneMargin {
   }
   Interval domain(Real b) const { return b > 0 ? Interval{-1, 0} : Interval{0, 1}; }
 
+  static constexpr Real exactly = 1.5e-8;
+
   // t solves u + q (t - t0) = -b m with u = logit t. In u the equation is increasing with slope between 1 and
   // 1 + q/4, so Newton inside a shrinking bracket ends after a few steps, with t exact to rounding near 0.
   // Its second derivative is smaller than its first: after a step of length e the error is less than e^2 / 2.
-  Real maximise(Real m, Real y0, Real q, Real b) const {
+  // `settled`: the step after which no other is taken. From y0, the way itself is at least as long as the
+  // last step e, so t is wrong by at most about e / 2 of its way.
+  Real maximise(Real m, Real y0, Real q, Real b, Real settled = exactly) const {
     const Real c = -b * m, t0 = -b * y0;
     Real lo = c - q * (1 - t0), hi = c + q * t0;
     Real u = clip(c, lo, hi);
-    if (q > 0 && t0 > 0 && t0 < 1) u = clip(std::log(t0 / (1 - t0)), lo, hi);
-    Real t = sigmoid(u), last = hi - lo;
+    Real t = t0, last = hi - lo;
+    const Real start = q > 0 && t0 > 0 && t0 < 1 ? std::log(t0 / (1 - t0)) : -infinity;
+    if (lo <= start && start <= hi)
+      u = start;
+    else
+      t = sigmoid(u = std::isfinite(start) ? clip(start, lo, hi) : u);
     for (int step = 0; step < 100 && q > 0; ++step) {
       const Real residual = u + q * (t - t0) - c;
       if (residual == 0) break;
@@ -57,10 +65,10 @@ struct Logistic : OneMargin {
       const bool newton = next > lo && next < hi && std::abs(next - u) <= 0.75 * last;
       if (!newton) next = lo + (hi - lo) / 2;
       last = std::abs(next - u);
-      const bool settled = last <= (newton ? 1.5e-8 : 4e-16 * (1 + std::abs(u)));
+      const bool done = last <= (newton ? settled : 4e-16 * (1 + std::abs(u)));
       u = next;
       t = sigmoid(u);
-      if (settled) break;
+      if (done) break;
     }
     return -b * t;
   }
