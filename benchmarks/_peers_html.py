@@ -139,7 +139,7 @@ def profile(cases: list[Case]) -> str:
     told = "share of cases solved, over the factor of the fastest solver's time"
     return (
         f'<svg class="plot" viewBox="0 0 {svg.WIDTH} {svg.HEIGHT}" role="img" aria-label="{told}"><title>{told}</title>'
-        + "".join([*svg._frame(across, up), *curves])
+        + "".join([*svg.frame(across, up), *curves])
         + f'</svg><ul class="legend">{"".join(items)}</ul>'
     )
 
@@ -169,8 +169,8 @@ def page(rows: list[dict], versions: dict[str, str], threads: int) -> str:
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         f"<title>southwell and its peers</title><style>{style}</style></head><body><h1>southwell and its peers</h1>"
         "<p>Seconds to a proven gap of 1e-6, divided by the seconds a peer needs to an error of 1e-6: below 1 (blue) "
-        "we are faster, although only we prove it. Hatched: the peer ran out of time. A dash: it cannot state the problem "
-        f"or fails; the reason is the cell's title.</p>{''.join(parts[:1])}<h2>Performance profile</h2>"
+        "we are faster, although only we prove it. Hatched: the peer ran out of time. A dash: it cannot state the "
+        f"problem or fails; the reason is the cell's title.</p>{''.join(parts[:1])}<h2>Performance profile</h2>"
         f'<div class="panels">{profile(cases)}</div>{"".join(parts[1:])}<h2>Conditions</h2>'
         f"<p>southwell {escape(sw.__version__)}; {escape(about)}; Python {platform.python_version()}; "
         f"{escape(processor())}, {os.cpu_count()} processors; {threads} thread{'s' if threads > 1 else ''}, "
