@@ -1,6 +1,7 @@
 // phi(m) = log(1 + exp(-b m)), b = -1 or +1. With t = -b y in [0, 1]: phi*(y) = t log t + (1-t) log(1-t).
 #pragma once
 #include "core/losses/loss.hpp"
+#include "core/support/bracketed_newton.hpp"
 #include "core/support/rounding.hpp"
 
 namespace southwell {
@@ -38,7 +39,7 @@ struct Logistic : OneMargin {
   }
   Interval domain(Real b) const { return b > 0 ? Interval{-1, 0} : Interval{0, 1}; }
 
-  static constexpr Real exactly = 1.5e-8;
+  static constexpr Real exactly = newton_settled;
 
   // t solves u + q (t - t0) = -b m with u = logit t. In u the equation is increasing with slope between 1 and
   // 1 + q/4, so Newton inside a shrinking bracket ends after a few steps, with t exact to rounding near 0.
@@ -47,30 +48,15 @@ struct Logistic : OneMargin {
   // last step e, so t is wrong by at most about e / 2 of its way.
   Real maximise(Real m, Real y0, Real q, Real b, Real settled = exactly) const {
     const Real c = -b * m, t0 = -b * y0;
-    Real lo = c - q * (1 - t0), hi = c + q * t0;
-    Real u = clip(c, lo, hi);
-    Real t = t0, last = hi - lo;
-    const Real start = q > 0 && t0 > 0 && t0 < 1 ? std::log(t0 / (1 - t0)) : -infinity;
-    if (lo <= start && start <= hi)
-      u = start;
-    else
-      t = sigmoid(u = std::isfinite(start) ? clip(start, lo, hi) : u);
-    for (int step = 0; step < 100 && q > 0; ++step) {
-      const Real residual = u + q * (t - t0) - c;
-      if (residual == 0) break;
-      (residual > 0 ? hi : lo) = u;
-      Real next = u - residual / (1 + q * t * (1 - t));
-      // On the flats of the sigmoid Newton jumps from end to end: a step must stay inside and shrink, or we
-      // bisect.
-      const bool newton = next > lo && next < hi && std::abs(next - u) <= 0.75 * last;
-      if (!newton) next = lo + (hi - lo) / 2;
-      last = std::abs(next - u);
-      const bool done = last <= (newton ? settled : 4e-16 * (1 + std::abs(u)));
-      u = next;
-      t = sigmoid(u);
-      if (done) break;
-    }
-    return -b * t;
+    if (!(q > 0)) return -b * sigmoid(c);
+    const Real lo = c - q * (1 - t0), hi = c + q * t0;
+    const bool inside = t0 > 0 && t0 < 1;
+    const Real start = inside ? std::log(t0 / (1 - t0)) : c;
+    const auto f = [&](Real u) {
+      const Real t = inside && u == start ? t0 : sigmoid(u);
+      return Slanted{u + q * (t - t0) - c, 1 + q * t * (1 - t)};
+    };
+    return -b * sigmoid(bracketed_newton(lo, hi, clip(start, lo, hi), f, settled));
   }
   Real smoothness() const { return 0.25; }
 };
