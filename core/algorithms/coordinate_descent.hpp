@@ -166,7 +166,8 @@ private:
     return move(k, coupling_.read(k));
   }
   Index move(Index k, Real reading) { // returns the entries touched
-    if (estimates_) estimate_ += step_.score(Score::bracket, k, reading);
+    if constexpr (requires { step_.estimate(k, reading); })
+      if (estimates_) estimate_ += step_.estimate(k, reading);
     const Real delta = step_(k, reading, coupling_);
     rest_.visited(k, delta != 0);
     if (delta == 0) return coupling_.read_cost(k);

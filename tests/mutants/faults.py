@@ -27,6 +27,8 @@ FAULTS = [
           "xlogx(t) + (xlogx(u) + u * lost)", "xlogx(t) + u * lost", "test_losses.py"),
     Fault("logistic: wrong sign in the curvature", "core/losses/logistic.hpp",
           "-b * y * (1 + b * y)", "-b * y * (1 - b * y)", "test_losses.py"),
+    Fault("logistic: a step does not begin where the sample is", "core/losses/logistic.hpp",
+          "u == start ? t0", "u == start ? 1 - t0", "test_losses.py test_rough_dual_steps.py"),
     Fault("piecewise: the step forgets where it began", "core/losses/piecewise.hpp",
           "m - b + q * y0", "m - b", "test_losses.py"),
     Fault("huber: wrong clip", "core/losses/huber.hpp",
