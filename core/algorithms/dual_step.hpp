@@ -6,6 +6,7 @@
 //
 // The interface is that of PrimalStep.
 #pragma once
+#include "core/algorithms/dealt_sweep.hpp"
 #include "core/problem.hpp"
 #include "core/rules/score.hpp"
 #include <utility>
@@ -38,6 +39,22 @@ public:
     sample.y = towards_ > 0 ? before + towards_ * (loss_.derivative(margin, sample.b) - before)
                             : loss_.maximise(margin, before, sample.q, sample.b);
     return sample.s * (sample.y - before);
+  }
+
+  // Of the terms -s_i phi*(y_i) of samples that went from `before` to where they are, as a function of the
+  // part t of the way: its slope, at the ends from within; and they go that part of the way only.
+  Real slope_along(std::span<const Moved> steps, Real t) const {
+    Real total = 0;
+    for (const auto& [i, before] : steps) {
+      const Sample& sample = samples_[i];
+      const Real way = sample.y - before;
+      const Interval slopes = loss_.conjugate_subdifferential(on_the_way(i, before, t), sample.b);
+      total -= sample.s * way * ((way > 0) == (t > 0) ? slopes.lo : slopes.hi);
+    }
+    return total;
+  }
+  void shorten(std::span<const Moved> steps, Real t) {
+    for (const auto& [i, before] : steps) samples_[i].y = on_the_way(i, before, t);
   }
 
   void prepare_scores() {
@@ -134,6 +151,10 @@ public:
   }
 
 private:
+  Real on_the_way(Index i, Real before, Real t) const {
+    const Sample& sample = samples_[i];
+    return t < 1 ? clip(before + t * (sample.y - before), loss_.domain(sample.b)) : sample.y;
+  }
   // The largest y_i (times `sign`) that an iterate can have: the end of dom phi_i* or, if that is infinite,
   // the y at which s_i (phi_i*(y) + phi_i(0)) = P(0) - D(0), since any ascent from y = 0 stays below that.
   // Found by bisection, because phi* is convex.
