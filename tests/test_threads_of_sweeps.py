@@ -42,7 +42,7 @@ def problem_of(loss="logistic", form=sp.csr_array, l2=1e-2, intercept=False, wei
 def blocks_of(n, entries, epochs):
     """What the core deals in its first epochs: rows in the order of its rule, in blocks, halved."""
     order = _core.Rule("shuffled").draw(n, 0, n * epochs)
-    joins = min(entries // LEAST, 4)
+    joins = 1 if entries >= LEAST else 0
     for epoch in range(epochs):
         rows = order[n * epoch : n * (epoch + 1)]
         for j in range(joins):
@@ -62,7 +62,7 @@ def test_dealt_sweeps_are_those_of_the_reference(form, weights):
     net = reference.ElasticNet.of(problem.penalty, problem.n_features, False)
     parts = made(d=600)[0], problem.targets, problem.weights, problem.loss, net
     y, lengths = reference.dealt_dual_ascent(*parts, blocks_of(400, 240_000, 2))
-    assert lengths == [1.0] * 8
+    assert lengths == [1.0] * 2
     np.testing.assert_allclose(r.y, y, rtol=0, atol=1e-10)
 
 
@@ -93,7 +93,7 @@ def test_no_join_of_the_reference_lowers_the_dual_objective(loss, parts):
 
 
 @pytest.mark.parametrize("alike", [0.0, 5.0])
-@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge", "smooth_hinge"])
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge", "smooth_hinge"])
 def test_no_join_lowers_the_dual_objective(loss, alike):
     """Also where the parts get in each other's way, because all rows are alike."""
     A, b = made(700, 120, loss=loss)
@@ -105,7 +105,7 @@ def test_no_join_lowers_the_dual_objective(loss, alike):
 
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
-@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge", "squared", "quantile", "huber"])
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge", "squared", "huber"])
 def test_dealt_sweeps_end_at_the_solution_of_one_thread(loss, form, intercept):
     problem = problem_of(loss, form, intercept=intercept, weights=True)
     options = {"method": DUAL, "tol": 1e-7, "max_epochs": 3000}
@@ -116,7 +116,7 @@ def test_dealt_sweeps_end_at_the_solution_of_one_thread(loss, form, intercept):
     assert one.y.tobytes() != both.y.tobytes()  # the sweeps were dealt indeed
 
 
-@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
 def test_the_same_seed_and_number_of_threads_give_the_same_numbers(loss):
     problem = problem_of(loss, intercept=True)
     first = sw.solve(problem, method=DUAL, n_threads=2, seed=3, tol=1e-7)
@@ -128,15 +128,20 @@ def test_the_same_seed_and_number_of_threads_give_the_same_numbers(loss):
 
 def test_numbers_do_not_depend_on_which_threads_are_idle():
     """In a pool no processor is idle, and no helper comes: one thread makes the moves of both."""
-    problem = problem_of("hinge")
+    problem = problem_of("squared_hinge")
     alone = sw.solve(problem, method=DUAL, n_threads=2)
     with ThreadPoolExecutor(4) as pool:
         for r in pool.map(lambda _: sw.solve(problem, method=DUAL, n_threads=2), range(12)):
             assert r.x.tobytes() == alone.x.tobytes() and r.epochs == alone.epochs
 
 
-def test_little_data_and_one_thread_are_not_dealt():
-    problem = problem_of(n=200, d=200)  # 40,000 entries
+@pytest.mark.parametrize(
+    ("loss", "n", "d", "density"),
+    [("logistic", 200, 200, 1.0), ("logistic", 400, 30_000, 0.02), ("hinge", 700, 200, 1.0)],
+)
+def test_sweeps_that_would_not_gain_are_not_dealt(loss, n, d, density):
+    """Of few entries, of few entries a feature, and of losses with kinks."""
+    problem = problem_of(loss, n=n, d=d, density=density)
     one, both = (sw.solve(problem, method=DUAL, n_threads=k) for k in (1, 2))
     assert one.x.tobytes() == both.x.tobytes()
 
@@ -145,8 +150,8 @@ def test_little_data_and_one_thread_are_not_dealt():
 
 
 def long_problem():
-    A, b = made(3000, 400, loss="hinge")
-    return sw.Problem(A, b, "hinge", ElasticNet(l2=1e-9))
+    A, b = made(3000, 400, loss="squared_hinge")
+    return sw.Problem(A, b, "squared_hinge", ElasticNet(l2=1e-12))
 
 
 def test_max_seconds_ends_dealt_sweeps():
@@ -169,7 +174,7 @@ def test_ctrl_c_ends_dealt_sweeps():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that forks")
 def test_fork_in_the_middle_of_dealt_sweeps():
     """The child has no helpers, and the numbers of its parent."""
-    problem = problem_of("hinge")
+    problem = problem_of("squared_hinge")
     want = sw.solve(problem, method=DUAL, n_threads=2).x.tobytes()
     codes = []
 

@@ -193,7 +193,7 @@ private:
   // Threads share passes of the default method's mover, see DealtSweep.
   Deal dealt_for(Index entries) {
     if constexpr (Dealable<C, Step>) {
-      if (!focused_ || (unshared_ > 0 && unshared_-- > 0)) return {};
+      if (!focused_ || !step_.shares() || (unshared_ > 0 && unshared_-- > 0)) return {};
       const auto& design = coupling_.design();
       return dealt(entries > 0 ? entries : design.stored(), design.positions());
     }

@@ -63,13 +63,14 @@ struct Deal {
   int parts = 1;
   Index joins = 1;
 };
-// A pass over so many entries, with a state of so many numbers: a join costs a few passes over these, and
-// threads have to wait for each other.
+// A pass over so many entries, with a state of so many numbers. A join costs a few passes over these, so it
+// comes after ten times as many entries at least; and before so many that Ctrl-C, which is looked at after
+// joins, would have to wait.
 inline Deal dealt(Index entries, Index state) {
-  constexpr Index least = 50'000, by_state = 4, most_joins = 4;
+  constexpr Index least = 50'000, by_state = 10, most = 4'000'000;
   constexpr int most_parts = 2;
-  const Index joins = std::min(entries / std::max(least, by_state * state), most_joins);
-  return threads_given == 1 || joins == 0 ? Deal{} : Deal{std::min(threads_given, most_parts), joins};
+  if (threads_given == 1 || entries < std::max(least, by_state * state)) return {};
+  return {std::min(threads_given, most_parts), 1 + entries / std::max(most, by_state * state)};
 }
 
 template <class C, class Step> class DealtSweep {

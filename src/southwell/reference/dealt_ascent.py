@@ -3,8 +3,8 @@
 Problem    max_y  -sum_i s_i phi_i*(y_i) - sum_j g_j*(-z_j),  z = A'(s o y), with g* smooth
 
 Method     The rows of a block are dealt to P parts. Each part moves its rows as in SDCA, but reads the margins at
-           y + P (its own moves), as if the others made the same ones. With d the moves of all parts, y goes on to y + t d:
-           t = 1 if D certainly does not fall by that, else about where D is highest.
+           y + P (its own moves), as if the others made the same ones. With d the moves of all parts, y goes on to
+           y + t d: t = 1 if D certainly does not fall by that, else about where D is highest.
 
 Paper      The scaling by P is that of the local problems of CoCoA+ (Ma et al., "Adding vs. Averaging in Distributed
            Primal-Dual Optimization", ICML 2015) with sigma' = P, except that a row's own step keeps its own curvature;
@@ -25,8 +25,10 @@ from .conjugates import subdifferential
 from .elastic_net import ElasticNet
 
 
-def dealt_dual_ascent(A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet,
-                      blocks: Iterable[Iterable[Numbers]], y: Numbers = None) -> tuple[Numbers, list[float]]:  # fmt: skip
+def dealt_dual_ascent(
+    A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, blocks: Iterable[Iterable[Numbers]],
+    y: Numbers = None,
+) -> tuple[Numbers, list[float]]:  # fmt: skip
     """Each of ``blocks`` is a list of parts, and each part a list of rows. Returns y, and the t of each block."""
     y = np.zeros(A.shape[0]) if y is None else np.array(y, dtype=float)
     q = s * (A**2 @ (1 / net.l2))
