@@ -15,7 +15,7 @@ Kept       nothing: every product is recomputed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from .elastic_net import ElasticNet
 
 
 def dealt_dual_ascent(
-    A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, blocks: Iterable[Iterable[Numbers]],
+    A: np.ndarray, b: Numbers, s: Numbers, loss: Loss, net: ElasticNet, blocks: Iterable[Sequence[Numbers]],
     y: Numbers = None,
 ) -> tuple[Numbers, list[float]]:  # fmt: skip
     """Each of ``blocks`` is a list of parts, and each part a list of rows. Returns y, and the t of each block."""
