@@ -283,7 +283,7 @@ private:
   std::optional<OpenColumns> columns_;
   Index inner_ = 0; // the number of columns of U, if `free_` holds those
   std::optional<bool> flat_;
-  CVec y_;          // refers to the point's y, or to `changed_y_`
+  CVec y_; // refers to the point's y, or to `changed_y_`
   std::vector<Real> changed_y_, norms_, lone_norms_;
   // The last debt as far as rounding accounts for it, and the share that this is.
   Real charge_ = 0, rounding_share_ = 0;

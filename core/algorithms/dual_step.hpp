@@ -6,6 +6,7 @@
 //
 // The interface is that of PrimalStep.
 #pragma once
+#include "core/algorithms/dealt_sweep.hpp"
 #include "core/losses/logistic.hpp"
 #include "core/problem.hpp"
 #include "core/rules/score.hpp"
@@ -56,6 +57,24 @@ public:
     if (one_in_ > 1 && std::uint32_t(i) * 2654435769U > std::numeric_limits<std::uint32_t>::max() / one_in_)
       return 0;
     return Real(one_in_) * score(Score::bracket, i, m);
+  }
+  // Whether it pays to share sweeps. With kinked losses most samples soon rest at a bound, and parts that
+  // take others off theirs need more epochs: on a9a 88 instead of 55.
+  bool shares() const { return std::isfinite(loss_.smoothness()); }
+  // Of the terms -s_i phi*(y_i) of samples that went from `before` to where they are, as a function of the
+  // part t of the way: its slope, at the ends from within; and they go that part of the way only.
+  Real slope_along(std::span<const Moved> steps, Real t) const {
+    Real total = 0;
+    for (const auto& [i, before] : steps) {
+      const Sample& sample = samples_[i];
+      const Real way = sample.y - before;
+      const Interval slopes = loss_.conjugate_subdifferential(on_the_way(i, before, t), sample.b);
+      total -= sample.s * way * (((way > 0) == (t > 0) ? slopes.lo : slopes.hi) - offset(i));
+    }
+    return total;
+  }
+  void shorten(std::span<const Moved> steps, Real t) {
+    for (const auto& [i, before] : steps) samples_[i].y = on_the_way(i, before, t);
   }
 
   void prepare_scores() {
@@ -168,6 +187,10 @@ private:
   }
   Real offset(Index i) const { return offsets_.empty() ? 0 : offsets_[i]; }
 
+  Real on_the_way(Index i, Real before, Real t) const {
+    const Sample& sample = samples_[i];
+    return t < 1 ? clip(before + t * (sample.y - before), loss_.domain(sample.b)) : sample.y;
+  }
   // The largest y_i (times `sign`) that an iterate can have: the end of dom phi_i* or, if that is infinite,
   // the y at which s_i (phi_i*(y) + phi_i(0)) = P(0) - D(0), since any ascent from y = 0 stays below that.
   // Found by bisection, because phi* is convex.
