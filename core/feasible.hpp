@@ -210,11 +210,37 @@ private:
     // far from the derivatives at the latter: those that belong to y are then bounded by the targets and by y
     // itself.
     const Real known = weighted_norm(margins) + norm_of_targets();
-    return 2 * q * (known * (flat() ? farthest : 1) + (size + q) * steepness);
+    return 2 * q * (known * reach() + (size + q) * steepness);
   }
-  // Where a loss becomes flat, as the hinge does, it does not bound the margins of a solution: those up to
-  // `farthest` times as large count. Its derivatives there vanish, so 0 is an end of dom phi*.
-  static constexpr Real farthest = 1e4;
+  // How many times farther than here the margins of a solution may be. A loss that becomes flat, as the hinge
+  // does where 0 is an end of dom phi*, does not bound them: the curvature along the unpenalised columns
+  // tells whether they are held here.
+  Real reach() {
+    if (!flat()) return 1;
+    const LossSum& losses = problem_.losses();
+    std::vector<Real> h(y_.size()), held(std::size_t(losses.samples())), squares(norms().size());
+    Real most = 0;
+    for (const Real v : y_) most = std::max(most, std::abs(v));
+    std::vector<Real> y(y_.begin(), y_.end()); // without what is rounding: no sample is held by that
+    for (Real& v : y)
+      if (std::abs(v) < 1e-12 * most) v = 0;
+    losses.smooth() ? losses.curvature(y, h) : losses.inside(y, h);
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      const CVec own = CVec(h).subspan(i * std::size_t(k_), std::size_t(k_));
+      const Real total = losses.coupled() ? std::reduce(own.begin(), own.end()) : 0;
+      for (const Real v : own) held[i] += (total > 0 ? v * (1 - v / total) : v) / Real(k_);
+    }
+    problem_.design.column_squared_norms(held, squares);
+    const Real bend = losses.smooth() ? losses.smoothness() : 1;
+    const Real full = std::isfinite(bend) ? bend : norm_of_targets();
+    Real least = 1;
+    for (const Index j : open_)
+      if (const Real all = squared_norm(j); all > 0) {
+        const Real own = j < problem_.features() ? squares[j] : std::reduce(held.begin(), held.end());
+        least = std::min(least, own / (all * full));
+      }
+    return std::clamp(0.01 / least, 1.0, 1e4);
+  }
   bool flat() {
     for (const Real sign : {1.0, -1.0}) {
       if (flat_.value_or(false)) break;
