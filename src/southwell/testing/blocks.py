@@ -238,8 +238,8 @@ def _maximise(loss: Any, m: Numbers, y: Numbers, b: Numbers) -> None:
                 near = got + part * (other - got)
                 with np.errstate(invalid="ignore"):
                     worse = best - objective(near) - q / 2 * ((near - got) ** 2).sum(axis=1)
-                rounding = 8 * EPS * m.shape[1] * q * np.abs(near - got).sum(axis=1)  # of y, which sums to 0
-                rounding += 4 * EPS * q * ((near - got) ** 2).sum(axis=1)  # of squares that cancel
+                digits = np.abs(near - got) * (1 + np.abs(got))
+                rounding = 8 * EPS * m.shape[1] * q * digits.sum(axis=1)  # of y, which sums to 0
                 hold(loss, f"maximise(m, y0, q, b) maximises <y, m> - phi*(y) - (q/2) ||y - y0||^2 (q = {q:g})",
                      worse >= -1e-12 * size - rounding, sample=np.arange(n), worse=worse)  # fmt: skip
 
