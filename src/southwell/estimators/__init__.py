@@ -15,6 +15,7 @@ from .general_cv import SparseLinearClassifierCV as SparseLinearClassifierCV
 from .group_lasso import GroupLasso as GroupLasso
 from .group_lasso_cv import GroupLassoCV as GroupLassoCV
 from .huber import HuberRegressor as HuberRegressor
+from .linear import LinearRegression as LinearRegression
 from .logistic import LogisticRegression as LogisticRegression
 from .logistic_cv import LogisticRegressionCV as LogisticRegressionCV
 from .multi_task import MultiTaskElasticNet as MultiTaskElasticNet
@@ -24,6 +25,9 @@ from .multi_task_cv import MultiTaskLassoCV as MultiTaskLassoCV
 from .poisson import PoissonRegressor as PoissonRegressor
 from .quantile import QuantileRegressor as QuantileRegressor
 from .ridge import Ridge as Ridge
+from .ridge import RidgeClassifier as RidgeClassifier
+from .ridge_cv import RidgeClassifierCV as RidgeClassifierCV
+from .ridge_cv import RidgeCV as RidgeCV
 from .svc import LinearSVC as LinearSVC
 from .svr import LinearSVR as LinearSVR
 
