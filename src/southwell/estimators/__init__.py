@@ -12,6 +12,9 @@ from .elastic_net_cv import LassoCV as LassoCV
 from .general import SparseLinearClassifier as SparseLinearClassifier
 from .general import SparseLinearRegressor as SparseLinearRegressor
 from .general_cv import SparseLinearClassifierCV as SparseLinearClassifierCV
+from .general_cv import SparseLinearRegressorCV as SparseLinearRegressorCV
+from .general_ic import SparseLinearClassifierIC as SparseLinearClassifierIC
+from .general_ic import SparseLinearRegressorIC as SparseLinearRegressorIC
 from .group_lasso import GroupLasso as GroupLasso
 from .group_lasso_cv import GroupLassoCV as GroupLassoCV
 from .huber import HuberRegressor as HuberRegressor

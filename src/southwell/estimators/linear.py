@@ -56,7 +56,8 @@ class LinearRegression(LeastSquares, LinearRegressor):
     def __init__(self, *, fit_intercept: bool = True, copy_X: bool = True, tol: float = 1e-6,
                  n_jobs: int | None = None, positive: bool = False, max_iter: int = 10_000,
                  random_state: int | np.random.RandomState | None = None, method: str | Method = "auto",
-                 verbose: bool | int = 0, max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 verbose: bool | int = 0,
+                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
         self.fit_intercept = fit_intercept
         self.copy_X = copy_X
         self.tol = tol

@@ -129,7 +129,7 @@ class SquaresOfClasses(LeastSquares, LinearClassifier):
 
 
 class RidgeClassifier(RidgeModel, SquaresOfClasses):
-    """Ridge regression on labels of -1 and +1, for two or several classes or several labels at once, with a certificate.
+    """Ridge regression on labels of -1 and +1, for classes or several labels at once, with a certificate.
 
     Minimises ``sum_i w_i (y_i - x_i'w - c)^2 + alpha ||w||^2`` for each class against the rest, or for each label, as
     scikit-learn's class of the same name does. The class of the largest margin is predicted.

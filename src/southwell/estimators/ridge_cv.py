@@ -90,7 +90,8 @@ class RidgeClassifierCV(ChoosesRidge, SquaresOfClasses):
     Parameters
     ----------
     scoring : str, callable or None
-        Any scikit-learn scorer; None is the mean squared error of the labels -1 and +1 if ``cv`` is None, else accuracy.
+        Any scikit-learn scorer; None is the mean squared error of labels of -1 and +1 if ``cv`` is None, else
+        accuracy.
     class_weight : dict, "balanced" or None
         Not possible with several labels at once.
     alphas, cv, store_cv_results, one_standard_error, fit_intercept, max_iter, tol, method, n_jobs, verbose, \
@@ -113,7 +114,7 @@ max_seconds, keep_dual
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = RidgeClassifierCV(alphas=[1e-3, 1e-2, 1e-1, 1]).fit(X, y)
     >>> model.alpha_, round(model.score(X, y), 3)
-    (0.001, 0.963)
+    (0.01, 0.963)
     """
 
     _penalise = "alphas=1e-6"
