@@ -5,6 +5,10 @@ A new one is a file here and its import below: every other list of estimators is
 from ._base import ConvergenceWarning as ConvergenceWarning
 from ._paths import enet_path as enet_path
 from ._paths import lasso_path as lasso_path
+from .concave import ConcaveClassifier as ConcaveClassifier
+from .concave import ConcaveClassifierCV as ConcaveClassifierCV
+from .concave import ConcaveRegressor as ConcaveRegressor
+from .concave import ConcaveRegressorCV as ConcaveRegressorCV
 from .elastic_net import ElasticNet as ElasticNet
 from .elastic_net import Lasso as Lasso
 from .elastic_net_cv import ElasticNetCV as ElasticNetCV

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import numbers
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
@@ -115,8 +115,8 @@ class CrossValidated(LinearEstimator):
             data = replace(data, X=data.X.tocsr())  # folds are made of rows
         judge = self._judge(data, lines, splits, given.score)
 
-        def penalties(line: int, own: Penalty, total: float) -> Iterator[Penalty]:
-            return (self._penalty(own, self._at(setting, total)) for setting in lines[line])
+        def penalties(line: int, own: Penalty, total: float) -> Iterable[Penalty]:
+            return self._along(lines[line], own, total)
 
         def told(done: int, number: int) -> None:
             line.share(done, number, "paths")
@@ -153,6 +153,10 @@ class CrossValidated(LinearEstimator):
             return float(score)
 
         return judge
+
+    def _along(self, line: Line, own: Any, total: float) -> Iterable[Penalty]:
+        """The penalties of a path over these settings."""
+        return (self._penalty(own, self._at(setting, total)) for setting in line)
 
     def _so_far(self, lines: Sequence[Line], scores: Any) -> Bunch:
         """What an interrupted cross-validation has found."""

@@ -73,7 +73,19 @@ class ChoosesOwnUnits(CrossValidated, InOwnUnits):
         )  # fmt: skip
 
 
-class SparseLinearRegressorCV(ChoosesOwnUnits, LinearRegressor):
+class ScoresByLoss(ChoosesOwnUnits):
+    """Without ``scoring`` the score is minus the mean loss."""
+
+    def _score_of(self, y: Given, margins: np.ndarray, sample_weight: Given = None) -> float:
+        with np.errstate(over="ignore"):  # the exponential of the margins of counts
+            costs = np.asarray(self._loss().value(margins.ravel(), y.ravel()))
+        return -float(np.average(costs, weights=sample_weight))
+
+    def _score_name(self) -> str:
+        return "- mean loss" if self.scoring is None else super()._score_name()
+
+
+class SparseLinearRegressorCV(ScoresByLoss, LinearRegressor):
     """``SparseLinearRegressor`` with l1, and l2 if several are given, chosen by cross-validation.
 
     Each fold computes a path from strong to weak penalties on several threads. The final fit is certified.
@@ -144,14 +156,6 @@ class SparseLinearRegressorCV(ChoosesOwnUnits, LinearRegressor):
         self.verbose = verbose
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
-
-    def _score_of(self, y: Given, margins: np.ndarray, sample_weight: Given = None) -> float:
-        with np.errstate(over="ignore"):  # the exponential of the margins of counts
-            costs = np.asarray(self._loss().value(margins.ravel(), y.ravel()))
-        return -float(np.average(costs, weights=sample_weight))
-
-    def _score_name(self) -> str:
-        return "- mean loss" if self.scoring is None else super()._score_name()
 
 
 class SparseLinearClassifierCV(ChoosesOwnUnits, ProbabilitiesIfLogistic, LinearClassifier):
