@@ -5,6 +5,8 @@ A new one is a file here and its import below: every other list of estimators is
 from ._base import ConvergenceWarning as ConvergenceWarning
 from ._paths import enet_path as enet_path
 from ._paths import lasso_path as lasso_path
+from .adaptive import AdaptiveLasso as AdaptiveLasso
+from .adaptive import AdaptiveLassoCV as AdaptiveLassoCV
 from .concave import ConcaveClassifier as ConcaveClassifier
 from .concave import ConcaveClassifierCV as ConcaveClassifierCV
 from .concave import ConcaveRegressor as ConcaveRegressor
@@ -19,6 +21,8 @@ from .general_cv import SparseLinearClassifierCV as SparseLinearClassifierCV
 from .general_cv import SparseLinearRegressorCV as SparseLinearRegressorCV
 from .general_ic import SparseLinearClassifierIC as SparseLinearClassifierIC
 from .general_ic import SparseLinearRegressorIC as SparseLinearRegressorIC
+from .group_classifier import GroupLassoClassifier as GroupLassoClassifier
+from .group_classifier import GroupLassoClassifierCV as GroupLassoClassifierCV
 from .group_lasso import GroupLasso as GroupLasso
 from .group_lasso_cv import GroupLassoCV as GroupLassoCV
 from .huber import HuberRegressor as HuberRegressor
