@@ -11,7 +11,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import southwell as sw
 from southwell.selection import StabilitySelection, halves
 
-
 HALVES = "halves are made of rows, whatever their weights"
 EXPECTED = {f"check_sample_weight_equivalence_on_{kind}_data": HALVES for kind in ("dense", "sparse")}
 
