@@ -66,7 +66,8 @@ class MCP(Concave):
     above = 1.0
 
     def slopes(self, x: Given) -> np.ndarray:
-        return np.maximum(1.0 - np.abs(np.asarray(x, dtype=float)) / (self.gamma * self.l1), 0.0)
+        slopes: np.ndarray = np.maximum(1.0 - np.abs(np.asarray(x, dtype=float)) / (self.gamma * self.l1), 0.0)
+        return slopes
 
     def value(self, x: Given) -> float:
         sizes = np.minimum(np.abs(np.asarray(x, dtype=float)), self.gamma * self.l1)
@@ -97,7 +98,8 @@ class SCAD(Concave):
 
     def slopes(self, x: Given) -> np.ndarray:
         sizes = np.abs(np.asarray(x, dtype=float)) / self.l1
-        return np.clip((self.gamma - sizes) / (self.gamma - 1.0), 0.0, 1.0)
+        slopes: np.ndarray = np.clip((self.gamma - sizes) / (self.gamma - 1.0), 0.0, 1.0)
+        return slopes
 
     def value(self, x: Given) -> float:
         sizes = np.minimum(np.abs(np.asarray(x, dtype=float)) / self.l1, self.gamma)

@@ -101,7 +101,7 @@ class Decomposition:
             room, outside = np.where(present, 0.0, room), np.zeros_like(outside)
         room = np.where(room > 1e-14, room, 0.0) + self.left**2 @ shrunk
         with np.errstate(divide="ignore", invalid="ignore"):
-            errors = (outside + self.left @ (shrunk * inner)) / np.where(present, roots * room, 1.0)
+            errors: np.ndarray = (outside + self.left @ (shrunk * inner)) / np.where(present, roots * room, 1.0)
         if not present.all():  # rows that no fit contains
             errors[~present] = np.nan
         return errors

@@ -18,7 +18,7 @@ from ..local._solve import ROUNDS, SETTLED
 from ..losses import Loss
 from ..methods import Method
 from ..path import follow
-from ..penalties import ElasticNet, Penalty
+from ..penalties import Penalty
 from ..problem import Problem
 from ..result import Result
 from ..solve import CallbackOfMany, able
@@ -46,7 +46,7 @@ class LocallySolved(InOwnUnits, LinearEstimator):
         kind = KINDS[self.penalty]
         return kind(l1) if self.gamma is None else kind(l1, self.gamma)
 
-    def _reweighted(self, l1s: list[float], own: ElasticNet) -> Iterable[Penalty]:
+    def _reweighted(self, l1s: list[float], own: Any) -> Iterable[Penalty]:
         least = np.finfo(float).tiny
         strengths = [max(l1, least) for l1 in l1s]
         return Reweighted(self._concave(strengths[0]), strengths, own, SETTLED, count("max_rounds", self.max_rounds, 1))
