@@ -156,5 +156,7 @@ def test_centred_data_and_plain_functions():
         sw.RidgeCV(ALPHAS, fit_intercept=False).fit(sw.Centred(X), y)
     by_function = sw.RidgeCV(ALPHAS, scoring=lambda m, X, y: -mean_absolute_error(y, m.predict(X))).fit(X, y)
     assert by_function.alpha_ == sw.RidgeCV(ALPHAS, scoring="neg_mean_absolute_error").fit(X, y).alpha_
+    with pytest.raises(ValueError, match="there is 1 sample"):
+        sw.RidgeCV(ALPHAS).fit(X[:1], y[:1])
     with pytest.raises(ValueError, match="infinite, NaN or huge"):
         sw.RidgeCV(ALPHAS).fit(X * 1e200, y)

@@ -66,6 +66,8 @@ class ChoosesRidge(CrossValidated):
         intercept = flag("fit_intercept", self.fit_intercept)
         if data.centre is not None and not intercept:
             raise ValueError("Leave-one-out errors of Centred data need fit_intercept=True; or give cv.")
+        if np.count_nonzero(weights) < 2:
+            raise ValueError("Leaving one out needs at least two samples with weight; there is 1 sample.")
         mode = getattr(self, "gcv_mode", None)
         gram = mode == "eigen" or (mode != "svd" and not isinstance(data.X, np.ndarray))
         X = data.X.toarray() if mode == "svd" and not isinstance(data.X, np.ndarray) else data.X

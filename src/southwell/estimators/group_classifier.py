@@ -73,7 +73,7 @@ class GroupLassoClassifier(WithGroups, GroupClassifier):
     ([False, False, True, True], (3, 4), True)
     """
 
-    def __init__(self, groups: Given = 1, alpha: float = 1.0, *, l1_ratio: float = 0.0, l2: float = 0.0,
+    def __init__(self, groups: Given = 1, alpha: float = 0.01, *, l1_ratio: float = 0.0, l2: float = 0.0,
                  weights: Given = None, class_weight: dict[Any, float] | str | None = None,
                  fit_intercept: bool = True, max_iter: int = 10_000, tol: float = 1e-6,
                  warm_start: bool = False, positive: bool = False,
