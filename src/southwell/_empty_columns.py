@@ -80,7 +80,7 @@ def _used(matrix: Matrix, most: int) -> np.ndarray | None:
         return used if used.size <= most else None
     seen, size = np.zeros(given.shape[1], bool), given.indptr[-1]
     step = max(int(size) // 16 + 1, 65536)
-    for start in range(0, size, step):  # as a rule a part of the entries tells
+    for start in range(0, size, step):  # usually a part of the entries suffices
         seen[given.indices[start : min(start + step, size)]] = True
         if np.count_nonzero(seen) > most:
             return None
@@ -99,5 +99,5 @@ def _without_others(matrix: Matrix, used: np.ndarray) -> Matrix:
 
 
 def _certain(penalty: Separable, d: int) -> np.ndarray:
-    """Where a coefficient without data is zero in every solution because of a kink, as screening tells of others."""
+    """Where a coefficient without data is zero in every solution, because of a kink; screening says it of others."""
     return ~penalty.unpenalised(d) if penalty.kinked else np.zeros(d, bool)

@@ -36,7 +36,7 @@ OF_SOLVE = {
     "class_weight": "sample_weight",
     "delta": "loss=sw.losses.Huber(delta)",
     "quantile": "loss=sw.losses.Quantile(q)",
-    "verbose": "callback, which is told of every certificate",
+    "verbose": "callback, which is called after every certificate",
     "timeout": "max_seconds",
     "X": "A",
     "y": "b",

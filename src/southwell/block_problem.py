@@ -65,6 +65,15 @@ class BlockProblem(Problem):
     def _compile_penalty(self, penalty: Given) -> Any:
         return penalty.over_blocks(self.n_features, self.width)
 
+    def with_penalty(self, penalty: Penalty) -> Self:
+        other = super().with_penalty(penalty)
+        if not other.intercept or other.shifts is not None or not other.data.shifts_are_free:
+            return other
+        if not (other.penalty.kinked or other.penalty.bounded):
+            return other
+        shifts, offset = other._frame()  # stated without such a penalty, its columns were not centred
+        return other._alike(shifts=shifts, _offset=offset, _kept=other.keep("centred", dict))
+
     def with_targets(self, b: Given) -> Self:
         other = super().with_targets(b)
         # The number of targets, and so of coefficients, may differ.
@@ -165,7 +174,7 @@ class BlockProblem(Problem):
     def loss_slopes(self, inner: np.ndarray) -> np.ndarray:
         return self.wide_loss().derivative(self.ready_layout().apply_wide(inner, self.width))
 
-    def _separates(self, result: Result) -> bool:
+    def separates(self, result: Result) -> bool:
         if not self.loss.log_odds:
             return False
         inner = self.to_inner(self.coefficients(result.x, "x"), result.intercept)

@@ -43,7 +43,7 @@ class Path:
         The l1 and the l2 of the penalty at each point. For ``ElasticNet``, ``l1s`` are the strengths; for ``Groups``
         they are in proportion to the strengths.
     penalties : list of Penalty
-        The whole penalty at each point; its groups are told by a number for each feature.
+        The whole penalty at each point; its groups are given by a number for each feature.
     x : sparse array of shape (n_points, n_features) or (n_points, n_features * n_columns)
         The coefficients, a row for each point. Where they are a table with a column for each task or class, its rows
         lie one after the other; ``coefficients(k)`` gives the table.
@@ -129,7 +129,10 @@ class Path:
         """
         strength = positive("strength", strength, zero=True)
         if (np.diff(self.strengths) > 0).any() or np.ptp(self.l2s) > 0:
-            raise ValueError("Strengths between points are told on paths that go from strong to weak, at one l2.")
+            raise ValueError(
+                "Path.at needs a path from strong to weak penalties, with the same l2 at all points. Compute one with "
+                "l1s in decreasing order, or use path[k] for single points."
+            )
         if not self.strengths[-1] <= strength <= self.strengths[0]:
             raise ValueError(
                 f"strength must be between {self.strengths[-1]:g} and {self.strengths[0]:g}, the ends of this path; "

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from . import _core, _data, _labels, _sparse, losses
+from . import _core, _data, _labels, _remarks, _sparse, losses
 from ._concave import Concave
 from ._dense import plain
 from ._names import finite, flag, shown
@@ -19,7 +19,6 @@ from .losses import Loss
 from .penalties import ElasticNet, GroupPenalty, Penalty, Separable
 from .proof import Certificate, Proof
 from .result import Result
-from .status import Status
 
 T = TypeVar("T")
 
@@ -71,31 +70,31 @@ class Problem:
         self.names = _data.names_of(A, self.n_features)
         self.targets, self.classes = self._checked_targets(b)
         self.core_penalty = self._compile_penalty(self.penalty)
-        self.means = means = None if centre is None else self._means(centre.means)
-        # With an intercept, centring changes only the intercept: (a - means)'x + c = a'x + (c - means'x). But it makes
-        # columns with large means well conditioned, so the core gets centred columns if that makes moves no more
-        # expensive.
-        frame = means
-        if self.intercept:
-            if self.data.shifts_are_free:
-                frame = self._means(None) if self._centres_dense() else None
-            elif not self._centres():
-                frame = None
-        self.shifts = None if frame is None else -frame
-        zero = np.zeros(self.n_features)
-        offset = (zero if frame is None else frame) - (zero if means is None else means)
-        self._offset = offset if self.intercept and offset.any() else None  # c of the core = c + offset'x
+        self.means = None if centre is None else self._means(centre.means)
+        self.shifts, self._offset = self._frame()
         self._kept: dict[object, Any] = {}
         self._frozen = True
 
+    def _frame(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """What the core adds to each column, and the offset in: c of the core = c + offset'x.
+
+        Centring changes only the intercept, (a - means)'x + c = a'x + (c - means'x), and makes columns with large means
+        well conditioned: with an intercept columns are centred if moves then cost no more."""
+        frame = self.means
+        if self.intercept and self.data.shifts_are_free:
+            frame = self._means(None) if self._centres_dense() else None
+        elif self.intercept and not self._centres():
+            frame = None
+        zero = np.zeros(self.n_features)
+        offset = (zero if frame is None else frame) - (zero if self.means is None else self.means)
+        return None if frame is None else -frame, offset if self.intercept and offset.any() else None
+
     def __setattr__(self, name: str, value: Given) -> None:
-        if getattr(self, "_frozen", False):
+        if self.__dict__.get("_frozen", False):
             raise AttributeError(f"A Problem cannot be changed; to set {name}, make another (see with_penalty).")
         super().__setattr__(name, value)
 
-    # Overridden by problems of blocks.
-
-    blocks: ClassVar[bool] = False
+    blocks: ClassVar[bool] = False  # this and what follows are overridden by problems of blocks
     penalty: Separable
 
     @property
@@ -208,28 +207,9 @@ class Problem:
         return Start(self.to_inner(self.coefficients(x, "warm_start"), intercept))
 
     def remarks(self, result: Result) -> list[str]:
-        """Warnings if no minimiser exists, as an unpenalised logistic model that separates the classes improves with
-        its size, or if no lower bound was found because unpenalised columns may be dependent."""
-        unproven = result.status is not Status.CONVERGED and result.y is not None and not np.any(result.y)
-        if unproven and (free := self._unpenalised()) + self.intercept > _core.FACTORED_COLUMNS:
-            return [
-                f"{free} coefficients are unpenalised, and no lower bound of the objective was found: their columns "
-                "are linearly dependent or nearly so, or this could not be excluded. Remove dependent columns, or add "
-                f"a penalty, say {self.words.penalise}."
-            ]
-        if not self.penalty.absent or not self._separates(result):
-            return []
-        return [
-            "There is no finite minimiser: the classes are separable and the coefficients are not penalised, so larger "
-            f"ones are always better. These come within {result.gap:.3g} of the infimum. Add a penalty, say "
-            f"{self.words.penalise}."
-        ]
+        return _remarks.of_problem(self, result)
 
-    def _unpenalised(self) -> int:
-        whole = self.n_features
-        return whole if self.penalty.free else int(self.penalty.unpenalised(whole).sum())
-
-    def _separates(self, result: Result) -> bool:
+    def separates(self, result: Result) -> bool:
         """Whether these margins tell all classes apart, so that larger ones have a smaller loss."""
         if not self.loss.log_odds:
             return False

@@ -34,7 +34,7 @@ class Prepares(Protocol[Q]):
 
 
 Callback = Callable[[Progress], bool | None]
-"""Told of each certificate; a true value stops the solve."""
+"""Called after each certificate; a true value stops the solve."""
 
 CallbackOfMany = Callable[[int, Progress], bool | None]
 """The same, with the number of the problem or of the point of a path."""

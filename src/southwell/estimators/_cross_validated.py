@@ -254,7 +254,7 @@ class CrossValidated(LinearEstimator):
 
 
 def _knowing_classes(scorer: Any, data: FitData) -> Any:
-    """The scorer, told all classes if it takes their labels: held-out rows may lack some."""
+    """The scorer with all classes as its labels, if it takes labels: held-out rows may lack some classes."""
     classes = data.told.get("classes_")
     if classes is None or data.told["multilabel_"] or not hasattr(scorer, "_score_func"):
         return scorer

@@ -47,7 +47,7 @@ class Probabilities(LinearClassifier):
 def _of_the_logistic_loss(classifier: Any) -> bool:
     """Whether margins are log-odds."""
     if not classifier._loss().log_odds:
-        raise AttributeError(f"Only the logistic loss knows probabilities; this one is {classifier._loss().name}.")
+        raise AttributeError(f"Probabilities need the logistic loss; this classifier has {classifier._loss().name}.")
     return True
 
 
