@@ -29,23 +29,25 @@ struct BoundQuestion {
 
 // A problem, and the Python objects that it refers to.
 struct BoundProblem final : BoundQuestion {
-  nanobind::object layout_object, targets_object, weights_object;
+  nanobind::object layout_object, targets_object, weights_object, offsets_object;
   AnyLoss any_loss;
   std::unique_ptr<SampleLoss> loss;
   ElasticNet penalty;
   Problem core;
 
   BoundProblem(nanobind::object layout, const AnyLoss& l, Array<Real> targets, Array<Real> weights,
-               const ElasticNet& p)
+               const ElasticNet& p, Array<Real> offsets)
       : layout_object(layout), targets_object(nanobind::cast(targets)),
-        weights_object(nanobind::cast(weights)), any_loss(l),
-        loss(over_samples(any_loss, sized(targets, rows(layout)), sized(weights, rows(layout)))), penalty(p),
-        core(nanobind::cast<const BoundLayout&>(layout).design(), *loss, penalty) {}
+        weights_object(nanobind::cast(weights)), offsets_object(nanobind::cast(offsets)), any_loss(l),
+        loss(over_samples(any_loss, sized(targets, rows(layout)), sized(weights, rows(layout)),
+                          sized(offsets, offsets.shape(0) == 0 ? 0 : rows(layout)))),
+        penalty(p), core(nanobind::cast<const BoundLayout&>(layout).design(), *loss, penalty) {}
   const Question& question() const override { return core; }
   bool same_data(const BoundQuestion& other) const override {
     const auto* own = dynamic_cast<const BoundProblem*>(&other);
     return own && own->layout_object.is(layout_object) &&
-           own->loss->targets().data() == loss->targets().data();
+           own->loss->targets().data() == loss->targets().data() &&
+           own->loss->offsets().data() == loss->offsets().data();
   }
   const AnyLayout& layout() const { return nanobind::cast<const BoundLayout&>(layout_object).layout; }
 };

@@ -65,7 +65,7 @@ def compact(problem: Problem, most: float, least: float, entries: float) -> Comp
     data, kept = made
     penalty = problem.penalty.over(used)
     parts = {name: None if value is None else value[used] for name, value in
-             (("means", problem.means), ("shifts", problem.shifts), ("_offset", problem._offset))}  # fmt: skip
+             (("means", problem.means), ("shifts", problem.shifts), ("_moved", problem._moved))}  # fmt: skip
     own = problem._alike(
         data=data, n_features=used.size, penalty=penalty, core_penalty=penalty.core(used.size), _kept=kept, **parts
     )

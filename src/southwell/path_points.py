@@ -198,16 +198,16 @@ class Path:
         """The labels of the classes, if the loss is one over classes."""
         return _prediction.stated(self.problem).classes
 
-    def decision_function(self, A: Given) -> np.ndarray:
+    def decision_function(self, A: Given, *, offset: Given = None) -> np.ndarray:
         """A x + c of shape (n_samples, n_points); of tables, (n_samples, n_points, n_columns)."""
         problem = _prediction.stated(self.problem)
         margins = _prediction.margins(problem, self.rows(), self.intercepts.ravel(), A)
-        return margins.reshape(-1, *self.intercepts.shape)
+        return _prediction.with_offset(margins.reshape(-1, *self.intercepts.shape), offset)
 
-    def predict(self, A: Given) -> np.ndarray:
-        """The predictions of all points, a column for each: labels for losses over classes, means for Poisson, else
-        ``A x + c``; of several targets of shape (n_samples, n_points, n_targets)."""
-        return _prediction.answers(_prediction.stated(self.problem), self.decision_function(A))
+    def predict(self, A: Given, *, offset: Given = None) -> np.ndarray:
+        """The predictions of all points, a column for each: labels for losses over classes, means for losses with
+        a log link, else ``A x + c``; of several targets of shape (n_samples, n_points, n_targets)."""
+        return _prediction.answers(_prediction.stated(self.problem), self.decision_function(A, offset=offset))
 
     def to_frame(self, what: str = "points") -> Any:
         """A pandas DataFrame with a row for each point.

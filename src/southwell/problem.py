@@ -44,6 +44,9 @@ class Problem:
         Adds c, which is never penalised.
     sample_weight : array of shape (n_samples,), optional
         Only ratios matter: a weight of 2 equals the row twice.
+    offset : array of shape (n_samples,), optional
+        Known parts of the margins: the loss is that of a_i'x + c + offset_i. For counts over different exposures, their
+        logarithms. Losses of a difference m - b have it in ``targets``, which are then b - offset.
     words : Words
         What messages call A and b; estimators call them X and y.
 
@@ -56,7 +59,8 @@ class Problem:
     """
 
     def __init__(self, A: Given, b: Given, loss: str | Loss = "squared", penalty: Penalty | None = None, *,
-                 intercept: bool = False, sample_weight: Given = None, words: Words = OF_SOLVE) -> None:  # fmt: skip
+                 intercept: bool = False, sample_weight: Given = None, offset: Given = None,
+                 words: Words = OF_SOLVE) -> None:  # fmt: skip
         if not isinstance(words, Words):
             raise TypeError(f"words must be Words, what messages call A and b; got {shown(words)}.")
         self.words = words
@@ -68,15 +72,16 @@ class Problem:
         self.intercept = flag("intercept", intercept)
         self.weights = _data.weights(sample_weight, self.n_samples, words.data)
         self.names = _data.names_of(A, self.n_features)
-        self.targets, self.classes = self._checked_targets(b)
+        self.offset = None if offset is None else self._checked_offset(offset)
+        self.targets, self.classes = self._targets_less_offset(b)
         self.core_penalty = self._compile_penalty(self.penalty)
         self.means = None if centre is None else self._means(centre.means)
-        self.shifts, self._offset = self._frame()
+        self.shifts, self._moved = self._frame()
         self._kept: dict[object, Any] = {}
         self._frozen = True
 
     def _frame(self) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """What the core adds to each column, and the offset in: c of the core = c + offset'x.
+        """What the core adds to each column, and `moved` in: c of the core = c + moved'x.
 
         Centring changes only the intercept, (a - means)'x + c = a'x + (c - means'x), and makes columns with large means
         well conditioned: with an intercept columns are centred if moves then cost no more."""
@@ -86,8 +91,8 @@ class Problem:
         elif self.intercept and not self._centres():
             frame = None
         zero = np.zeros(self.n_features)
-        offset = (zero if frame is None else frame) - (zero if self.means is None else self.means)
-        return None if frame is None else -frame, offset if self.intercept and offset.any() else None
+        moved = (zero if frame is None else frame) - (zero if self.means is None else self.means)
+        return None if frame is None else -frame, moved if self.intercept and moved.any() else None
 
     def __setattr__(self, name: str, value: Given) -> None:
         if self.__dict__.get("_frozen", False):
@@ -126,6 +131,45 @@ class Problem:
             return _labels.signs(b, self.words, self.n_samples, self.weights, self.loss.name)
         return _data.targets(b, self.loss.targets, self.n_samples, self.loss.name, self.words), None
 
+    def _targets_less_offset(self, b: Given) -> tuple[np.ndarray, np.ndarray | None]:
+        """The same; of losses that are functions of m - b the offset is subtracted from the targets."""
+        targets, classes = self._checked_targets(b)
+        if self.offset is None:
+            return targets, classes
+        table = targets.reshape(self.n_samples, -1)
+        if self.offset.ndim == 2 and self.offset.shape != table.shape:
+            raise ValueError(
+                f"offset must have shape ({self.n_samples},) or that of {self.words.targets}, {targets.shape}; got "
+                f"{self.offset.shape}."
+            )
+        if not self._folds_offset:
+            return targets, classes
+        with np.errstate(over="ignore"):
+            moved = table - self.offset.reshape(self.n_samples, -1)
+        if not np.isfinite(moved).all():
+            raise ValueError(f"{self.words.targets} - offset overflows. Scale both down.")
+        return moved.reshape(targets.shape), classes
+
+    @property
+    def _folds_offset(self) -> bool:
+        return self.loss.targets == "real"
+
+    def _checked_offset(self, given: Given) -> np.ndarray:
+        return _data.vector(given, "offset", self.n_samples, self.words.data).copy()
+
+    @property
+    def core_offset(self) -> np.ndarray:
+        """What the core adds to margins: a number for each, or none."""
+        if self.offset is None or self._folds_offset:
+            return np.empty(0)
+        return np.broadcast_to(self.offset.reshape(self.n_samples, -1), (self.n_samples, self.width)).ravel()
+
+    def total_margins(self, inner: np.ndarray) -> np.ndarray:
+        """What the loss is a function of: margins, and offsets that are not in the targets."""
+        layout, added = self.ready_layout(), self.core_offset
+        margins: np.ndarray = layout.apply_wide(inner, self.width) if self.blocks else layout.apply(inner)
+        return margins + added if added.size else margins
+
     def _centres(self) -> bool:
         """Whether sparse columns are centred if there is an intercept."""
         return self.loss.quadratic
@@ -153,7 +197,7 @@ class Problem:
 
     def loss_at(self, inner: np.ndarray) -> float:
         """The loss over all samples of positive weight."""
-        margins, used = self.ready_layout().apply(inner), self.weights > 0
+        margins, used = self.total_margins(inner), self.weights > 0
         return float(self.loss.value(margins[used], self.targets[used]) @ self.weights[used])
 
     def least_loss(self) -> float:
@@ -164,7 +208,7 @@ class Problem:
 
     def loss_slopes(self, inner: np.ndarray) -> np.ndarray:
         """The derivative of the loss at the margins of these coefficients: a dual point."""
-        return np.asarray(self.loss.derivative(self.ready_layout().apply(inner), self.targets))
+        return np.asarray(self.loss.derivative(self.total_margins(inner), self.targets))
 
     def null_model(self) -> np.ndarray:
         """All coefficients zero, and the best intercept."""
@@ -213,7 +257,7 @@ class Problem:
         """Whether these margins tell all classes apart, so that larger ones have a smaller loss."""
         if not self.loss.log_odds:
             return False
-        margins = self.ready_layout().apply(self.to_inner(result.x, result.intercept))
+        margins = self.total_margins(self.to_inner(result.x, result.intercept))
         return bool((margins * self.targets)[self.weights > 0].min() > 0)
 
     @staticmethod
@@ -266,7 +310,7 @@ class Problem:
 
     def with_targets(self, b: Given) -> Self:
         """The same data, loss and penalty with other targets. Layouts are shared and the data are not checked again."""
-        targets, classes = self._checked_targets(b)
+        targets, classes = self._targets_less_offset(b)
         return self._alike(targets=targets, classes=classes, _make_targets=None)
 
     def with_later_targets(self, make: Callable[[], Given]) -> Self:
@@ -285,7 +329,7 @@ class Problem:
         make = self.__dict__.get("_make_targets")
         if make is None or name not in ("targets", "classes"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
-        targets, classes = self._checked_targets(make())
+        targets, classes = self._targets_less_offset(make())
         return targets if name == "targets" else classes
 
     def _alike(self, **changes: Any) -> Self:
@@ -312,7 +356,7 @@ class Problem:
     def core(self, by_columns: bool | None = None) -> _core.Question:
         """The compiled problem, with products along the given axis."""
         layout = self.ready_layout() if by_columns is None else self.layout(by_columns)
-        return _core.Problem(layout, self.loss.core, self.targets, self.weights, self.core_penalty)
+        return _core.Problem(layout, self.loss.core, self.targets, self.weights, self.core_penalty, self.core_offset)
 
     def formed_rows(self) -> _core.Layout:
         """The rows of A = U V, each formed when it is read, at O(k d); a layout for one algorithm."""
@@ -368,11 +412,11 @@ class Problem:
         return _data.vector(y, "y", self.n_samples)
 
     def _intercept_rounding(self, x: Given, intercept: Given) -> float:
-        """A bound of the rounding error of the core's intercept: it is c + offset'x, a sum of d + 1 terms."""
-        if self._offset is None:
+        """A bound of the rounding error of the core's intercept: it is c + moved'x, a sum of d + 1 terms."""
+        if self._moved is None:
             return 0.0
         table = np.abs(np.asarray(x, dtype=float)).reshape(self.n_features, -1)
-        sizes = np.abs(np.asarray(intercept, dtype=float)) + np.abs(self._offset) @ table
+        sizes = np.abs(np.asarray(intercept, dtype=float)) + np.abs(self._moved) @ table
         return float(1.01 * (self.n_features + 8) * 2.0**-53 * sizes.max())
 
     def to_inner(self, x: np.ndarray, intercept: float) -> np.ndarray:
@@ -382,14 +426,14 @@ class Problem:
             if intercept != 0:
                 raise ValueError(f"This problem has no intercept; got {intercept}. State it with intercept=True.")
             return x
-        return np.append(x, intercept + (0.0 if self._offset is None else float(self._offset @ x)))
+        return np.append(x, intercept + (0.0 if self._moved is None else float(self._moved @ x)))
 
     def from_inner(self, inner: np.ndarray) -> tuple[np.ndarray, float]:
         """Coefficients and intercept as users see them."""
         if not self.intercept:
             return inner, 0.0
         x = inner[:-1].copy()
-        return x, float(inner[-1] - (0.0 if self._offset is None else self._offset @ x))
+        return x, float(inner[-1] - (0.0 if self._moved is None else self._moved @ x))
 
     def __getstate__(self) -> dict[str, Any]:  # compiled parts are not pickled; they are made again
         state = {k: v for k, v in self.__dict__.items() if k not in ("core_penalty", "_make_targets")}

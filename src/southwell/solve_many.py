@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from . import _core, _keywords, _prediction, _sparse, _tables, losses, methods
+from . import _core, _data, _keywords, _prediction, _sparse, _tables, losses, methods
 from ._dense import refuse_unreadable
 from ._interrupts import Interrupts, cancel
 from ._names import shown
@@ -352,7 +352,7 @@ def _odd_columns(table: np.ndarray, kind: str, weights: np.ndarray) -> Iterator[
             low, high = part[used].min(axis=0), part[used].max(axis=0)
             fine = (low < high) & ((part == low) | (part == high)).all(axis=0) & (low % 1 == 0) & (high % 1 == 0)
         else:
-            fine = np.isfinite(part).all(axis=0) & ((kind != "counts") | (part.min(axis=0) >= 0))
+            fine = np.isfinite(part).all(axis=0) & (part.min(axis=0) >= _data.LEAST_TARGET[kind])
         yield from (start + np.flatnonzero(~fine)).tolist()
 
 

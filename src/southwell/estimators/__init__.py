@@ -8,13 +8,14 @@ from ._paths import lasso_path as lasso_path
 from .adaptive import AdaptiveLasso as AdaptiveLasso
 from .adaptive import AdaptiveLassoCV as AdaptiveLassoCV
 from .concave import ConcaveClassifier as ConcaveClassifier
-from .concave import ConcaveClassifierCV as ConcaveClassifierCV
 from .concave import ConcaveRegressor as ConcaveRegressor
-from .concave import ConcaveRegressorCV as ConcaveRegressorCV
+from .concave_cv import ConcaveClassifierCV as ConcaveClassifierCV
+from .concave_cv import ConcaveRegressorCV as ConcaveRegressorCV
 from .elastic_net import ElasticNet as ElasticNet
 from .elastic_net import Lasso as Lasso
 from .elastic_net_cv import ElasticNetCV as ElasticNetCV
 from .elastic_net_cv import LassoCV as LassoCV
+from .gamma import GammaRegressor as GammaRegressor
 from .general import SparseLinearClassifier as SparseLinearClassifier
 from .general import SparseLinearRegressor as SparseLinearRegressor
 from .general_cv import SparseLinearClassifierCV as SparseLinearClassifierCV
@@ -33,6 +34,7 @@ from .multi_task import MultiTaskElasticNet as MultiTaskElasticNet
 from .multi_task import MultiTaskLasso as MultiTaskLasso
 from .multi_task_cv import MultiTaskElasticNetCV as MultiTaskElasticNetCV
 from .multi_task_cv import MultiTaskLassoCV as MultiTaskLassoCV
+from .negative_binomial import NegativeBinomialRegressor as NegativeBinomialRegressor
 from .poisson import PoissonRegressor as PoissonRegressor
 from .quantile import QuantileRegressor as QuantileRegressor
 from .ridge import Ridge as Ridge
@@ -41,6 +43,7 @@ from .ridge_cv import RidgeClassifierCV as RidgeClassifierCV
 from .ridge_cv import RidgeCV as RidgeCV
 from .svc import LinearSVC as LinearSVC
 from .svr import LinearSVR as LinearSVR
+from .tweedie import TweedieRegressor as TweedieRegressor
 
 ALL = {name: kind for name, kind in vars().items() if isinstance(kind, type) and hasattr(kind, "fit")}
 """The estimators by name."""

@@ -71,15 +71,16 @@ class ChoosesRidge(CrossValidated):
         mode = getattr(self, "gcv_mode", None)
         gram = mode == "eigen" or (mode != "svd" and not isinstance(data.X, np.ndarray))
         X = data.X.toarray() if mode == "svd" and not isinstance(data.X, np.ndarray) else data.X
-        made = Decomposition.of(X, weights, intercept, gram)
+        made = Decomposition.of(self._in_units_of_penalty(X, data), weights, intercept, gram)
         if made is None:
             raise ValueError(
                 "Leave-one-out errors overflow: X or y has infinite, NaN or huge numbers. Scale them down, or give cv."
             )
         targets = np.column_stack([data.targets(k) for k in range(data.targets.count)])
+        known = 0.0 if data.offset is None else data.offset
         scores, table = [], []
         for alpha in alphas:
-            errors = np.column_stack([made.left_out(y, alpha / total) for y in targets.T])
+            errors = np.column_stack([made.left_out(y - known, alpha / total) for y in targets.T])
             errors[weights == 0] = 0.0
             if self.scoring is None:
                 shown = errors**2 * (1.0 if data.weights is None else data.weights[:, None])
@@ -103,6 +104,18 @@ class ChoosesRidge(CrossValidated):
         self.alphas_, self.scores_ = alphas[order], found.reshape(alphas.size, -1).mean(axis=1)[order][None]
         self.scored_by_ = "- mean squared error" if self.scoring is None else self._score_name()
         self.mean_nonzeros_ = np.full((1, alphas.size), float(data.X.shape[1]))
+
+    def _in_units_of_penalty(self, X: Any, data: FitData) -> Any:
+        """The columns divided by the roots of their coefficients' weights: under them the penalty is ``||w||^2``."""
+        net: Any = self._state(data).penalty
+        if net.bounded:
+            raise ValueError("Leave-one-out errors by a decomposition are of coefficients without bounds: give cv=5.")
+        if net.weights is None:
+            return X
+        roots = np.sqrt(net.at(0.0, 1.0).ridges(X.shape[1]))
+        if not roots.all():
+            raise ValueError("Leave-one-out errors by a decomposition need penalty_weights > 0; or give cv=5.")
+        return X @ sp.diags_array(1.0 / roots) if sp.issparse(X) else X / roots
 
     def _scored(self, predictions: np.ndarray, data: FitData, each: bool) -> Any:
         """The score of the predictions of samples that were left out; of each target alone, if each has an alpha."""

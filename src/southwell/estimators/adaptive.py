@@ -13,12 +13,13 @@ from sklearn.base import clone
 
 from .. import losses
 from .._data import readable
-from .._names import positive, shown
+from .._names import flag, positive, shown
 from .._typing import Given
 from ..methods import Method
 from ..problem import Problem
 from ._alphas import ChoosesAlpha
 from ._base import FitData
+from ._coefficients import spreads
 from ._regressor import LinearRegressor
 from .conventions import Strengths, from_alpha
 from .ridge_cv import RidgeCV
@@ -34,6 +35,7 @@ class Adaptive(LinearRegressor):
 
     gamma: float
     first: Any
+    standardize: bool
     _multi_output = False
 
     def _loss(self) -> losses.Loss:
@@ -41,25 +43,28 @@ class Adaptive(LinearRegressor):
 
     def _state(self, data: FitData) -> Problem:
         state = super()._state(data)
-        weights = self._adapted(data)
         own: Any = state.penalty
-        return state.with_penalty(replace(own, weights=weights))
+        standardized = flag("standardize", self.standardize)
+        weights = self._adapted(data, spreads(state) if standardized else np.ones(state.n_features))
+        return state.with_penalty(replace(own, weights=weights * own.factors(state.n_features)))
 
-    def _adapted(self, data: FitData) -> np.ndarray:
-        """``|w_j|^-gamma`` of the first fit, in units of the smallest."""
+    def _adapted(self, data: FitData, units: np.ndarray) -> np.ndarray:
+        """``|w_j units_j|^-gamma`` of the first fit, relative to the smallest."""
         gamma, first = positive("gamma", self.gamma), self.first
         if first is None:
-            first = RidgeCV(ALPHAS, fit_intercept=self.fit_intercept)
+            first = RidgeCV(ALPHAS, fit_intercept=self.fit_intercept, standardize=self.standardize)
         elif not hasattr(first, "fit") or isinstance(first, type):
             raise TypeError(f"first must be None or an estimator with fit and coef_; got {shown(first)}.")
         own = {} if data.weights is None else {"sample_weight": data.weights}
-        fitted = clone(first).fit(data.X, data.targets(0), **own)
+        target = data.targets(0) if data.offset is None else data.targets(0) - data.offset
+        fitted = clone(first).fit(data.X, target, **own)
         if not hasattr(fitted, "coef_"):
             raise TypeError(f"first must have coef_ once it is fitted; {shown(first)} has not.")
         coef = readable(fitted.coef_, "coef_ of first")
         sizes = np.abs(np.ravel(coef.toarray() if sp.issparse(coef) else coef)).astype(float)
         if sizes.size != data.X.shape[1] or not np.isfinite(sizes).all():
             raise ValueError(f"The first fit must have {data.X.shape[1]} finite coefficients; got {sizes.size}.")
+        sizes = sizes * units
         top = sizes.max(initial=0.0)
         if top == 0:
             return np.ones(sizes.size)
@@ -87,7 +92,8 @@ class AdaptiveLasso(Adaptive):
     first : estimator, optional
         Any regressor with ``coef_``; features whose coefficients it makes zero stay out. None: ``RidgeCV``, its alpha
         chosen by leave-one-out errors.
-    fit_intercept, positive, max_iter, tol, random_state, method, max_seconds, keep_dual, n_jobs, verbose
+    fit_intercept, positive, max_iter, tol, random_state, method, max_seconds, keep_dual, n_jobs, verbose, \
+penalty_weights, lower, upper, standardize
         As for ``ElasticNet``.
 
     Attributes
@@ -110,7 +116,9 @@ class AdaptiveLasso(Adaptive):
                  positive: bool = False, max_iter: int = 10_000, tol: float = 1e-6,
                  random_state: int | np.random.RandomState | None = None, method: str | Method = "auto",
                  n_jobs: int | None = None, verbose: bool | int = 0,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         self.alpha = alpha
         self.gamma = gamma
         self.first = first
@@ -124,6 +132,10 @@ class AdaptiveLasso(Adaptive):
         self.verbose = verbose
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize
 
     def _strengths(self, total: float, target: int = 0) -> Strengths:
         return from_alpha(positive("alpha", self.alpha, zero=True), 1.0)
@@ -138,7 +150,8 @@ class AdaptiveLassoCV(ChoosesAlpha, Adaptive):
         As for ``AdaptiveLasso``.
     eps, alphas, cv, scoring, one_standard_error
         As for ``LassoCV``.
-    fit_intercept, positive, max_iter, tol, random_state, method, max_seconds, keep_dual, n_jobs, verbose
+    fit_intercept, positive, max_iter, tol, random_state, method, max_seconds, keep_dual, n_jobs, verbose, \
+penalty_weights, lower, upper, standardize
         As for ``ElasticNet``.
 
     Attributes
@@ -167,7 +180,9 @@ class AdaptiveLassoCV(ChoosesAlpha, Adaptive):
                  max_iter: int = 10_000, tol: float = 1e-6,
                  random_state: int | np.random.RandomState | None = None, method: str | Method = "auto",
                  n_jobs: int | None = None, verbose: bool | int = 0,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         self.gamma = gamma
         self.first = first
         self.eps = eps
@@ -185,6 +200,10 @@ class AdaptiveLassoCV(ChoosesAlpha, Adaptive):
         self.verbose = verbose
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize
 
     def _at(self, setting: tuple[float, float], total: float) -> Strengths:
         return from_alpha(*setting)

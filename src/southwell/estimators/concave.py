@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from .. import methods
 from .._concave import KINDS, Concave
 from .._names import count
-from .._typing import Given
 from ..local._reweighted import Reweighted
 from ..local._solve import ROUNDS, SETTLED
 from ..losses import Loss
@@ -25,12 +24,10 @@ from ..solve import CallbackOfMany, able
 from ..status import Status
 from ._base import LinearEstimator, warn
 from ._classifier import LinearClassifier
-from ._cross_validated import Line
 from ._parameters import one_of
 from ._probabilities import ProbabilitiesIfLogistic
 from ._regressor import LinearRegressor
 from .general import InOwnUnits
-from .general_cv import ChoosesOwnUnits, ScoresByLoss
 
 
 class LocallySolved(InOwnUnits, LinearEstimator):
@@ -83,21 +80,6 @@ class LocallySolved(InOwnUnits, LinearEstimator):
         return results, None
 
 
-class ChoosesLocally(LocallySolved, ChoosesOwnUnits):
-    """With ``l1s`` and ``eps``; paths of local minima, the final one along all strengths down to the chosen one."""
-
-    l2s = 0.0
-
-    def _along(self, line: Line, own: Any, total: float) -> Iterable[Penalty]:
-        return self._reweighted([l1 for l1, _ in line], own)
-
-    def _before_it(self, l1: float) -> list[float]:
-        return [float(one) for one in self.l1s_ if one >= l1]
-
-    def _strengths(self, total: float, target: int = 0) -> Any:
-        return ChoosesOwnUnits._strengths(self, total, target)
-
-
 class ConcaveRegressor(LocallySolved, LinearRegressor):
     """A linear model of numbers with MCP or SCAD, which select as L1 does and hardly shrink large coefficients.
 
@@ -117,7 +99,8 @@ class ConcaveRegressor(LocallySolved, LinearRegressor):
         Where p is constant, in units of l1: ``southwell.local.MCP`` (default 3) and ``SCAD`` (default 3.7).
     max_rounds : int
         The largest number of convex problems.
-    fit_intercept, positive, max_iter, tol, random_state, method, max_seconds, keep_dual, n_jobs, verbose
+    fit_intercept, positive, max_iter, tol, random_state, method, max_seconds, keep_dual, n_jobs, verbose, \
+penalty_weights, lower, upper, standardize
         As for ``ElasticNet``; ``tol`` is the gap of each convex problem.
 
     Attributes
@@ -142,7 +125,7 @@ class ConcaveRegressor(LocallySolved, LinearRegressor):
     ([1.0, -2.0, 0.0], True)
     """
 
-    _targets = ("real", "counts")
+    _targets = ("real", "counts", "positive")
     _multi_output = False
 
     def __init__(self, loss: str | Loss = "squared", *, penalty: str = "mcp", l1: float = 0.01,
@@ -150,7 +133,9 @@ class ConcaveRegressor(LocallySolved, LinearRegressor):
                  positive: bool = False,
                  max_iter: int = 10_000, tol: float = 1e-6, random_state: int | np.random.RandomState | None = None,
                  method: str | Method = "auto", n_jobs: int | None = None, verbose: bool | int = 0,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         self.loss = loss
         self.penalty = penalty
         self.l1 = l1
@@ -166,81 +151,10 @@ class ConcaveRegressor(LocallySolved, LinearRegressor):
         self.verbose = verbose
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
-
-
-class ConcaveRegressorCV(ChoosesLocally, ScoresByLoss, LinearRegressor):
-    """``ConcaveRegressor`` with l1 chosen by cross-validation.
-
-    Each fold computes a path of local minima, each beginning at the one before; so does the final fit.
-
-    The answer is a local minimum: ``local_`` is True, and ``gap_`` is that of the last convex problem alone.
-
-    Parameters
-    ----------
-    l1s : int or array
-        The number of values to try, evenly spaced on a log scale, the largest being the smallest l1 with all
-        coefficients zero; or the values, > 0.
-    eps : float
-        The smallest l1, relative to the largest.
-    cv, scoring, one_standard_error
-        As for ``SparseLinearRegressorCV``.
-    loss, penalty, gamma, max_rounds, fit_intercept, positive, max_iter, tol, random_state, method, \
-max_seconds, keep_dual, n_jobs, verbose
-        As for ``ConcaveRegressor``.
-
-    Attributes
-    ----------
-    l1_ : float
-        The chosen value.
-    l1s_ : array
-        The values tried.
-    scores_ : array of shape (n_folds, 1, n_l1s)
-    local_, rounds_, change_
-        As for ``ConcaveRegressor``.
-    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_
-        As for ``ElasticNet``; the gap is that of the last convex problem.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from southwell import ConcaveRegressorCV
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(100, 200))
-    >>> y = X[:, 0] - 2 * X[:, 1] + rng.normal(size=100) / 2
-    >>> model = ConcaveRegressorCV(penalty="scad", one_standard_error=True).fit(X, y)
-    >>> np.flatnonzero(model.coef_).tolist(), model.scores_.shape
-    ([0, 1], (5, 1, 30))
-    """
-
-    _targets = ("real", "counts")
-    _multi_output = False
-
-    def __init__(self, loss: str | Loss = "squared", *, penalty: str = "mcp", l1s: int | ArrayLike = 30,
-                 eps: float = 0.05, gamma: float | None = None, max_rounds: int = ROUNDS, fit_intercept: bool = True,
-                 positive: bool = False,
-                 cv: Given = None, scoring: str | Callable[..., float] | None = None, one_standard_error: bool = False,
-                 max_iter: int = 10_000, tol: float = 1e-6, random_state: int | np.random.RandomState | None = None,
-                 method: str | Method = "auto", n_jobs: int | None = None, verbose: bool | int = 0,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
-        self.loss = loss
-        self.penalty = penalty
-        self.l1s = l1s
-        self.eps = eps
-        self.gamma = gamma
-        self.max_rounds = max_rounds
-        self.fit_intercept = fit_intercept
-        self.positive = positive
-        self.cv = cv
-        self.scoring = scoring
-        self.one_standard_error = one_standard_error
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.method = method
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.max_seconds = max_seconds
-        self.keep_dual = keep_dual
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize
 
 
 class ConcaveClassifier(LocallySolved, ProbabilitiesIfLogistic, LinearClassifier):
@@ -256,7 +170,7 @@ class ConcaveClassifier(LocallySolved, ProbabilitiesIfLogistic, LinearClassifier
     loss, class_weight, sparse_coef
         As for ``SparseLinearClassifier``.
     penalty, l1, gamma, max_rounds, fit_intercept, positive, max_iter, tol, random_state, method, max_seconds, \
-keep_dual, n_jobs, verbose
+keep_dual, n_jobs, verbose, penalty_weights, lower, upper, standardize
         As for ``ConcaveRegressor``.
 
     Attributes
@@ -286,7 +200,9 @@ keep_dual, n_jobs, verbose
                  max_iter: int = 10_000, tol: float = 1e-6, random_state: int | np.random.RandomState | None = None,
                  method: str | Method = "auto", n_jobs: int | None = None, verbose: bool | int = 0,
                  sparse_coef: bool = False,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         self.loss = loss
         self.penalty = penalty
         self.l1 = l1
@@ -304,80 +220,7 @@ keep_dual, n_jobs, verbose
         self.sparse_coef = sparse_coef
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
-
-
-class ConcaveClassifierCV(ChoosesLocally, ProbabilitiesIfLogistic, LinearClassifier):
-    """``ConcaveClassifier`` with l1 chosen by cross-validation.
-
-    Each fold computes a path of local minima, each beginning at the one before; so does the final fit.
-
-    The answer is a local minimum: ``local_`` is True, and ``gap_`` is that of the last convex problem alone.
-
-    Parameters
-    ----------
-    l1s : int or array
-        The number of values to try, evenly spaced on a log scale, the largest being the smallest l1 with all
-        coefficients zero; or the values, > 0.
-    eps : float
-        The smallest l1, relative to the largest.
-    cv, scoring, one_standard_error
-        As for ``SparseLinearClassifierCV``.
-    loss, penalty, gamma, max_rounds, fit_intercept, positive, class_weight, max_iter, tol, random_state, method, \
-max_seconds, keep_dual, n_jobs, verbose, sparse_coef
-        As for ``ConcaveClassifier``.
-
-    Attributes
-    ----------
-    l1_ : float
-        The chosen value.
-    l1s_ : array
-        The values tried.
-    scores_ : array of shape (n_folds, 1, n_l1s)
-    local_, rounds_, change_
-        As for ``ConcaveRegressor``.
-    classes_, coef_, intercept_, gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_
-        As for ``LogisticRegression``; the gap is that of the last convex problem.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
-    >>> from southwell import ConcaveClassifierCV
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = ConcaveClassifierCV(l1s=10, gamma=10.0).fit(scale(X), y)
-    >>> model.score(scale(X), y) > 0.95
-    True
-    """
-
-    _targets = ("signs",)
-    _multilabel = True
-
-    def __init__(self, loss: str | Loss = "logistic", *, penalty: str = "mcp", l1s: int | ArrayLike = 30,
-                 eps: float = 0.05, gamma: float | None = None, max_rounds: int = ROUNDS, fit_intercept: bool = True,
-                 positive: bool = False, class_weight: dict[Any, float] | str | None = None,
-                 cv: Given = None, scoring: str | Callable[..., float] | None = None, one_standard_error: bool = False,
-                 max_iter: int = 10_000, tol: float = 1e-6, random_state: int | np.random.RandomState | None = None,
-                 method: str | Method = "auto", n_jobs: int | None = None, verbose: bool | int = 0,
-                 sparse_coef: bool = False,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
-        self.loss = loss
-        self.penalty = penalty
-        self.l1s = l1s
-        self.eps = eps
-        self.gamma = gamma
-        self.max_rounds = max_rounds
-        self.fit_intercept = fit_intercept
-        self.positive = positive
-        self.class_weight = class_weight
-        self.cv = cv
-        self.scoring = scoring
-        self.one_standard_error = one_standard_error
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.method = method
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.sparse_coef = sparse_coef
-        self.max_seconds = max_seconds
-        self.keep_dual = keep_dual
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize

@@ -12,7 +12,7 @@ from sklearn.utils import Bunch
 from .. import _data
 from .._names import count, integral, shown
 from .._typing import Given
-from ..lambda_max import lambda_max
+from ..lambda_max import vanishing_strength
 from ..losses import Loss
 from ..methods import Method
 from ._base import FitData
@@ -44,7 +44,7 @@ class ChoosesOwnUnits(CrossValidated, InOwnUnits):
             raise ValueError(f"l2s must be >= 0, one or several; got {shown(self.l2s)}.")
         if integral(self.l1s):
             first = self._state(data)
-            tops = [lambda_max(first.with_targets(data.targets(k))) for k in range(data.targets.count)]
+            tops = [vanishing_strength(first.with_targets(data.targets(k))) for k in range(data.targets.count)]
             l1s = (max(tops) or 1.0) * falling("eps", self.eps, count("l1s", self.l1s, 1, bits=24))
         else:
             l1s = np.unique(decreasing("l1s", self.l1s, zero=True))[::-1]
@@ -107,7 +107,8 @@ class SparseLinearRegressorCV(ScoresByLoss, LinearRegressor):
         Any scikit-learn scorer; None is minus the mean loss, of the ``loss`` that is minimised.
     one_standard_error : bool
         Choose the strongest penalty whose score is within one standard error of the best.
-    fit_intercept, positive, max_iter, tol, random_state, method, max_seconds, keep_dual, n_jobs, verbose
+    fit_intercept, positive, max_iter, tol, random_state, method, max_seconds, keep_dual, n_jobs, verbose, \
+penalty_weights, lower, upper, standardize
         As for ``SparseLinearRegressor``.
 
     Attributes
@@ -130,7 +131,7 @@ class SparseLinearRegressorCV(ScoresByLoss, LinearRegressor):
     ((5, 1, 20), 6, True)
     """
 
-    _targets = ("real", "counts")
+    _targets = ("real", "counts", "positive")
     _multi_output = False
 
     def __init__(self, loss: str | Loss = "squared", *, l1s: int | ArrayLike = 30, eps: float = 0.01,
@@ -138,7 +139,9 @@ class SparseLinearRegressorCV(ScoresByLoss, LinearRegressor):
                  cv: Given = None, scoring: str | Callable[..., float] | None = None, one_standard_error: bool = False,
                  max_iter: int = 10_000, tol: float = 1e-6, random_state: int | np.random.RandomState | None = None,
                  method: str | Method = "auto", n_jobs: int | None = None, verbose: bool | int = 0,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         self.loss = loss
         self.l1s = l1s
         self.eps = eps
@@ -156,6 +159,10 @@ class SparseLinearRegressorCV(ScoresByLoss, LinearRegressor):
         self.verbose = verbose
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize
 
 
 class SparseLinearClassifierCV(ChoosesOwnUnits, ProbabilitiesIfLogistic, LinearClassifier):
@@ -182,7 +189,7 @@ class SparseLinearClassifierCV(ChoosesOwnUnits, ProbabilitiesIfLogistic, LinearC
     one_standard_error : bool
         Choose the strongest penalty whose score is within one standard error of the best.
     fit_intercept, positive, class_weight, max_iter, tol, random_state, method, max_seconds, keep_dual, n_jobs, \
-verbose, sparse_coef
+verbose, sparse_coef, penalty_weights, lower, upper, standardize
         As for ``SparseLinearClassifier``.
 
     Attributes
@@ -216,7 +223,9 @@ verbose, sparse_coef
                  max_iter: int = 10_000, tol: float = 1e-6, random_state: int | np.random.RandomState | None = None,
                  method: str | Method = "auto", n_jobs: int | None = None, verbose: bool | int = 0,
                  sparse_coef: bool = False,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         self.loss = loss
         self.l1s = l1s
         self.eps = eps
@@ -236,3 +245,7 @@ verbose, sparse_coef
         self.sparse_coef = sparse_coef
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize

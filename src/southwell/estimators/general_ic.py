@@ -26,7 +26,7 @@ from .general_cv import ChoosesOwnUnits
 SCALED = {"squared": 2.0, "quantile": 1.0}
 """Losses whose scale is unknown, and how they grow with it: phi(t m) = t^p phi(m)."""
 
-LIKELIHOODS = ("logistic", "poisson")
+LIKELIHOODS = ("logistic", "poisson", "negative_binomial")
 """Losses that are minus the logarithm of a likelihood, up to a constant."""
 
 
@@ -60,6 +60,7 @@ class ByCriterion(ChoosesOwnUnits):
         rows_used, loss, total = splits[0][0], self._loss(), data.total
         weights = np.full(rows_used.size, 1.0) if data.weights is None else data.weights[rows_used]
         shares, targets = weights / total, [data.targets(k)[rows_used] for k in range(data.targets.count)]
+        net: Any = self._state(data).penalty
         self.degrees_of_freedom_ = np.full((len(lines), len(lines[0])), np.nan)
 
         def judge(
@@ -67,15 +68,17 @@ class ByCriterion(ChoosesOwnUnits):
         ) -> float:
             l2, criterion, degrees = lines[at[1]][at[2]][1], 0.0, 0.0
             for k, target in enumerate(targets):
-                own = np.flatnonzero(coef[[k]].toarray()[0])
+                x = coef[[k]].toarray()[0]
+                _, ridge, lower, upper = net.at(0.0, l2).by_coefficient(x.size, False)
+                own = np.flatnonzero((x != 0) & (lower < x) & (x < upper))
                 curvature = shares * loss.second_derivative(margins[:, k], target) if l2 > 0 and own.size else shares
-                freedom = degrees_of_freedom(rows, own, curvature, l2, bool(self.fit_intercept))
+                freedom = degrees_of_freedom(rows, own, curvature, ridge[own], bool(self.fit_intercept))
                 with np.errstate(over="ignore"):
                     mean = float(shares @ loss.value(margins[:, k], target))
                 criterion += self._cost(loss, mean, freedom, total)
                 criterion += freedom * (2.0 if self.criterion == "aic" else np.log(total))
                 if self.criterion == "ebic":
-                    criterion += 2.0 * self.gamma * log_choices(rows.shape[1], own.size)
+                    criterion += 2.0 * self.gamma * log_choices(x.size, np.count_nonzero(x))
                 degrees += freedom
             self.degrees_of_freedom_[at[1], at[2]] = degrees
             return -criterion if np.isfinite(criterion) else -np.inf
@@ -101,11 +104,12 @@ class ByCriterion(ChoosesOwnUnits):
         return chosen | {"criterion_": -chosen["scores_"][0]}
 
 
-def degrees_of_freedom(X: AnyMatrix, own: np.ndarray, curvature: np.ndarray, l2: float, intercept: bool) -> float:
-    """The number of coefficients that are not zero (Zou, Hastie and Tibshirani 2007, for the lasso); with an l2 the
-    trace of ``H (H + l2)^-1``, H the Hessian of the loss over them, which is that of the linear map from y to the
-    fit."""
-    if l2 == 0 or own.size == 0:
+def degrees_of_freedom(X: AnyMatrix, own: np.ndarray, curvature: np.ndarray, ridge: np.ndarray,
+                       intercept: bool) -> float:  # fmt: skip
+    """The number of coefficients that are not zero, nor at a bound (Zou, Hastie and Tibshirani 2007, for the lasso);
+    with weights of squares the trace of ``H (H + diag(ridge))^-1``, H the Hessian of the loss over them, which is that
+    of the linear map from y to the fit."""
+    if not ridge.any():
         return float(own.size)
     total = float(curvature.sum())
     if total == 0:
@@ -117,9 +121,15 @@ def degrees_of_freedom(X: AnyMatrix, own: np.ndarray, curvature: np.ndarray, l2:
     if intercept:
         columns = columns - curvature @ columns / total
     rows = np.sqrt(curvature)[:, None] * columns
+    free = ridge == 0
+    if free.any():  # what they span is fitted without a penalty
+        span, sizes, _ = np.linalg.svd(rows[:, free], full_matrices=False)
+        span = span[:, sizes > sizes.max() * max(rows.shape) * np.finfo(float).eps]
+        rows = rows[:, ~free] - span @ (span.T @ rows[:, ~free])
+    rows = rows / np.sqrt(ridge[~free])
     squares = np.linalg.eigvalsh(rows.T @ rows if rows.shape[0] >= rows.shape[1] else rows @ rows.T)
     squares = np.maximum(squares, 0.0)
-    return float((squares / (squares + l2)).sum())
+    return float((squares / (squares + 1.0)).sum()) + (span.shape[1] if free.any() else 0)
 
 
 def log_choices(number: int, chosen: int) -> float:
@@ -131,9 +141,9 @@ class SparseLinearRegressorIC(ByCriterion, LinearRegressor):
     """``SparseLinearRegressor`` with l1, and l2 if several are given, chosen by an information criterion.
 
     One path over all data, where cross-validation needs one for each fold. The final fit is certified. The criterion is
-    ``-2 log L + c df``: df is the number of coefficients that are not zero, or with an l2 the trace of the map from y
-    to the fit; c is 2 for AIC and log n for BIC, and EBIC adds ``2 gamma log binom(n_features, number of nonzeros)``,
-    for many features (Chen and Chen 2008). n is the number of samples, or their total weight.
+    ``-2 log L + c df``: df is the number of coefficients that are neither zero nor at a bound, or with an l2 the trace
+    of the map from y to the fit; c is 2 for AIC and log n for BIC, and EBIC adds ``2 gamma log binom(n_features, number
+    of nonzeros)``, for many features (Chen and Chen 2008). n is the number of samples, or their total weight.
 
     Parameters
     ----------
@@ -145,7 +155,7 @@ class SparseLinearRegressorIC(ByCriterion, LinearRegressor):
         for counts; for the squared and the quantile loss it is estimated for each model (``n log`` of its mean), and
         models with more degrees of freedom than half the samples are left out; other losses need a number.
     loss, l1s, eps, l2s, fit_intercept, positive, max_iter, tol, random_state, method, max_seconds, keep_dual, n_jobs, \
-verbose
+verbose, penalty_weights, lower, upper, standardize
         As for ``SparseLinearRegressorCV``.
 
     Attributes
@@ -170,7 +180,7 @@ verbose
     (7, (1, 100))
     """
 
-    _targets = ("real", "counts")
+    _targets = ("real", "counts", "positive")
     _multi_output = False
 
     def __init__(self, loss: str | Loss = "squared", *, criterion: str = "bic", gamma: float = 0.5,
@@ -178,7 +188,9 @@ verbose
                  fit_intercept: bool = True, positive: bool = False, max_iter: int = 10_000, tol: float = 1e-6,
                  random_state: int | np.random.RandomState | None = None, method: str | Method = "auto",
                  n_jobs: int | None = None, verbose: bool | int = 0,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         self.loss = loss
         self.criterion = criterion
         self.gamma = gamma
@@ -196,6 +208,10 @@ verbose
         self.verbose = verbose
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize
 
 
 class SparseLinearClassifierIC(ByCriterion, ProbabilitiesIfLogistic, LinearClassifier):
@@ -211,7 +227,7 @@ class SparseLinearClassifierIC(ByCriterion, ProbabilitiesIfLogistic, LinearClass
     loss, class_weight, sparse_coef
         As for ``SparseLinearClassifier``.
     criterion, gamma, l1s, eps, l2s, fit_intercept, positive, max_iter, tol, random_state, method, max_seconds, \
-keep_dual, n_jobs, verbose
+keep_dual, n_jobs, verbose, penalty_weights, lower, upper, standardize
         As for ``SparseLinearRegressorIC``.
 
     Attributes
@@ -241,7 +257,9 @@ keep_dual, n_jobs, verbose
                  class_weight: dict[Any, float] | str | None = None, max_iter: int = 10_000, tol: float = 1e-6,
                  random_state: int | np.random.RandomState | None = None, method: str | Method = "auto",
                  n_jobs: int | None = None, verbose: bool | int = 0, sparse_coef: bool = False,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         self.loss = loss
         self.criterion = criterion
         self.gamma = gamma
@@ -261,3 +279,7 @@ keep_dual, n_jobs, verbose
         self.sparse_coef = sparse_coef
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..methods import Method
 from ..problem import Problem
@@ -28,7 +29,9 @@ class LinearRegression(LeastSquares, LinearRegressor):
     Parameters
     ----------
     positive : bool
-        Require coefficients >= 0; then the norm need not be least.
+        Require coefficients >= 0.
+    lower, upper : float or array of shape (n_features,), optional
+        Bounds of coefficients. With these or ``positive`` the norm need not be least.
     fit_intercept, copy_X, max_iter, tol, random_state, method, n_jobs, verbose, max_seconds, keep_dual
         As for ``ElasticNet``.
 
@@ -37,7 +40,7 @@ class LinearRegression(LeastSquares, LinearRegressor):
     rank_ : int
     singular_ : array of shape (min(n_samples, n_features),)
         The rank, up to rounding, and the singular values of the data, centred if there is an intercept, each row times
-        the root of its weight. Of dense data, unless they are very large or ``positive`` is set.
+        the root of its weight. Of dense data, unless they are very large or coefficients have bounds.
     coef_, intercept_, gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_
         As for ``ElasticNet``.
 
@@ -57,7 +60,8 @@ class LinearRegression(LeastSquares, LinearRegressor):
                  n_jobs: int | None = None, positive: bool = False, max_iter: int = 10_000,
                  random_state: int | np.random.RandomState | None = None, method: str | Method = "auto",
                  verbose: bool | int = 0,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, lower: ArrayLike | None = None,
+                 upper: ArrayLike | None = None) -> None:  # fmt: skip
         self.fit_intercept = fit_intercept
         self.copy_X = copy_X
         self.tol = tol
@@ -69,6 +73,8 @@ class LinearRegression(LeastSquares, LinearRegressor):
         self.verbose = verbose
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
+        self.lower = lower
+        self.upper = upper
 
     def _strengths(self, total: float, target: int = 0) -> Strengths:
         return Strengths(0.0, 0.0, 2.0 * total)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import losses, methods
 from .._dense import plain
@@ -28,11 +29,13 @@ class LeastSquares(LinearEstimator):
 
     def _before(self, data: FitData, first: Problem, strengths: list[Strengths]) -> list[Any]:
         starts = super()._before(data, first, strengths)
-        default = isinstance(methods.get(self.method), Auto)
-        if not default or getattr(self, "positive", False) or data.centre is not None or starts[0] is not None:
+        net: Any = first.penalty
+        changed = net.bounded or net.weights is not None or data.centre is not None or starts[0] is not None
+        if changed or not isinstance(methods.get(self.method), Auto):
             return starts
-        targets, l2s = map(data.targets, range(data.targets.count)), [own.l2 for own in strengths]
-        return self._decomposed(data, first, list(targets), l2s) or starts
+        known = 0.0 if data.offset is None else data.offset
+        targets, l2s = [data.targets(k) - known for k in range(data.targets.count)], [own.l2 for own in strengths]
+        return self._decomposed(data, first, targets, l2s) or starts
 
     def _decomposed(self, data: FitData, first: Problem, targets: list[np.ndarray], l2s: list[float]) -> Any:
         return least_norm(data.X, targets, first.weights, l2s, first.intercept)
@@ -77,7 +80,7 @@ class Ridge(RidgeModel, LinearRegressor):
     ----------
     alpha : float, or array of shape (n_targets,)
     fit_intercept, copy_X, max_iter, tol, positive, random_state, warm_start, method, n_jobs, verbose, \
-max_seconds, keep_dual
+max_seconds, keep_dual, penalty_weights, lower, upper, standardize
         As for ``ElasticNet``.
     solver : str
         Ignored; for compatibility with scikit-learn. ``solver_`` repeats it, or names the method.
@@ -101,7 +104,9 @@ max_seconds, keep_dual
                  random_state: int | np.random.RandomState | None = None, warm_start: bool = False,
                  method: str | Method = "auto", n_jobs: int | None = None,
                  verbose: bool | int = 0,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.copy_X = copy_X
@@ -116,6 +121,10 @@ max_seconds, keep_dual
         self.verbose = verbose
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize
 
 
 class SquaresOfClasses(LeastSquares, LinearClassifier):
@@ -140,7 +149,7 @@ class RidgeClassifier(RidgeModel, SquaresOfClasses):
     class_weight : dict, "balanced" or None
         Not possible with several labels at once.
     fit_intercept, copy_X, max_iter, tol, solver, positive, random_state, warm_start, method, n_jobs, verbose, \
-max_seconds, keep_dual
+max_seconds, keep_dual, penalty_weights, lower, upper, standardize
         As for ``Ridge``.
 
     Attributes
@@ -162,7 +171,9 @@ max_seconds, keep_dual
                  class_weight: dict[Any, float] | str | None = None, solver: str = "auto", positive: bool = False,
                  random_state: int | np.random.RandomState | None = None, warm_start: bool = False,
                  method: str | Method = "auto", n_jobs: int | None = None, verbose: bool | int = 0,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.copy_X = copy_X
@@ -178,3 +189,7 @@ max_seconds, keep_dual
         self.verbose = verbose
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize

@@ -35,7 +35,8 @@ class RidgeCV(ChoosesRidge, LeastSquares, LinearRegressor):
         Choose an alpha for each target; needs ``cv=None``.
     one_standard_error : bool
         With ``cv``: choose the largest alpha whose score is within one standard error of the best.
-    fit_intercept, max_iter, tol, method, n_jobs, verbose, max_seconds, keep_dual
+    fit_intercept, max_iter, tol, method, n_jobs, verbose, max_seconds, keep_dual, penalty_weights, lower, upper, \
+standardize
         As for ``Ridge``.
 
     Attributes
@@ -65,8 +66,10 @@ class RidgeCV(ChoosesRidge, LeastSquares, LinearRegressor):
                  scoring: str | Callable[..., float] | None = None, cv: Given = None, gcv_mode: str | None = None,
                  store_cv_results: bool = False, alpha_per_target: bool = False, one_standard_error: bool = False,
                  max_iter: int | None = None, tol: float = 1e-6, method: str | Method = "auto",
-                 n_jobs: int | None = None, verbose: bool | int = 0, max_seconds: float | None = None,
-                 keep_dual: bool = False) -> None:  # fmt: skip
+                 n_jobs: int | None = None, verbose: bool | int = 0,
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         self.alphas = alphas
         self.fit_intercept = fit_intercept
         self.scoring = scoring
@@ -82,6 +85,10 @@ class RidgeCV(ChoosesRidge, LeastSquares, LinearRegressor):
         self.verbose = verbose
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize
 
 
 class RidgeClassifierCV(ChoosesRidge, SquaresOfClasses):
@@ -95,7 +102,7 @@ class RidgeClassifierCV(ChoosesRidge, SquaresOfClasses):
     class_weight : dict, "balanced" or None
         Not possible with several labels at once.
     alphas, cv, store_cv_results, one_standard_error, fit_intercept, max_iter, tol, method, n_jobs, verbose, \
-max_seconds, keep_dual
+max_seconds, keep_dual, penalty_weights, lower, upper, standardize
         As for ``RidgeCV``.
 
     Attributes
@@ -124,7 +131,9 @@ max_seconds, keep_dual
                  class_weight: dict[Any, float] | str | None = None, store_cv_results: bool = False,
                  one_standard_error: bool = False, max_iter: int | None = None, tol: float = 1e-6,
                  method: str | Method = "auto", n_jobs: int | None = None, verbose: bool | int = 0,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         self.alphas = alphas
         self.fit_intercept = fit_intercept
         self.scoring = scoring
@@ -139,3 +148,7 @@ max_seconds, keep_dual
         self.verbose = verbose
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize

@@ -23,19 +23,25 @@ class Reweighted(Chooser):
     answer, the very first those of zero, which is the lasso.
 
     ``rounds`` and ``changes`` tell for each strength how many problems were solved, and the largest change of a weight
-    at the end. ``own`` gives weights and bounds of its own.
+    at the end. ``own`` gives weights and bounds of its own. Where it has weights r of squares beside weights w of L1, which
+    standardising gives, coefficients are measured in units of w / r.
     """
 
     def __init__(self, concave: Concave, strengths: list[float], own: ElasticNet, settled: float, most: int) -> None:
         self.concave, self.strengths, self.own, self.settled, self.most = concave, strengths, own, settled, most
         self.rounds: list[int] = []
         self.changes: list[float] = []
+        self._units: Any = 1.0
+        if own.weights is not None and own.ridge_weights is not None:
+            self._units = np.divide(
+                own.ridge_weights, own.weights, out=np.ones(own.weights.size), where=own.weights > 0
+            )
         self._x: np.ndarray | None = None
         self._weights = np.zeros(0)
         self._ends: list[int] = []
 
     def told(self, penalty: Penalty, x: np.ndarray, primal: float, dual: float, scale: float) -> None:
-        self._x = x
+        self._x = x * self._units
 
     def __iter__(self) -> Iterator[Penalty]:
         solved = 0
