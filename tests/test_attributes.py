@@ -32,11 +32,6 @@ OWN = {
 }
 # Attributes of a solver.
 INTERNAL = {"solver_": "the name of the solver"}
-# Attributes whose shape differs, and why.
-SHAPES = {
-    ("RidgeClassifier", "coef_"): "of two classes theirs is documented as (1, n_features), which ours is",
-    ("RidgeClassifierCV", "coef_"): "the same",
-}
 
 
 def data(name, several):
@@ -105,8 +100,7 @@ def test_attributes_and_their_shapes(name, several, form, intercept):
     own, wanted = attributes(ours), attributes(theirs)
     assert wanted.keys() - own.keys() - INTERNAL.keys() == set()
     for attribute, value in wanted.items():
-        one_of_two = (name, attribute) in SHAPES and not several
-        if attribute not in INTERNAL and not says_nothing(value) and not one_of_two:
+        if attribute not in INTERNAL and not says_nothing(value):
             assert described(own[attribute]) == described(value), attribute
     assert np.shape(ours.predict(form(X))) == np.shape(theirs.predict(form(X)))
 

@@ -47,6 +47,9 @@ def test_every_estimator_of_a_separable_penalty_has_them():
         "HuberRegressor",
         "GroupLasso",
         "GroupLassoCV",
+        "GroupLassoClassifier",
+        "GroupLassoClassifierCV",
+        "LinearRegression",  # without a penalty there are bounds alone
         *(name for name in sw.estimators.ALL if "MultiTask" in name),
     }
     linear = {name for name, kind in sw.estimators.ALL.items() if hasattr(kind(), "tol") and hasattr(kind, "save")}

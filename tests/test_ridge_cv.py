@@ -81,7 +81,7 @@ def test_alpha_for_classes_is_that_of_scikit_learn(options, number, balance):
         assert ours.best_score_ == pytest.approx(theirs.best_score_)
     if "cv" not in options and "scoring" not in options:  # scores that several alphas share
         assert ours.alpha_ == theirs.alpha_
-        np.testing.assert_allclose(ours.coef_, np.atleast_2d(theirs.coef_), atol=1e-6)
+        np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-6)
         assert np.array_equal(ours.predict(X), theirs.predict(X))
     if "store_cv_results" in options:
         assert ours.cv_results_.shape == theirs.cv_results_.shape
@@ -101,7 +101,8 @@ def test_a_ridge_classifier_regresses_on_signs(labels):
     X, y = classes()
     given = y if labels == 1 else np.column_stack([y, X[:, 0] > 0, X[:, 1] > 0]).astype(int)
     ours, theirs = sw.RidgeClassifier(2.0).fit(X, given), linear_model.RidgeClassifier(2.0).fit(X, given)
-    np.testing.assert_allclose(ours.coef_, np.atleast_2d(theirs.coef_), atol=1e-8)
+    assert ours.coef_.shape == theirs.coef_.shape
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-8)
     assert np.array_equal(ours.predict(X), theirs.predict(X))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from ._tables import feature_names
 from ._typing import AnyMatrix, Given
 from .estimators._base import FitData
 from .estimators._callbacks import Hooks
+from .estimators._coefficients import NAMES
 from .estimators._cross_validated import Line
 from .estimators._folds import Judge, Scores
 from .estimators._parameters import drawn_seed
@@ -69,7 +71,8 @@ class StabilitySelection(AnswersKeywords, SelectorMixin, BaseEstimator):
         Twice as many halves are drawn.
     complementary : bool
         Draw pairs of halves that have no row in common (Shah and Samworth 2013); else each half by itself.
-    fit_intercept, positive, max_iter, tol, random_state, method, n_jobs, max_seconds
+    fit_intercept, positive, max_iter, tol, random_state, method, n_jobs, max_seconds, penalty_weights, lower, upper, \
+standardize
         As for ``ElasticNet``.
 
     Attributes
@@ -106,7 +109,9 @@ class StabilitySelection(AnswersKeywords, SelectorMixin, BaseEstimator):
                  threshold: float = 0.75, n_pairs: int = 50, complementary: bool = True, fit_intercept: bool = True,
                  positive: bool = False, max_iter: int = 10_000, tol: float = 1e-6,
                  random_state: int | np.random.RandomState | None = None, method: str | Method = "auto",
-                 n_jobs: int | None = None, max_seconds: float | None = None) -> None:  # fmt: skip
+                 n_jobs: int | None = None, max_seconds: float | None = None,
+                 penalty_weights: ArrayLike | None = None, lower: ArrayLike | None = None,
+                 upper: ArrayLike | None = None, standardize: bool = False) -> None:  # fmt: skip
         self.loss = loss
         self.l1s = l1s
         self.eps = eps
@@ -122,8 +127,12 @@ class StabilitySelection(AnswersKeywords, SelectorMixin, BaseEstimator):
         self.method = method
         self.n_jobs = n_jobs
         self.max_seconds = max_seconds
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize
 
-    def fit(self, X: Given, y: Given, sample_weight: Given = None) -> Self:
+    def fit(self, X: Given, y: Given, sample_weight: Given = None, *, offset: Given = None) -> Self:
         """Compute the probabilities.
 
         Parameters
@@ -132,6 +141,8 @@ class StabilitySelection(AnswersKeywords, SelectorMixin, BaseEstimator):
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
             Weights in the loss; halves are made of rows.
+        offset : array of shape (n_samples,), optional
+            Known parts of the margins.
 
         Returns
         -------
@@ -144,10 +155,11 @@ class StabilitySelection(AnswersKeywords, SelectorMixin, BaseEstimator):
         l2 = positive("l2", self.l2, zero=True)
         kind = _Classes if losses.get(self.loss).targets == "signs" else _Numbers
         own = {name: getattr(self, name) for name in ("loss", "l1s", "eps", "fit_intercept", "positive", "max_iter",
-                                                      "tol", "method", "n_jobs", "max_seconds")}  # fmt: skip
+                                                      "tol", "method", "n_jobs", "max_seconds", *NAMES)}  # fmt: skip
         seed = 0 if self.random_state is None else drawn_seed(self.random_state)
         engine: Any = kind(**own, l2s=l2, random_state=seed)
         data = engine._data(X, y, sample_weight, {})
+        data = replace(data, offset=data.checked_offset(offset))
         if data.X.shape[0] < 4:
             raise ValueError(f"Halves of {data.X.shape[0]} samples tell nothing: at least 4 are needed.")
         codes = None if kind is _Numbers else np.unique(data.y, return_inverse=True)[1].reshape(len(data.y), -1)[:, 0]

@@ -14,7 +14,6 @@ GRAM = "a Gram matrix that is given has no effect, so it is not checked against 
 DUAL = "the gap of scikit-learn's own dual point; ours has a better one"
 DTYPE = "liblinear returns float64 for float32; ours returns float32, whatever the solver's name"
 NO_WEIGHT = "a class of weight zero has no optimal intercept; ours refuses it"
-SHAPE = "coef_ of two classes is of shape (1, n_features), as scikit-learn documents it"
 TIES = "of strengths with the same score the strongest is chosen"
 EASY = "alpha=0 is no difficulty here, so there is nothing to warn of"
 
@@ -79,7 +78,6 @@ REASONS: dict[str, dict[str, str]] = {
     },
     "test_ridge": {
         "test_regularization_limits_ridge_gcv": DEPRECATED,
-        "test_regularization_limits_ridge_classifier_gcv": SHAPE,
         "test_ridge_gcv_sample_weights": TOLERANCE,
         "test_ridge_regression_custom_scoring": TIES,
         "test_ridge_positive_error_test": EXTENSION,

@@ -134,6 +134,8 @@ class SquaresOfClasses(LeastSquares, LinearClassifier):
 
     def _shaped(self, coef: AnyMatrix, intercepts: np.ndarray, data: FitData) -> dict[str, Any]:
         shaped = super()._shaped(coef, intercepts, data)
+        if data.y.ndim == 1 and data.targets.count == 1:
+            shaped["coef_"] = shaped["coef_"][0]
         return shaped if self.fit_intercept or intercepts.any() else shaped | {"intercept_": 0.0}
 
 
@@ -154,7 +156,8 @@ max_seconds, keep_dual, penalty_weights, lower, upper, standardize
 
     Attributes
     ----------
-    classes_, coef_, intercept_, gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_
+    coef_ : array of shape (n_features,) or (n_classes, n_features)
+    classes_, intercept_, gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_
         As for ``LogisticRegression``; ``intercept_`` is 0.0 without one.
 
     Examples

@@ -25,7 +25,8 @@ class RidgeCV(ChoosesRidge, LeastSquares, LinearRegressor):
     scoring : str, callable or None
         Any scikit-learn scorer; None is the mean squared error if ``cv`` is None, else R^2.
     cv : int, splitter, iterable or None
-        None leaves out one sample at a time; else as in scikit-learn.
+        None leaves out one sample at a time, which coefficients with bounds or without a penalty do not allow; else as
+        in scikit-learn.
     gcv_mode : {None, "auto", "svd", "eigen"}
         The decomposition: of the data, or of the smaller matrix of their inner products, which may be made of large
         sparse data. "auto" and None: of the data if they are dense.
@@ -37,7 +38,7 @@ class RidgeCV(ChoosesRidge, LeastSquares, LinearRegressor):
         With ``cv``: choose the largest alpha whose score is within one standard error of the best.
     fit_intercept, max_iter, tol, method, n_jobs, verbose, max_seconds, keep_dual, penalty_weights, lower, upper, \
 standardize
-        As for ``Ridge``.
+        As for ``Ridge``. Without ``cv`` standard deviations are those of all samples.
 
     Attributes
     ----------

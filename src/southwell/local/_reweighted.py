@@ -23,8 +23,8 @@ class Reweighted(Chooser):
     answer, the very first those of zero, which is the lasso.
 
     ``rounds`` and ``changes`` tell for each strength how many problems were solved, and the largest change of a weight
-    at the end. ``own`` gives weights and bounds of its own. Where it has weights r of squares beside weights w of L1, which
-    standardising gives, coefficients are measured in units of w / r.
+    at the end. ``own`` gives weights and bounds of its own. Where it has weights r of squares beside weights w of L1,
+    as standardising gives them, coefficients are measured in units of w / r.
     """
 
     def __init__(self, concave: Concave, strengths: list[float], own: ElasticNet, settled: float, most: int) -> None:
