@@ -35,9 +35,14 @@ def test_degrees_of_freedom_are_the_trace_of_the_map_to_the_fit(intercept, shape
     X, n, l2 = rng.standard_normal(shape), shape[0], 0.3
     rows = X - X.mean(axis=0) * intercept
     hat = rows @ np.linalg.solve(rows.T @ rows / n + l2 * np.eye(shape[1]), rows.T / n)
-    found = degrees_of_freedom(X, np.arange(shape[1]), np.full(n, 1 / n), l2, intercept)
+    found = degrees_of_freedom(X, np.arange(shape[1]), np.full(n, 1 / n), np.full(shape[1], l2), intercept)
     assert found == pytest.approx(np.trace(hat))
-    assert degrees_of_freedom(X, np.arange(3), np.full(n, 1 / n), 0.0, intercept) == 3
+    assert degrees_of_freedom(X, np.arange(3), np.full(n, 1 / n), np.zeros(3), intercept) == 3
+    ridge = rng.uniform(0.1, 1.0, shape[1]) * (np.arange(shape[1]) > 1)
+    hat = rows @ np.linalg.solve(rows.T @ rows / n + np.diag(np.maximum(ridge, 1e-9)), rows.T / n)
+    assert degrees_of_freedom(X, np.arange(shape[1]), np.full(n, 1 / n), ridge, intercept) == pytest.approx(
+        np.trace(hat), rel=1e-6
+    )
 
 
 @pytest.mark.parametrize("loss", ["squared", "quantile", "poisson"])

@@ -115,7 +115,9 @@ class ChoosesRidge(CrossValidated):
         roots = np.sqrt(net.at(0.0, 1.0).ridges(X.shape[1]))
         if not roots.all():
             raise ValueError("Leave-one-out errors by a decomposition need penalty_weights > 0; or give cv=5.")
-        return X @ sp.diags_array(1.0 / roots) if sp.issparse(X) else X / roots
+        with np.errstate(over="ignore"):  # refused with the decomposition
+            roots = 1.0 / roots
+        return X @ sp.diags_array(roots) if sp.issparse(X) else X * roots
 
     def _scored(self, predictions: np.ndarray, data: FitData, each: bool) -> Any:
         """The score of the predictions of samples that were left out; of each target alone, if each has an alpha."""

@@ -70,13 +70,13 @@ class Local:
         """Coefficients that are not zero."""
         return int(np.count_nonzero(self.x))
 
-    def decision_function(self, A: Given) -> np.ndarray:
+    def decision_function(self, A: Given, *, offset: Given = None) -> np.ndarray:
         """A x + c."""
-        return self.convex.decision_function(A)
+        return self.convex.decision_function(A, offset=offset)
 
-    def predict(self, A: Given) -> np.ndarray:
-        """The predictions for new data: labels for losses over classes, means for Poisson, else ``A x + c``."""
-        return self.convex.predict(A)
+    def predict(self, A: Given, *, offset: Given = None) -> np.ndarray:
+        """The predictions for new data: labels for losses over classes, means for losses with a log link, else ``A x + c``."""
+        return self.convex.predict(A, offset=offset)
 
     def __repr__(self) -> str:
         return _tables.text(
@@ -135,9 +135,9 @@ class LocalPath:
     def converged(self) -> bool:
         return all(self.statuses)
 
-    def predict(self, A: Given) -> np.ndarray:
+    def predict(self, A: Given, *, offset: Given = None) -> np.ndarray:
         """The predictions of all points, a column for each."""
-        return self.convex.predict(A)
+        return self.convex.predict(A, offset=offset)
 
     def plot(self, names: Given = None, top: int = 10, ax: Any = None) -> Any:
         """The coefficients against the strength, as ``Path.plot`` draws them."""
@@ -147,9 +147,9 @@ class LocalPath:
 @_keywords.answers(_keywords.OF_SOLVE)
 def solve(
     A: Given, b: Given, *, penalty: Given, loss: str | Loss = "squared", intercept: bool = False,
-    sample_weight: Given = None, positive: bool = False, method: str | Method = "auto", tol: float = 1e-6,
-    settled: float = SETTLED, max_rounds: int = ROUNDS, max_epochs: int = 1000, max_seconds: float | None = None,
-    seed: int = 0, n_threads: int | None = None,
+    sample_weight: Given = None, offset: Given = None, positive: bool = False, method: str | Method = "auto",
+    tol: float = 1e-6, settled: float = SETTLED, max_rounds: int = ROUNDS, max_epochs: int = 1000,
+    max_seconds: float | None = None, seed: int = 0, n_threads: int | None = None,
 ) -> Local:  # fmt: skip
     """A local minimum of ``mean_i loss(a_i'x + c; b_i) + sum_j p(|x_j|)`` with MCP or SCAD as p.
 
@@ -168,7 +168,7 @@ def solve(
         The work ends when no weight, between 0 and 1, changes by more than this.
     max_rounds : int
         The largest number of convex problems.
-    A, b, loss, intercept, sample_weight, method, max_epochs, max_seconds, seed, n_threads
+    A, b, loss, intercept, sample_weight, offset, method, max_epochs, max_seconds, seed, n_threads
         As for ``solve``.
 
     Returns
@@ -185,7 +185,7 @@ def solve(
     >>> r.nonzeros, r.local, bool(np.abs(r.x[:2] - [1, -2]).max() < 0.1)  # L1 would shrink both by about 0.2
     (2, True, True)
     """
-    found, path = _along(A, b, penalty, None, loss, intercept, sample_weight, positive, method, tol, settled,
+    found, path = _along(A, b, penalty, None, loss, intercept, sample_weight, offset, positive, method, tol, settled,
                          max_rounds, max_epochs, max_seconds, seed, n_threads)  # fmt: skip
     convex = path.last
     assert convex is not None
@@ -198,9 +198,10 @@ def solve(
 @_keywords.answers(_keywords.OF_SOLVE)
 def path(
     A: Given, b: Given, *, penalty: Given, l1s: Given = "auto", n_points: int = 50, ratio: float = 0.05,
-    loss: str | Loss = "squared", intercept: bool = False, sample_weight: Given = None, positive: bool = False,
-    method: str | Method = "auto", tol: float = 1e-6, settled: float = SETTLED, max_rounds: int = ROUNDS,
-    max_epochs: int = 1000, max_seconds: float | None = None, seed: int = 0, n_threads: int | None = None,
+    loss: str | Loss = "squared", intercept: bool = False, sample_weight: Given = None, offset: Given = None,
+    positive: bool = False, method: str | Method = "auto", tol: float = 1e-6, settled: float = SETTLED,
+    max_rounds: int = ROUNDS, max_epochs: int = 1000, max_seconds: float | None = None, seed: int = 0,
+    n_threads: int | None = None,
 ) -> LocalPath:  # fmt: skip
     """Local minima from strong to weak penalties; each begins with the weights of the one before.
 
@@ -213,8 +214,8 @@ def path(
         scale.
     n_points : int
     ratio : float
-    A, b, loss, intercept, sample_weight, positive, method, tol, settled, max_rounds, max_epochs, max_seconds, seed, \
-n_threads
+    A, b, loss, intercept, sample_weight, offset, positive, method, tol, settled, max_rounds, max_epochs, max_seconds, \
+seed, n_threads
         As for ``local.solve``.
 
     Returns
@@ -238,13 +239,13 @@ n_threads
         strengths = np.sort(_data.vector(l1s, "l1s", one=True))[::-1]
         if strengths.size == 0 or strengths[-1] <= 0:
             raise ValueError(f"l1s must be positive, at least one; got {shown(l1s)}.")
-    return _along(A, b, penalty, strengths, loss, intercept, sample_weight, positive, method, tol, settled, max_rounds,
-                  max_epochs, max_seconds, seed, n_threads)[0]  # fmt: skip
+    return _along(A, b, penalty, strengths, loss, intercept, sample_weight, offset, positive, method, tol, settled,
+                  max_rounds, max_epochs, max_seconds, seed, n_threads)[0]  # fmt: skip
 
 
 def _along(A: Given, b: Given, penalty: Given, strengths: Given, loss: str | Loss, intercept: bool,
-           sample_weight: Given, sign: bool, method: str | Method, tol: float, settled: float, max_rounds: int,
-           max_epochs: int, max_seconds: float | None, seed: int,
+           sample_weight: Given, offset: Given, sign: bool, method: str | Method, tol: float, settled: float,
+           max_rounds: int, max_epochs: int, max_seconds: float | None, seed: int,
            n_threads: int | None) -> tuple[LocalPath, Path]:  # fmt: skip
     begun = time.perf_counter()
     if not isinstance(penalty, Concave):
@@ -252,7 +253,7 @@ def _along(A: Given, b: Given, penalty: Given, strengths: Given, loss: str | Los
     if isinstance(A, Problem):
         raise TypeError("Give the data A and b, not a Problem: its penalty is convex.")
     own = ElasticNet(lower=0.0 if flag("positive", sign) else None)
-    problem = Problem(A, b, loss, own, intercept=intercept, sample_weight=sample_weight)
+    problem = Problem(A, b, loss, own, intercept=intercept, sample_weight=sample_weight, offset=offset)
     settings = Settings.checked(tol, max_epochs, max_seconds, None, seed, True, n_threads)
     most, settled = count("max_rounds", max_rounds, 1), positive("settled", settled)
     if isinstance(strengths, tuple):
