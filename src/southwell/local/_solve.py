@@ -75,7 +75,8 @@ class Local:
         return self.convex.decision_function(A, offset=offset)
 
     def predict(self, A: Given, *, offset: Given = None) -> np.ndarray:
-        """The predictions for new data: labels for losses over classes, means for losses with a log link, else ``A x + c``."""
+        """The predictions for new data: labels for losses over classes, means for losses with a log link, else
+        ``A x + c``."""
         return self.convex.predict(A, offset=offset)
 
     def __repr__(self) -> str:
