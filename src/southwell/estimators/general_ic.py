@@ -78,7 +78,7 @@ class ByCriterion(ChoosesOwnUnits):
                 criterion += self._cost(loss, mean, freedom, total)
                 criterion += freedom * (2.0 if self.criterion == "aic" else np.log(total))
                 if self.criterion == "ebic":
-                    criterion += 2.0 * self.gamma * log_choices(x.size, np.count_nonzero(x))
+                    criterion += 2.0 * self.gamma * log_choices(x.size, int(np.count_nonzero(x)))
                 degrees += freedom
             self.degrees_of_freedom_[at[1], at[2]] = degrees
             return -criterion if np.isfinite(criterion) else -np.inf
