@@ -152,14 +152,12 @@ def test_a_fitted_model_is_as_small_as_scikit_learns(name, samples):
     X, y = X[rows, :3], y[rows]
     few = {"cv": 3, "alphas": [0.1, 1.0] if "Ridge" in name else 5, "Cs": 3}
     ours, theirs = (len(pickle.dumps(fitted(kind, X, y, **few))) for kind in (getattr(sw, name), THEIRS[name]))
-    assert ours <= 2 * theirs
+    assert ours <= 2 * theirs + 100  # names of our parameters
 
 
 @pytest.mark.parametrize("name", estimators.ALL)
 def test_dual_points_are_kept_if_asked_for(name):
-    X, y = data(name, False) if name in THEIRS or "Group" in name else data("Lasso", False)
-    if "Classifier" in name:
-        y = y > 0
+    X, y = data(name, False)
     model = fitted(getattr(sw, name), X, y, cv=3, alphas=5, l1s=3, Cs=3)
     for attribute in ("result_", "dual_coef_", "support_"):
         assert not hasattr(model, attribute)
