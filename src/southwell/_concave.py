@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from ._dense import numbers
 from ._names import positive, shown
 from ._typing import Given
 
@@ -66,11 +67,11 @@ class MCP(Concave):
     above = 1.0
 
     def slopes(self, x: Given) -> np.ndarray:
-        slopes: np.ndarray = np.maximum(1.0 - np.abs(np.asarray(x, dtype=float)) / (self.gamma * self.l1), 0.0)
+        slopes: np.ndarray = np.maximum(1.0 - np.abs(numbers("x", x)) / (self.gamma * self.l1), 0.0)
         return slopes
 
     def value(self, x: Given) -> float:
-        sizes = np.minimum(np.abs(np.asarray(x, dtype=float)), self.gamma * self.l1)
+        sizes = np.minimum(np.abs(numbers("x", x)), self.gamma * self.l1)
         return float((self.l1 * sizes - sizes**2 / (2.0 * self.gamma)).sum())
 
 
@@ -97,12 +98,12 @@ class SCAD(Concave):
     above = 2.0
 
     def slopes(self, x: Given) -> np.ndarray:
-        sizes = np.abs(np.asarray(x, dtype=float)) / self.l1
+        sizes = np.abs(numbers("x", x)) / self.l1
         slopes: np.ndarray = np.clip((self.gamma - sizes) / (self.gamma - 1.0), 0.0, 1.0)
         return slopes
 
     def value(self, x: Given) -> float:
-        sizes = np.minimum(np.abs(np.asarray(x, dtype=float)) / self.l1, self.gamma)
+        sizes = np.minimum(np.abs(numbers("x", x)) / self.l1, self.gamma)
         bent = np.maximum(sizes - 1.0, 0.0)
         return float(self.l1**2 * (sizes - bent**2 / (2.0 * (self.gamma - 1.0))).sum())
 
