@@ -67,8 +67,9 @@ class MCP(Concave):
     above = 1.0
 
     def slopes(self, x: Given) -> np.ndarray:
-        slopes: np.ndarray = np.maximum(1.0 - np.abs(numbers("x", x)) / (self.gamma * self.l1), 0.0)
-        return slopes
+        with np.errstate(over="ignore"):
+            sizes = np.abs(numbers("x", x)) / self.gamma / self.l1
+        return np.asarray(np.maximum(1.0 - sizes, 0.0))
 
     def value(self, x: Given) -> float:
         sizes = np.minimum(np.abs(numbers("x", x)), self.gamma * self.l1)
@@ -98,9 +99,9 @@ class SCAD(Concave):
     above = 2.0
 
     def slopes(self, x: Given) -> np.ndarray:
-        sizes = np.abs(numbers("x", x)) / self.l1
-        slopes: np.ndarray = np.clip((self.gamma - sizes) / (self.gamma - 1.0), 0.0, 1.0)
-        return slopes
+        with np.errstate(over="ignore"):
+            sizes = np.abs(numbers("x", x)) / self.l1
+        return np.asarray(np.clip((self.gamma - sizes) / (self.gamma - 1.0), 0.0, 1.0))
 
     def value(self, x: Given) -> float:
         sizes = np.minimum(np.abs(numbers("x", x)) / self.l1, self.gamma)
