@@ -79,6 +79,10 @@ REASONS: dict[str, dict[str, str]] = {
     "test_ridge": {
         "test_regularization_limits_ridge_gcv": DEPRECATED,
         "test_ridge_gcv_sample_weights": TOLERANCE,
+        "test_ridge_loo_cv_asym_scoring": TIES,
+        "test_ridgecv_sample_weight": STRICTER,
+        "test_n_iter": SOLVER,
+        "test_lbfgs_solver_error": SOLVER,
         "test_ridge_regression_custom_scoring": TIES,
         "test_ridge_positive_error_test": EXTENSION,
         "test_ridge_fit_intercept_sparse_error": SOLVER,
