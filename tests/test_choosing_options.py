@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn import linear_model
 from sklearn.base import clone
 from sklearn.metrics import mean_squared_error
 from sklearn.model_selection import LeaveOneOut
@@ -140,3 +141,24 @@ def test_local_minima_know_offsets():
     np.testing.assert_allclose(ours.predict(X, offset=OFFSET), plain.predict(X) + OFFSET, atol=1e-8)
     r = sw.local.path(X, SIGNS, loss="logistic", offset=50.0 * SIGNS, l1s=[0.1, 0.01], **given)
     assert np.array_equal(r.predict(X, offset=50.0 * SIGNS)[:, 1], SIGNS) and abs(r.objectives[1]) < 1e-6
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        sw.RidgeCV(ALPHAS), sw.RidgeClassifierCV(ALPHAS), linear_model.RidgeClassifier(2.0), sw.LinearRegression(),
+        sw.SparseLinearRegressorIC(l1s=5), sw.SparseLinearClassifierIC(l1s=5), sw.AdaptiveLassoCV(alphas=5, cv=3),
+        sw.RidgeCV(ALPHAS, standardize=True, penalty_weights=WEIGHTS),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_the_audit_finds_the_gap_of_the_chosen_model(model):
+    y = SIGNS if hasattr(model, "decision_function") else Y
+    model = clone(model).fit(X, y)
+    assert sw.audit(model, X, y).relative_gap <= 1.1 * getattr(model, "gap_", 1e-6)
+
+
+def test_local_minima_are_not_audited():
+    for model in (sw.ConcaveRegressor(l1=0.1), sw.ConcaveRegressorCV(l1s=3, cv=3)):
+        with pytest.raises(TypeError, match="not convex"):
+            sw.audit(model.fit(X, Y), X, Y)
