@@ -162,3 +162,11 @@ def test_local_minima_are_not_audited():
     for model in (sw.ConcaveRegressor(l1=0.1), sw.ConcaveRegressorCV(l1s=3, cv=3)):
         with pytest.raises(TypeError, match="not convex"):
             sw.audit(model.fit(X, Y), X, Y)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_grids_of_coefficients_above_zero_begin_where_the_first_of_them_enters(intercept):
+    model = sw.LassoCV(alphas=3, cv=3, positive=True, fit_intercept=intercept).fit(X, -Y)
+    top = model.alphas_[0]
+    assert not sw.Lasso(1.001 * top, positive=True, fit_intercept=intercept).fit(X, -Y).coef_.any()
+    assert sw.Lasso(0.98 * top, positive=True, fit_intercept=intercept, tol=1e-9).fit(X, -Y).coef_.any()
