@@ -62,6 +62,7 @@ def entries() -> list[Entry]:
         *_transformers(),
         *_graphs(),
         *_metrics(),
+        *_local(),
         *_odd_ends(),
     ]
 
@@ -267,6 +268,28 @@ def _metrics():
     yield Entry("LowRank", lambda **given: metric.MatrixRisk(metric.LowRank(**given), REAL).solve(**SHORT),
                 _defaults(metric.LowRank, vectors=A, coefficients=np.ones(N), samples=np.arange(N),
                           blocks=np.zeros(N, int)))  # fmt: skip
+
+
+def _local():
+    short = {"n_threads": 1, "max_rounds": 2, "max_epochs": 3, "tol": 1e-3}
+    problem = {"A": A, "b": REAL, "loss": "squared", "sample_weight": WEIGHTS}
+    for kind in (sw.local.MCP, sw.local.SCAD):
+        made = _solved_locally(kind)
+        yield Entry(f"local.{kind.__name__}", made, _defaults(kind, l1=0.1))
+        yield Entry(f"local.{kind.__name__}.slopes", kind(0.1).slopes, {"x": REAL})
+    yield Entry("local.solve", sw.local.solve, _defaults(sw.local.solve, penalty=sw.local.MCP(0.1), **problem, **short))
+    path = _defaults(sw.local.path, penalty=sw.local.MCP(0.1), **problem, **short) | {"n_points": 2}
+    yield Entry("local.path", sw.local.path, path)
+    kind = sw.selection.StabilitySelection
+    sound = _signature(kind) | {"l1s": 2, "n_pairs": 2, "max_iter": 3, "tol": 1e-3, "n_jobs": 1, "random_state": 0}
+    yield Entry("StabilitySelection.fit", _fitted(kind), sound | {"X": A, "y": REAL})
+
+
+def _solved_locally(kind):
+    def called(**given):
+        return sw.local.solve(A, REAL, penalty=kind(**given), max_rounds=2, max_epochs=3, n_threads=1)
+
+    return called
 
 
 def _odd_ends():

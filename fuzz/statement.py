@@ -27,12 +27,13 @@ class Penalty:
     strength: float = 0.0
     groups: np.ndarray | None = None
     norm: str = Groups.norm
+    ridge_weights: np.ndarray | None = None
 
     def southwell(self):
         if self.groups is not None:
             sign = self.lower is not None
             return NORMS[self.norm](self.strength, self.l1, self.l2, self.groups, self.weights, sign)
-        return sw.penalties.ElasticNet(self.l1, self.l2, self.weights, self.lower, self.upper)
+        return sw.penalties.ElasticNet(self.l1, self.l2, self.weights, self.lower, self.upper, self.ridge_weights)
 
     def columns(self, order: np.ndarray) -> Penalty:
         def taken(values):
@@ -40,7 +41,8 @@ class Penalty:
 
         if self.groups is not None:
             return replace(self, groups=self.groups[order], lower=taken(self.lower))
-        return replace(self, weights=taken(self.weights), lower=taken(self.lower), upper=taken(self.upper))
+        names = ("weights", "lower", "upper", "ridge_weights")
+        return replace(self, **{name: taken(getattr(self, name)) for name in names})
 
 
 @dataclass(frozen=True, eq=False)

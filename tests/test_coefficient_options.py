@@ -47,6 +47,9 @@ def test_every_estimator_of_a_separable_penalty_has_them():
         "HuberRegressor",
         "GroupLasso",
         "GroupLassoCV",
+        "GroupLassoClassifier",
+        "GroupLassoClassifierCV",
+        "LinearRegression",  # without a penalty there are bounds alone
         *(name for name in sw.estimators.ALL if "MultiTask" in name),
     }
     linear = {name for name, kind in sw.estimators.ALL.items() if hasattr(kind(), "tol") and hasattr(kind, "save")}
@@ -167,9 +170,9 @@ def test_their_proofs_are_checked(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"penalty_weights": [1.0] * 5}, "weights"), ({"penalty_weights": "heavy"}, "penalty_weights must be numbers"),
+        ({"penalty_weights": [1.0] * 5}, "weights"), ({"penalty_weights": "heavy"}, "penalty_weights must be real"),
         ({"penalty_weights": -WEIGHTS}, ">= 0"), ({"lower": 1.0, "upper": 0.0}, "Bounds must leave room"),
-        ({"lower": [0.0] * 7}, "lower"), ({"upper": "x"}, "upper must be numbers"),
+        ({"lower": [0.0] * 7}, "lower"), ({"upper": "x"}, "upper must be real numbers"),
         ({"standardize": "yes"}, "standardize"),
         ({"positive": True, "upper": -1.0}, "Bounds must leave room"),
     ],

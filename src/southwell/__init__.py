@@ -32,7 +32,7 @@ from .status import Status as Status
 
 __version__ = "0.1.0"
 
-_SUBMODULES = ("check", "estimators", "features", "graph", "metric", "model_files")
+_SUBMODULES = ("check", "estimators", "features", "graph", "local", "metric", "model_files", "selection")
 _PUBLIC = [
     *("BlockProblem", "Centred", "ConvergenceWarning", "Factorised", "Interrupted", "Path", "Problem", "Progress"),
     *(
@@ -47,8 +47,8 @@ _PUBLIC = [
         "features",
         "get_num_threads",
     ),
-    *("graph", "lambda_max", "lasso_path", "load", "losses", "methods", "metric", "path", "penalties", "plots"),
-    *("rules", "set_num_threads", "sketch_features", "sketch_instances", "solve", "solve_many"),
+    *("graph", "lambda_max", "lasso_path", "load", "local", "losses", "methods", "metric", "path", "penalties"),
+    *("plots", "rules", "selection", "set_num_threads", "sketch_features", "sketch_instances", "solve", "solve_many"),
 ]
 
 

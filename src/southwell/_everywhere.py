@@ -13,10 +13,11 @@ unpenalised coefficients. Where p is smooth, both functions are of second order 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ._chooser import Chooser
 from .penalties import Penalty
 
 
@@ -58,7 +59,7 @@ class Segment(NamedTuple):
         return max(ends, self.at((c - a) / ((c - a) + (b - d)))[0])
 
 
-class Everywhere:
+class Everywhere(Chooser):
     """The penalties of a path on which every strength between two points is within ``tol`` of the optimum with the
     better one's coefficients. Iterate, and tell each solution before the next penalty is taken.
 
@@ -76,6 +77,9 @@ class Everywhere:
 
     def told(self, penalty: Penalty, x: np.ndarray, primal: float, dual: float, scale: float) -> None:
         self.known[penalty.leading_strength] = Known(penalty, x, primal, dual), scale or 1.0
+
+    def arranged(self, points: list[Any]) -> list[Any]:
+        return sorted(points, key=lambda point: -point.penalty.leading_strength)
 
     def __iter__(self) -> Iterator[Penalty]:
         here, step = float(self.strengths[0]), 0.1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -75,17 +76,18 @@ def lambda_max(
         null = kind(A, b, loss, penalty, intercept=intercept, sample_weight=sample_weight, offset=offset)
         if isinstance(null, BlockProblem):
             return vanishing_strength(null)
-    return _of_kinks(null)
+    return _of_kinks(null, null.penalty)
 
 
 def vanishing_strength(problem: Problem) -> float:
     """The smallest leading strength of its own penalty at which every coefficient that it holds is zero."""
     if isinstance(problem, BlockProblem):
         return _of_blocks(problem)
-    return _of_kinks(problem.with_penalty(problem.penalty.kinks))
+    return _of_kinks(problem.with_penalty(problem.penalty.kinks), problem.penalty)
 
 
-def _of_kinks(null: Problem) -> float:
+def _of_kinks(null: Problem, penalty: Any) -> float:
+    """That of the penalty, whose kinks alone ``null`` has: its bounds may hold coefficients at zero on one side."""
     free = null.penalty.unpenalised(null.n_features)
     if free.any():
         # Bounds fix the penalised coefficients at zero while the others are fitted.
@@ -94,7 +96,8 @@ def _of_kinks(null: Problem) -> float:
         y = _best_dual(null.with_penalty(pinned))
     else:
         y = null.weights * _core.null_dual(null.core())
-    return null.penalty.vanishing(null.ready_layout().adjoint(y)[: null.n_features, None])
+    strength: float = penalty.vanishing(null.ready_layout().adjoint(y)[: null.n_features, None])
+    return strength
 
 
 def _of_blocks(problem: BlockProblem) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _core, _data, _keywords, methods
+from ._chooser import Chooser
 from ._dense import plain
 from ._everywhere import Everywhere
 from ._interrupts import Interrupts
@@ -183,7 +184,7 @@ def follow(
 ) -> tuple[Path, BaseException | None]:  # fmt: skip
     """The path along these penalties, and what ended it early, if anything did."""
     with Interrupts(cancelled) as interrupts:
-        chooser = penalties if isinstance(penalties, Everywhere) else None
+        chooser = penalties if isinstance(penalties, Chooser) else None
         walk = _Walk(problem, method, settings, begun, callback, interrupts.flag, chooser)
         error = _walk_along(walk, penalties, stop_at)
     return walk.path(), error or interrupts.lost
@@ -237,7 +238,7 @@ class _Walk:
 
     def __init__(self, problem: Problem, method: Method, settings: Settings, begun: float,
                  callback: CallbackOfMany | None, cancelled: _core.Flag,
-                 chooser: Everywhere | None) -> None:  # fmt: skip
+                 chooser: Chooser | None) -> None:  # fmt: skip
         self.chooser, self.weakest = chooser, np.inf
         self.problem, self.method, self.settings, self.begun = problem, method, settings, begun
         self.callback, self.cancelled = callback, cancelled
@@ -258,7 +259,7 @@ class _Walk:
         self.last = result
         if self.chooser is not None:
             self.chooser.told(penalty, result.x, result.primal, result.dual, result.scale)
-        if self.chooser is None or penalty.leading_strength < self.weakest:
+        if self.chooser is None or penalty.leading_strength <= self.weakest:
             self.end, self.weakest = result, penalty.leading_strength
         return error
 
@@ -322,8 +323,8 @@ class _Walk:
         def column(name: str) -> np.ndarray:
             return np.array([getattr(point, name) for point in self.points])
 
-        if self.chooser is not None:  # points were added between others
-            self.points.sort(key=lambda point: -point.penalty.leading_strength)
+        if self.chooser is not None:
+            self.points = self.chooser.arranged(self.points)
         penalties = [point.penalty for point in self.points]
         return Path(
             strengths=np.array([penalty.leading_strength for penalty in penalties]),

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _core, _data, _labels, _remarks, _sparse, losses
+from ._concave import Concave
 from ._dense import plain
 from ._names import finite, flag, shown
 from ._question import Start
@@ -111,6 +112,11 @@ class Problem:
             raise TypeError(f"The {self.loss.name} loss has a margin for each class: state it as a BlockProblem.")
         if penalty is not None and not isinstance(penalty, ElasticNet):
             advice = " Groups make a BlockProblem." if isinstance(penalty, GroupPenalty) else ""
+            if isinstance(penalty, Concave):
+                advice = (
+                    " It is not convex, so no bound tells how good an answer is: southwell.local.solve finds a local "
+                    "minimum."
+                )
             raise TypeError(
                 f"penalty must be a southwell penalty such as ElasticNet; got {type(penalty).__name__}.{advice}"
             )

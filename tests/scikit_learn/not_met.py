@@ -14,6 +14,7 @@ GRAM = "a Gram matrix that is given has no effect, so it is not checked against 
 DUAL = "the gap of scikit-learn's own dual point; ours has a better one"
 DTYPE = "liblinear returns float64 for float32; ours returns float32, whatever the solver's name"
 NO_WEIGHT = "a class of weight zero has no optimal intercept; ours refuses it"
+TIES = "of strengths with the same score the strongest is chosen"
 EASY = "alpha=0 is no difficulty here, so there is nothing to warn of"
 
 REASONS: dict[str, dict[str, str]] = {
@@ -74,6 +75,21 @@ REASONS: dict[str, dict[str, str]] = {
         "test_lr_scoring_warns": DEPRECATED,
         "test_get_default_scorer": INTERNAL,
         "test_logistic_regression_callback_support_warning": EXTENSION,
+    },
+    "test_ridge": {
+        "test_regularization_limits_ridge_gcv": DEPRECATED,
+        "test_ridge_gcv_sample_weights": TOLERANCE,
+        "test_ridge_loo_cv_asym_scoring": TIES,
+        "test_ridgecv_sample_weight": STRICTER,
+        "test_n_iter": SOLVER,
+        "test_lbfgs_solver_error": SOLVER,
+        "test_ridge_regression_custom_scoring": TIES,
+        "test_ridge_positive_error_test": EXTENSION,
+        "test_ridge_fit_intercept_sparse_error": SOLVER,
+        "test_ridge_fit_intercept_sparse_sag": SOLVER,
+        "test_ridgecv_alphas_validation": WORDING,
+        "test_ridgecv_alphas_zero": WORDING,
+        "test_ridge_classifier_cv_store_cv_results": "an indicator matrix of labels holds 0 and 1, not -1 and 1",
     },
     "test_quantile": {
         "test_asymmetric_error": TOLERANCE,

@@ -31,6 +31,7 @@ SAME = {
     "sklearn": (
         *("Lasso", "ElasticNet", "Ridge", "QuantileRegressor", "PoissonRegressor", "GammaRegressor"),
         *("TweedieRegressor", "MultiTaskLasso", "MultiTaskElasticNet", "LinearSVR", "LogisticRegression", "LinearSVC"),
+        "RidgeClassifier",
     ),
     "celer": ("Lasso", "ElasticNet", "MultiTaskLasso", "LogisticRegression"),
     "skglm": ("Lasso", "ElasticNet"),
@@ -113,10 +114,12 @@ def _scaling_of_penalised_intercept(model: Any) -> float:
 def _twin(model: Any) -> Any:
     """An estimator of southwell, not fitted, with the model's objective."""
     library, name = type(model).__module__.split(".")[0], type(model).__name__
-    plain = name.removesuffix("CV")
+    plain = name.removesuffix("CV").removesuffix("IC")
     given = model.get_params(deep=False)
     if given.get("weights") is not None:
         raise TypeError(f"{name} with weights of coefficients: give coef_ as an array, with penalty=.")
+    if hasattr(model, "local_"):
+        raise TypeError(f"The penalty of {name} is not convex: no gap of its objective can be proven.")
     if library == "southwell" and hasattr(estimators, plain) and plain != "HuberRegressor":
         return _alike(getattr(estimators, plain), model, given)
     if plain in SAME.get(library, ()):

@@ -119,13 +119,15 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         """X w + c, plus the offset of each row if there is one. For two classes one number a sample, positive for the
         second; else one for each class."""
         margins = self._margins(X, offset)
-        return margins.ravel() if margins.shape[1] == 1 and not self.multilabel_ else margins
+        one = margins.ndim == 1 or (margins.shape[1] == 1 and not self.multilabel_)
+        return margins.ravel() if one else margins
 
     def predict(self, X: Given, *, offset: Given = None) -> np.ndarray:
         """The class, or the labels, of each sample."""
         check_is_fitted(self)
         X = readable(X, "X")
-        samples, together = _num_samples(X), max(1, AT_ONCE // readable(self.coef_, "coef_").shape[0])
+        samples, rows = _num_samples(X), readable(self.coef_, "coef_").shape[:-1]
+        together = max(1, AT_ONCE // (rows[0] if rows else 1))
         if samples > together and offset is None and (isinstance(X, np.ndarray) or sp.issparse(X)):
             X = X.tocsr() if sp.issparse(X) else X
             return np.concatenate([self.predict(X[batch]) for batch in gen_batches(samples, together)])

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._names import flag, shown
+from .._dense import numbers
+from .._names import flag
 from .._typing import Given
 from ..penalties import ElasticNet
 from ..problem import Problem
@@ -42,12 +43,7 @@ def spreads(problem: Problem) -> np.ndarray:
 
 
 def _numbers(given: Given, name: str) -> Any:
-    if given is None:
-        return None
-    try:
-        return np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be numbers, one for each feature; got {shown(given)}.") from None
+    return None if given is None else numbers(name, given)
 
 
 def _bound(given: Given, name: str, none: float) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import numbers
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
@@ -25,7 +25,7 @@ from ..penalties import Penalty
 from ..solve import Interrupted
 from ._base import FitData, LinearEstimator, warn
 from ._callbacks import Hooks, with_callbacks
-from ._folds import Folds, Scores, best_of, is_of_one_class
+from ._folds import Folds, Judge, Scores, best_of, is_of_one_class
 from ._path_sizes import mean_sizes
 from ._progress import ProgressLine
 from .conventions import Strengths
@@ -115,22 +115,10 @@ class CrossValidated(LinearEstimator):
         splits = self._splits(data, given.split)
         if getattr(data.X, "format", "csr") != "csr":
             data = replace(data, X=data.X.tocsr())  # folds are made of rows
-        usual = "accuracy" if is_classifier(self) else None
-        scorer = _knowing_classes(self._scorer(usual), data)
+        judge = self._judge(data, lines, splits, given.score)
 
-        def penalties(line: int, own: Penalty, total: float) -> Iterator[Penalty]:
-            return (self._penalty(own, self._at(setting, total)) for setting in lines[line])
-
-        def judge(fold: int, rows: AnyMatrix, coef: AnyMatrix, intercepts: np.ndarray, margins: np.ndarray) -> float:
-            test = splits[fold][1]
-            own = {name: np.asarray(values)[test] for name, values in given.score.items()}
-            if scorer is None:
-                return float(self._score_of(data.y[test], margins, **own))
-            score: Any = scorer(self._with(coef, intercepts, rows, margins, data), rows, data.y[test], **own)
-            number = np.ndim(score) == 0 and isinstance(score, numbers.Number | np.number)
-            if not number:
-                raise ValueError(f"scoring must return a number; it returned {shown(score)}.")
-            return float(score)
+        def penalties(line: int, own: Penalty, total: float) -> Iterable[Penalty]:
+            return self._along(lines[line], own, total)
 
         def told(done: int, number: int) -> None:
             line.share(done, number, "paths")
@@ -146,6 +134,31 @@ class CrossValidated(LinearEstimator):
         for words in scores.warned:
             warn(words)
         return scores
+
+    def _judge(self, data: FitData, lines: Sequence[Line], splits: Sequence[tuple[np.ndarray, np.ndarray]],
+               params: dict[str, Any]) -> Judge:  # fmt: skip
+        """The score of a model on held-out rows; ``params`` are for the scorer."""
+        usual = "accuracy" if is_classifier(self) else None
+        scorer = _knowing_classes(self._scorer(usual), data)
+
+        def judge(
+            at: tuple[int, int, int], rows: AnyMatrix, coef: AnyMatrix, intercepts: np.ndarray, margins: np.ndarray
+        ) -> float:
+            test = splits[at[0]][1]
+            own = {name: np.asarray(values)[test] for name, values in params.items()}
+            if scorer is None:
+                return float(self._score_of(data.y[test], margins, **own))
+            score: Any = scorer(self._with(coef, intercepts, rows, margins, data), rows, data.y[test], **own)
+            number = np.ndim(score) == 0 and isinstance(score, numbers.Number | np.number)
+            if not number:
+                raise ValueError(f"scoring must return a number; it returned {shown(score)}.")
+            return float(score)
+
+        return judge
+
+    def _along(self, line: Line, own: Any, total: float) -> Iterable[Penalty]:
+        """The penalties of a path over these settings."""
+        return (self._penalty(own, self._at(setting, total)) for setting in line)
 
     def _so_far(self, lines: Sequence[Line], scores: Any) -> Bunch:
         """What an interrupted cross-validation has found."""

@@ -28,8 +28,9 @@ from ._base import FitData
 Line = Callable[[Penalty, float], Iterable[Penalty]]
 """From a problem's own penalty and a total weight of samples to the penalties of a path, from strong to weak."""
 
-Judge = Callable[[int, AnyMatrix, AnyMatrix, np.ndarray, np.ndarray], float]
-"""The score of a model, from the number of its fold, the held-out rows, coefficients, intercepts, margins."""
+Judge = Callable[[tuple[int, int, int], AnyMatrix, AnyMatrix, np.ndarray, np.ndarray], float]
+"""The score of a model, from the numbers of its fold, line and point, the held-out rows, coefficients, intercepts,
+margins."""
 
 
 SHARE_OF_FOLDS = 0.75
@@ -96,19 +97,19 @@ class Folds:
                 return training[fold].whole(walked), error
 
         walks, error = self._on_threads(walk, tasks, self.told)
-        held_out = [(fold, walks[at : at + problems]) for at, (fold, _, k) in enumerate(tasks) if k == 0]
+        held_out = [(fold, line, walks[at : at + problems]) for at, (fold, line, k) in enumerate(tasks) if k == 0]
 
-        def judged(task: tuple[int, list[Walk | None]], cancelled: _core.Flag) -> tuple[list[float], None]:
-            fold, own = task
+        def judged(task: tuple[int, int, list[Walk | None]], cancelled: _core.Flag) -> tuple[list[float], None]:
+            fold, line, own = task
             done = [walk for walk in own if walk is not None]
             if len(done) < len(own):
                 return [np.nan] * points, None
             test, found = self.splits[fold][1], []
             offset = None if self.data.offset is None else self.data.offset[test, None]
-            for model in _models(self.data.X[test], done, offset):
+            for point, model in enumerate(_models(self.data.X[test], done, offset)):
                 if cancelled.raised:
                     break
-                found.append(np.nan if np.isnan(model[2]).any() else judge(fold, *model))
+                found.append(np.nan if np.isnan(model[2]).any() else judge((fold, line, point), *model))
             return found, None
 
         if isinstance(error, KeyboardInterrupt):

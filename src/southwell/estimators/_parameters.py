@@ -86,15 +86,16 @@ def refuse_no_classes(y: np.ndarray) -> None:
         check_classification_targets(y)
 
 
-def decreasing(name: str, given: Given, zero: bool = False, infinite: bool = False) -> np.ndarray:
-    """Positive numbers to try, from large to small."""
+def decreasing(name: str, given: Given, zero: bool = False, infinite: bool = False, counted: bool = True) -> np.ndarray:
+    """Positive numbers to try, from large to small. ``counted``: an integer would be how many."""
     try:
         values = np.sort(dense_numbers(name, given).ravel())[::-1]
     except (TypeError, ValueError):
         values = np.zeros(0)
     low = values.size > 0 and (values[-1] >= 0 if zero else values[-1] > 0)
     if not low or not (np.isfinite(values) | (infinite and values > 0)).all():
-        raise ValueError(f"{name} must be {'>= 0' if zero else 'positive'}, or how many to try; got {shown(given)}.")
+        many = ", or how many to try" if counted else ""
+        raise ValueError(f"{name} must be {'>= 0' if zero else 'positive'}{many}; got {shown(given)}.")
     return values
 
 

@@ -22,7 +22,8 @@ class Probabilities(LinearClassifier):
         if margins.ndim == 1:
             return np.column_stack([expit(-margins), expit(margins)])
         if self._softmax():
-            return np.asarray(softmax(margins, axis=1))
+            with np.errstate(over="ignore", invalid="ignore"):  # margins of huge rows are infinite or NaN
+                return np.asarray(softmax(margins, axis=1))
         likely = expit(margins)
         if self.multilabel_:
             return np.asarray(likely)
@@ -39,7 +40,8 @@ class Probabilities(LinearClassifier):
         if margins.ndim == 1:
             return np.column_stack([log_expit(-margins), log_expit(margins)])
         if self._softmax():
-            return np.asarray(log_softmax(margins, axis=1))
+            with np.errstate(over="ignore", invalid="ignore"):
+                return np.asarray(log_softmax(margins, axis=1))
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X, offset=offset)))
 

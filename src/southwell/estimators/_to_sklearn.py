@@ -67,12 +67,14 @@ class Portable:
         labels: Any = self.classes_  # type: ignore[attr-defined]
         several, likely = bool(self.multilabel_), hasattr(self, "predict_proba")  # type: ignore[attr-defined]
         kind = linear_model.LogisticRegression if likely else svm.LinearSVC
+        coef = coef if sp.issparse(coef) else np.atleast_2d(coef)
+        intercepts = np.array(np.broadcast_to(self.intercept_, coef.shape[:1]))
         together = len(labels) == 2 or (self._softmax() if likely else True)  # type: ignore[attr-defined]
         if together and not several:
-            return _with(kind, coef, self.intercept_, labels)
+            return _with(kind, coef, intercepts, labels)
         rest = multiclass.OneVsRestClassifier(kind())
         signs, number = np.array([0, 1]), coef.shape[0]
-        rest.estimators_ = [_with(kind, coef[[k]], self.intercept_[[k]], signs) for k in range(number)]
+        rest.estimators_ = [_with(kind, coef[[k]], intercepts[[k]], signs) for k in range(number)]
         rows = np.eye(len(labels), dtype=int) if several else labels
         rest.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(rows)
         if not hasattr(rest, "classes_"):  # in later versions of scikit-learn an attribute

@@ -14,17 +14,14 @@ from ..block_problem import BlockProblem
 from ..methods import Method
 from ..penalties import Groups
 from ..problem import Problem
-from ._base import FitData
+from ._base import FitData, LinearEstimator
 from ._parameters import share
 from ._regressor import LinearRegressor
 from .conventions import Strengths, over_groups
 
 
-class GroupRegressor(LinearRegressor):
-    """Base of least squares under a penalty of groups: ``_groups(features)`` says which."""
-
-    def _loss(self) -> losses.Loss:
-        return losses.Squared()
+class OverGroups(LinearEstimator):
+    """A mixin for penalties of groups: ``_groups(features)`` says which."""
 
     def _groups(self, features: int) -> Groups:
         raise NotImplementedError
@@ -33,11 +30,21 @@ class GroupRegressor(LinearRegressor):
         # While its strengths are still to be chosen, any will do.
         strengths = Strengths(0.0, 0.0, group=1.0) if self._chooses else self._strengths(data.total)
         penalty = self._penalty(self._groups(data.X.shape[1]), strengths)
-        return self._stated(BlockProblem, data, self._loss(), penalty)
+        return self._stated(BlockProblem, data, self._loss_of(data), penalty)
+
+    def _loss_of(self, data: FitData) -> losses.Loss | losses.ClassLoss:
+        return self._loss()
 
     def _penalty(self, own: Any, strengths: Strengths) -> Groups:
         penalty: Groups = replace(own, strength=strengths.group, l1=strengths.l1, l2=strengths.l2)
         return penalty
+
+
+class GroupRegressor(OverGroups, LinearRegressor):
+    """Base of least squares under a penalty of groups."""
+
+    def _loss(self) -> losses.Loss:
+        return losses.Squared()
 
 
 def grouped(groups: Given, weights: Given, sign: Given, features: int) -> Groups:
@@ -53,7 +60,25 @@ def grouped(groups: Given, weights: Given, sign: Given, features: int) -> Groups
     return Groups(groups=groups, weights=weights, positive=sign).settled(features)
 
 
-class GroupLasso(GroupRegressor):
+class WithGroups(OverGroups):
+    """A mixin with the parameters of ``GroupLasso``."""
+
+    groups: Given
+    alpha: float
+    l1_ratio: Any
+    l2: float
+    weights: Given
+    positive: bool
+
+    def _strengths(self, total: float, target: int = 0) -> Strengths:
+        alpha, ratio = positive("alpha", self.alpha), share("l1_ratio", self.l1_ratio)
+        return over_groups(alpha, ratio, positive("l2", self.l2, zero=True))
+
+    def _groups(self, features: int) -> Groups:
+        return grouped(self.groups, self.weights, self.positive, features)
+
+
+class GroupLasso(WithGroups, GroupRegressor):
     """Least squares with a penalty that makes whole groups of coefficients zero, with a certificate.
 
     Minimises ``1 / (2 n) ||y - X w - c||^2 + alpha (1 - l1_ratio) sum_g weight_g ||w_g|| + alpha l1_ratio ||w||_1 +
@@ -125,10 +150,3 @@ class GroupLasso(GroupRegressor):
         self.verbose = verbose
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
-
-    def _strengths(self, total: float, target: int = 0) -> Strengths:
-        alpha, ratio = positive("alpha", self.alpha), share("l1_ratio", self.l1_ratio)
-        return over_groups(alpha, ratio, positive("l2", self.l2, zero=True))
-
-    def _groups(self, features: int) -> Groups:
-        return grouped(self.groups, self.weights, self.positive, features)

@@ -10,13 +10,21 @@ from numpy.typing import ArrayLike
 from .._names import positive
 from .._typing import Given
 from ..methods import Method
-from ..penalties import Groups
 from ._alphas import ChoosesAlpha
 from .conventions import Strengths, over_groups
-from .group_lasso import GroupRegressor, grouped
+from .group_lasso import GroupRegressor, WithGroups
 
 
-class GroupLassoCV(ChoosesAlpha, GroupRegressor):
+class ChoosesWithGroups(ChoosesAlpha, WithGroups):
+    """A mixin with the parameters of ``GroupLassoCV``."""
+
+    _zero_alpha = False
+
+    def _at(self, setting: tuple[float, float], total: float) -> Strengths:
+        return over_groups(*setting, positive("l2", self.l2, zero=True))
+
+
+class GroupLassoCV(ChoosesWithGroups, GroupRegressor):
     """``GroupLasso`` with alpha, and l1_ratio if several are given, chosen by cross-validation.
 
     Each fold computes a path from strong to weak penalties; folds run on several threads. The final fit is certified.
@@ -66,7 +74,6 @@ class GroupLassoCV(ChoosesAlpha, GroupRegressor):
     """
 
     _multi_output = False
-    _zero_alpha = False
 
     def __init__(self, groups: Given = 1, *, l1_ratio: float | Sequence[float] = 0.0, l2: float = 0.0,
                  weights: Given = None, eps: float = 1e-3, alphas: int | ArrayLike = 100, fit_intercept: bool = True,
@@ -95,9 +102,3 @@ class GroupLassoCV(ChoosesAlpha, GroupRegressor):
         self.one_standard_error = one_standard_error
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
-
-    def _at(self, setting: tuple[float, float], total: float) -> Strengths:
-        return over_groups(*setting, positive("l2", self.l2, zero=True))
-
-    def _groups(self, features: int) -> Groups:
-        return grouped(self.groups, self.weights, self.positive, features)
