@@ -34,7 +34,7 @@ def saddle(p, net, x, y):
 
 
 def optimum(p, net):
-    x = descend(p, net, np.zeros(net.l1.size), 200)
+    x = descend(p, net, np.zeros(net.l1.size), 400)
     y = p.loss.derivative(p.A @ x, p.b)
     assert reference.certificate(*data_of(p, net), x, y)[2] <= 1e-13
     return x, y
