@@ -69,6 +69,10 @@ class HasTargets:
         targets, classes = self._targets_less_offset(b)
         return self._alike(targets=targets, classes=classes, _make_targets=None)
 
+    def with_offset(self, offset: Given) -> Self:
+        """The same with another offset, for targets that are given later."""
+        return self if offset is None else self._alike(offset=self._checked_offset(offset))
+
     def with_later_targets(self, make: Callable[[], Given]) -> Self:
         """The same with targets that are made and checked whenever they are asked for, and take no memory."""
         other = self._alike(_make_targets=make)
