@@ -169,9 +169,9 @@ def test_their_proofs_are_checked(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"penalty_weights": [1.0] * 5}, "weights"), ({"penalty_weights": "heavy"}, "penalty_weights must be numbers"),
+        ({"penalty_weights": [1.0] * 5}, "weights"), ({"penalty_weights": "heavy"}, "penalty_weights must be real numbers"),
         ({"penalty_weights": -WEIGHTS}, ">= 0"), ({"lower": 1.0, "upper": 0.0}, "Bounds must leave room"),
-        ({"lower": [0.0] * 7}, "lower"), ({"upper": "x"}, "upper must be numbers"),
+        ({"lower": [0.0] * 7}, "lower"), ({"upper": "x"}, "upper must be real numbers"),
         ({"standardize": "yes"}, "standardize"),
         ({"positive": True, "upper": -1.0}, "Bounds must leave room"),
     ],
@@ -197,3 +197,9 @@ def test_columns_far_from_zero_are_standardised_as_well(convert):
 def test_bad_penalty_weights_are_refused_by_their_own_name(given):
     with pytest.raises((TypeError, ValueError), match="penalty_weights"):
         sw.Lasso(penalty_weights=given).fit(X, Y)
+
+
+@pytest.mark.parametrize("name", ["penalty_weights", "lower", "upper"])
+def test_numbers_beyond_the_range_are_refused_in_words(name):
+    with pytest.raises((TypeError, ValueError), match=name):
+        sw.Lasso(**{name: [10**400] * D}).fit(X, Y)

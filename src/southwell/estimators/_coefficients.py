@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._names import flag, shown
+from .._dense import numbers
+from .._names import flag
 from .._penalty import one_each
 from .._typing import AnyMatrix, Given
 from ..penalties import ElasticNet
@@ -25,15 +26,14 @@ def penalised_each(estimator: Any, problem: Problem) -> Problem:
     """
     weights = getattr(estimator, "penalty_weights", None)
     lower, upper = getattr(estimator, "lower", None), getattr(estimator, "upper", None)
-    factors = _numbers(weights, "penalty_weights")
-    if factors is not None:
-        factors = one_each("penalty_weights", factors, problem.n_features, finite=True)
+    size = problem.n_features
+    factors = None if weights is None else one_each("penalty_weights", weights, size, finite=True)
     net = ElasticNet(weights=factors, lower=_bound(lower, "lower", -np.inf),
                      upper=_bound(upper, "upper", np.inf))  # fmt: skip
     if flag("positive", getattr(estimator, "positive", False)):
         net = replace(net, lower=0.0 if net.lower is None else np.maximum(net.lower, 0.0))
     if flag("standardize", getattr(estimator, "standardize", False)):
-        factors, spread = net.factors(problem.n_features), spreads(problem)
+        factors, spread = net.factors(size), spreads(problem)
         with np.errstate(over="ignore", invalid="ignore"):  # refused with the strengths
             net = replace(net, weights=factors * spread, ridge_weights=factors * spread**2)
     return problem.with_penalty(net)
@@ -62,16 +62,7 @@ def _far_spreads(columns: AnyMatrix, means: np.ndarray, weights: np.ndarray) -> 
     return found
 
 
-def _numbers(given: Given, name: str) -> Any:
-    if given is None:
-        return None
-    try:
-        return np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be numbers, one for each feature; got {shown(given)}.") from None
-
-
 def _bound(given: Given, name: str, none: float) -> Any:
     """A bound for each feature; None if it is none for all."""
-    bound = _numbers(given, name)
+    bound = None if given is None else numbers(name, given)
     return None if bound is None or (bound == none).all() else bound
