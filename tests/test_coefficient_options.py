@@ -169,7 +169,7 @@ def test_their_proofs_are_checked(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"penalty_weights": [1.0] * 5}, "weights"), ({"penalty_weights": "heavy"}, "penalty_weights must be real numbers"),
+        ({"penalty_weights": [1.0] * 5}, "weights"), ({"penalty_weights": "heavy"}, "penalty_weights must be real"),
         ({"penalty_weights": -WEIGHTS}, ">= 0"), ({"lower": 1.0, "upper": 0.0}, "Bounds must leave room"),
         ({"lower": [0.0] * 7}, "lower"), ({"upper": "x"}, "upper must be real numbers"),
         ({"standardize": "yes"}, "standardize"),
