@@ -24,9 +24,11 @@ def made(n=200, d=50, seed=0, loss="squared"):
     rng = np.random.default_rng(seed)
     A = rng.standard_normal((n, d))
     m = A @ (rng.standard_normal(d) * (rng.random(d) < 0.3)) + 0.5 * rng.standard_normal(n) + 0.3
-    if loss in SIGNS:
-        return A, np.where(m >= 0, 1.0, -1.0)
-    return A, rng.poisson(np.exp(np.clip(0.3 * m, -3, 3))).astype(float) if loss == "poisson" else m
+    means = np.exp(np.clip(0.3 * m, -3, 3))
+    kind = sw.losses.get(loss).targets
+    if kind == "counts":
+        return A, rng.poisson(means).astype(float)
+    return A, {"real": m, "signs": np.where(m > 0, 1.0, -1.0), "positive": means}[kind]
 
 
 def hard(n=1500, d=800, seed=0):
