@@ -17,6 +17,7 @@ import numpy as np
 
 ENDLESS = 10**7  # iterations: only tolerance and time end a fit
 ROUNDS = 10_000  # the same, for peers that count working sets
+EPSILON = 0.1  # of the epsilon-insensitive losses, as is our default
 
 
 class Ask(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ from _peers_fits import PATHS
 from _peers_race import FAST, TARGETS, Entry, Judge, Run, Worker, climb, options
 from _peers_report import write_rows
 from _peers_worker import dense
-from _timing import shown
+from _timing import clock, shown
 
 POINTS = 100
 
@@ -48,9 +47,10 @@ def race_path(worker: Worker, folder: Path, case: Case, A, b, threads: int, limi
     judge = Judge(value, np.full(POINTS, np.inf), zero)
     ours = Entry("southwell" if hasattr(sw, "path") else "southwell-loop")
     while not ours.runs or (len(ours.runs) < 3 and ours.runs[0].seconds < FAST):
-        begun = time.perf_counter()
+        now = clock(threads)
+        begun = now()
         coefs = our_path(sw.Problem(A, b, case.loss), l1s, TARGETS[-1], threads)  # from raw arrays
-        seconds = time.perf_counter() - begun
+        seconds = now() - begun
         ours.runs.append(Run(TARGETS[-1], seconds, judge.see(dense(coefs), 0.0)))
     judge.see(one_by_one(sw.Problem(A, b, case.loss), l1s, 1e-10, threads, seconds=2.0), 0.0)
     patience = float(np.clip(20 * ours.runs[0].seconds, 10.0, 2 * limit))

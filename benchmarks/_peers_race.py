@@ -6,6 +6,7 @@ import contextlib
 import inspect
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -21,6 +22,7 @@ import southwell as sw
 from _peers_cases import LOSSES, Case, objective
 from _peers_fits import PEERS, Ask, Peer
 from _peers_worker import load
+from _timing import clock
 from memory import peak_kilobytes, resident_kilobytes
 
 TARGETS = (1e-3, 1e-6)
@@ -30,7 +32,7 @@ HERE = Path(__file__).resolve().parent
 
 
 class Worker:
-    """The process of the peers: started when needed, killed when it exceeds its time."""
+    """A process of peers: started when needed, killed when it exceeds its time."""
 
     def __init__(self, python: str):
         self.python, self.process = python, None
@@ -45,7 +47,11 @@ class Worker:
             self.first[kind] = first
         if "error" in self.first[kind]:
             return self.first[kind]
-        return {**self._ask({**request, "warm": False}, limit), "first": self.first[kind]["seconds"]}
+        by_processor = (
+            ask.threads == 1
+        )  # then the fit is ended by the worker, and the clock only ends a worker that hangs
+        limits = {"limit": limit if by_processor else None, "patience": 20 * limit + 20 if by_processor else limit}
+        return {**self._ask({**request, **limits, "warm": False}, limit), "first": self.first[kind]["seconds"]}
 
     def _ask(self, request: dict, limit: float) -> dict:
         if self.process is None:
@@ -56,7 +62,7 @@ class Worker:
         with contextlib.suppress(BrokenPipeError):  # the process has ended, which the read below reports
             self.process.stdin.write(json.dumps(request).encode() + b"\n")
             self.process.stdin.flush()
-        if not select.select([self.process.stdout], [], [], limit)[0]:
+        if not select.select([self.process.stdout], [], [], request.get("patience", limit))[0]:
             self.stop()
             return {"error": f"no answer within {limit:.3g} s at tolerance {request['tol']:.0e}"}
         line = self.process.stdout.readline()
@@ -167,18 +173,25 @@ class Ours:
     """Repeats of one solve, without their data. ``history`` holds time and objective at each certificate."""
 
     results: list[sw.Result]
-    walls: list[float]
+    taken: list[float]  # seconds of the whole calls
+    stretch: list[float]  # the same over those of the history, which are of the wall
     stored: int
 
     def seconds(self, target: float, judge: Judge) -> float:
         """Seconds until (P - P*) / P(0) was at most ``target``, whether proven or not."""
-        return min(_first(r.history, judge.errors(r.history["primal"]) <= target) for r in self.results)
+        return min(
+            times * _first(r.history, judge.errors(r.history["primal"]) <= target)
+            for r, times in zip(self.results, self.stretch, strict=True)
+        )
 
     def certified(self, target: float) -> float:
         """Seconds until the relative gap was at most ``target``; for the tolerance of the solve, the whole call."""
         if target == TARGETS[-1]:
-            return min(w if r.relative_gap <= target else np.inf for r, w in zip(self.results, self.walls, strict=True))
-        return min(_first(r.history, r.history["gap"] <= target * r.scale) for r in self.results)
+            return min(s if r.relative_gap <= target else np.inf for r, s in zip(self.results, self.taken, strict=True))
+        return min(
+            times * _first(r.history, r.history["gap"] <= target * r.scale)
+            for r, times in zip(self.results, self.stretch, strict=True)
+        )
 
     @property
     def passes(self) -> float:
@@ -196,16 +209,17 @@ def options(threads: int) -> dict:
 
 def solve_ours(A, b, ask: Ask, limit: float, method="auto", repeats: int = 3) -> tuple[Ours, sw.Result]:
     """Solve from raw arrays to a gap of 1e-6. Returns the repeats, and the last result with its problem."""
-    results, walls = [], []
-    while not results or (len(results) < repeats and walls[0] < FAST):
-        begun = time.perf_counter()
+    results, taken, stretch, now = [], [], [], clock(ask.threads)
+    while not results or (len(results) < repeats and taken[0] < FAST):
+        begun, wall = now(), time.perf_counter()
         result = sw.solve(
             A, b, loss=LOSSES[ask.model], l1=ask.l1, l2=ask.l2, intercept=ask.intercept, method=method,
             tol=TARGETS[-1], max_epochs=10**7, max_seconds=limit, **options(ask.threads),
         )  # fmt: skip
-        walls.append(time.perf_counter() - begun)
+        taken.append(now() - begun)
+        stretch.append(taken[-1] / (time.perf_counter() - wall))
         results.append(replace(result, x=None, y=None, problem=None))
-    return Ours(results, walls, result.problem.data.stored), result
+    return Ours(results, taken, stretch, result.problem.data.stored), result
 
 
 @dataclass
@@ -236,8 +250,9 @@ class Judged:
         return (ours / theirs, "") if np.isfinite(theirs) else (ours / self.limits[1], "<")
 
 
-def race(worker: Worker, folder: Path, case: Case, A, b, threads: int, limit: float, memory: bool) -> Judged:
-    """``folder`` holds A and b for the worker."""
+def race(worker: Worker, folder: Path, case: Case, A, b, given) -> Judged:
+    """``folder`` holds A and b for the worker; ``given`` are the arguments of peers.py."""
+    threads, limit = given.threads, given.limit
     ask = case.ask(A, b, threads)
     ours, result = solve_ours(A, b, ask, limit)
     tight = sw.solve(result.problem, tol=1e-11, warm_start=result, max_epochs=10**7, max_seconds=2 * limit)
@@ -246,14 +261,16 @@ def race(worker: Worker, folder: Path, case: Case, A, b, threads: int, limit: fl
         judge.see(known.x, known.intercept)
     dual = tight.dual
     del result, tight, known  # to free the layouts that their problem keeps
-    patience = float(np.clip(20 * ours.certified(TARGETS[-1]), 2.0, limit))
+    patience = float(np.clip(given.patience * ours.certified(TARGETS[-1]), given.patience / 10, limit))
     entries = [
-        climb(worker, folder, "PEERS", ask, name, peer, patience, judge) for name, peer in PEERS[case.model].items()
+        climb(worker, folder, "PEERS", ask, name, peer, patience, judge)
+        for name, peer in PEERS[case.model].items()
+        if not (given.without and re.search(given.without, name))
     ]
     if case.model == "smooth_hinge":
         entries.append(fista(solve_ours(A, b, ask, patience, "fista")[0], judge))
     judge.value = None  # it refers to A
-    extra = extra_memory(folder, ask, limit) if memory else np.nan
+    extra = extra_memory(folder, ask, limit) if not given.no_memory else np.nan
     return Judged(case, ask, A.shape, judge, dual, ours, entries, (limit, patience), extra)
 
 

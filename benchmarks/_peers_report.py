@@ -126,12 +126,13 @@ class CaseStudy:
 
     def add(self, worker: Worker, folder: Path, case: Case, A, b) -> None:
         given = self.given
-        self.judged.append(race(worker, folder, case, A, b, given.threads, given.limit, not given.no_memory))
+        self.judged.append(race(worker, folder, case, A, b, given))
         print(line(self.judged[-1]), flush=True)
 
     def end(self) -> None:
         """Write the summary, also after an interrupted run."""
         if self.judged:
-            write_rows([row for judged in self.judged for row in rows(judged)], self.given.out / "peers.csv")
+            table = [{"half": self.given.half, **row} for judged in self.judged for row in rows(judged)]
+            write_rows(table, self.given.out / "peers.csv")
             plot(self.judged, self.given.out / "peers.png")
             print(f"\n{summary(self.judged)}\npeers.csv and peers.png are in {self.given.out}")

@@ -11,6 +11,11 @@ import numpy as np
 warnings.filterwarnings("ignore", message=".*(onverge|ran out).*")
 
 
+def clock(threads: int) -> Callable[[], float]:
+    """The clock of a race: on one thread the processor's, which other programs hardly lengthen."""
+    return time.process_time if threads == 1 else time.perf_counter
+
+
 def best(function: Callable[[], object], repeats: int = 9) -> float:
     """The fastest of several runs, in seconds."""
     times = []

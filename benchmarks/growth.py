@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import southwell as sw
+from _net_data import one_hot
 from _peers_cases import text
 from _timing import table
 
@@ -25,36 +26,6 @@ MODELS = {
     "l2_logistic": {"loss": "logistic"},
     "l2_logistic +c": {"loss": "logistic", "intercept": True},
 }
-
-
-def one_hot(rows: int, columns: int = 1_000_000, fields: int = 30, seed: int = 0):
-    """Click logs: each of the fields has one value a row, drawn from a heavy tail (Zipf, exponent 1.33), and a column
-    for each of its values. Sizes of fields are geometric, from 10 values to most of the columns; the values that were
-    never seen have empty columns. Labels follow a model of a tenth of the values, and a tenth of them are random."""
-    rng = np.random.default_rng(seed)
-    sizes = np.geomspace(10, 1, fields)  # the ratio of the sizes is found such that they add up to `columns`
-    low, high = 1.0, 4.0
-    for _ in range(60):
-        ratio = (low + high) / 2
-        sizes = 10 * ratio ** np.arange(fields)
-        low, high = (low, ratio) if sizes.sum() > columns else (ratio, high)
-    sizes = sizes.astype(int)
-    indices, start = np.empty((rows, fields), np.int32), 0
-    for field, size in enumerate(sizes):
-        below = np.cumsum((np.arange(size) + 1.0) ** -1.33)
-        names = rng.permutation(size)  # frequent values lie anywhere in their field
-        indices[:, field] = start + names[np.searchsorted(below, rng.random(rows) * below[-1])]
-        start += size
-    A = sp.csr_array((np.ones(indices.size), indices.ravel(), np.arange(0, indices.size + 1, fields, np.int32)),
-                     (rows, columns))  # fmt: skip
-    weights = np.random.default_rng(seed + 1).standard_normal(columns) * (
-        np.random.default_rng(seed + 2).random(columns) < 0.1
-    )
-    margins = A @ weights
-    b = np.where(margins > np.quantile(margins, 0.7), 1.0, -1.0)
-    chance = rng.random(rows) < 0.1
-    b[chance] = rng.choice([-1.0, 1.0], int(chance.sum()))
-    return A, b
 
 
 def dense(rows: int, columns: int = 100, seed: int = 0):

@@ -25,6 +25,7 @@ struct DescentSpec {
   Index recentre_every = 1;               // epochs
   Real eta = 0;                           // see CoordinateDescent
   Real towards = 0;                       // see DualStep
+  Rough rough = {};                       // likewise
   bool constant = false;                  // see Accelerated
   bool focused = false;                   // see CoordinateDescent::focus
   CVec row_norms = {};                    // squared, if they are known; dual side

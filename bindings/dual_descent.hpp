@@ -17,7 +17,8 @@ std::unique_ptr<Algorithm> dual_descent(const Framed<Stored, Axis::rows>& design
       design.squared_norms([&](Index j) { return -map.rate(j); }, norms);
     return std::visit(
         [&]<class L>(const L& loss) {
-          return along_fibers(design, map, DualStep<L>(spec.problem, loss, norms, spec.start, spec.towards),
+          return along_fibers(design, map,
+                              DualStep<L>(spec.problem, loss, norms, spec.start, spec.towards, spec.rough),
                               spec);
         },
         spec.loss);

@@ -49,17 +49,20 @@ std::unique_ptr<Algorithm> newton(const BoundBlockProblem& bound, const Policy& 
   return std::make_unique<ProximalNewton<BlockProblem, Blocks>>(
       bound.core, policy, screening, std::vector<Real>(x.begin(), x.end()), y, softness);
 }
-std::unique_ptr<Algorithm> by_rows(const BoundProblem& bound, const DualMover& mover, CVec x, CVec y,
-                                   std::uint64_t seed, Screening<Problem>& screening) {
+std::unique_ptr<Algorithm> by_rows(const BoundProblem& bound, const Policy& policy, const DualMover& mover,
+                                   CVec x, CVec y, std::uint64_t seed, Screening<Problem>& screening) {
   DescentSpec spec{bound.core,     for_steps(bound.any_loss), shuffled, seed, true, y, x,
                    mover.firmness, mover.intercept_firmness};
   spec.focused = true;
+  spec.rough.settled = policy.dual_settled;
+  if (Real(bound.core.dual_size()) >= policy.estimated_from)
+    spec.rough.one_in = Index(policy.estimated_one_in);
   spec.row_norms = screening.row_norms();
   return std::visit([&](const auto& design) { return dual_descent(design, spec); },
                     std::get<Stores<Axis::rows>>(nb::inst_ptr<BoundLayout>(mover.rows)->layout));
 }
-std::unique_ptr<Algorithm> by_rows(const BoundBlockProblem& bound, const DualMover& mover, CVec, CVec y,
-                                   std::uint64_t seed, Screening<BlockProblem>&) {
+std::unique_ptr<Algorithm> by_rows(const BoundBlockProblem& bound, const Policy&, const DualMover& mover,
+                                   CVec, CVec y, std::uint64_t seed, Screening<BlockProblem>&) {
   return std::make_unique<BlockAscent>(
       bound.core, stored_fibers<Axis::rows>(nb::inst_ptr<BoundLayout>(mover.rows)->layout),
       make_rule(shuffled, bound.core.design.rows(), seed), y, bound.core.penalty.least_l2());
@@ -78,7 +81,7 @@ BoundAlgorithm relay_on(nb::object problem, nb::list names, nb::object dual, Arr
   const auto primal = [&bound, policy, softness](CVec x, CVec y, Screening<P>& screening) {
     return newton(bound, policy, screening, x, y, softness);
   };
-  const auto rows = [&bound, seed, parts = result.parts.ptr(),
+  const auto rows = [&bound, policy, seed, parts = result.parts.ptr(),
                      failure = result.failure](CVec x, CVec y, Screening<P>& screening) {
     const DualMover* made = locked([&] {
       try {
@@ -91,7 +94,7 @@ BoundAlgorithm relay_on(nb::object problem, nb::list names, nb::object dual, Arr
         throw Abandoned();
       }
     });
-    return by_rows(bound, *made, x, y, seed, screening);
+    return by_rows(bound, policy, *made, x, y, seed, screening);
   };
   std::vector<typename Relay<P>::Mover> movers;
   for (const nb::handle given : names) {

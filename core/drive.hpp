@@ -104,6 +104,10 @@ public:
     ++moves_;
     return spend(entries + 1);
   }
+  bool beats(Index moves, Index entries) { // after so many moves
+    moves_ += moves;
+    return spend(entries + moves);
+  }
   SOUTHWELL_INLINE bool spend(Index entries) { // for work that is not a move
     entries_ += entries;
     return entries_ >= next_look_ && look();

@@ -206,9 +206,49 @@ private:
     rounding_share_ = q > 0 ? std::min(8 * free_->rounding_part(k_, size) / q, 1.0) : 0;
     const Real steepness = 1 / problem_.losses().smoothness();                 // of the derivative of phi*
     if (intercept_alone_) return q * (weighted_norm(margins) + q * steepness); // y is that of the margins
-    // A projection may have taken y far from the derivatives at the margins: those that belong to y are then
-    // bounded by the targets and by y itself.
-    return 2 * q * (weighted_norm(margins) + norm_of_targets() + (size + q) * steepness);
+    // The margins of a solution count, and those of this point stand for them. A projection may have taken y
+    // far from the derivatives at the latter: those that belong to y are then bounded by the targets and by y
+    // itself.
+    const Real known = weighted_norm(margins) + norm_of_targets();
+    return 2 * q * (known * reach() + (size + q) * steepness);
+  }
+  // How many times farther than here the margins of a solution may be. A loss that becomes flat, as the hinge
+  // does where 0 is an end of dom phi*, does not bound them: the curvature along the unpenalised columns
+  // tells whether they are held here.
+  Real reach() {
+    if (!flat()) return 1;
+    const LossSum& losses = problem_.losses();
+    std::vector<Real> h(y_.size()), held(std::size_t(losses.samples())), squares(norms().size());
+    Real most = 0;
+    for (const Real v : y_) most = std::max(most, std::abs(v));
+    std::vector<Real> y(y_.begin(), y_.end()); // without what is rounding: no sample is held by that
+    for (Real& v : y)
+      if (std::abs(v) < 1e-12 * most) v = 0;
+    losses.smooth() ? losses.curvature(y, h) : losses.inside(y, h);
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      const CVec own = CVec(h).subspan(i * std::size_t(k_), std::size_t(k_));
+      const Real total = losses.coupled() ? std::reduce(own.begin(), own.end()) : 0;
+      for (const Real v : own) held[i] += (total > 0 ? v * (1 - v / total) : v) / Real(k_);
+    }
+    problem_.design.column_squared_norms(held, squares);
+    const Real bend = losses.smooth() ? losses.smoothness() : 1;
+    const Real full = std::isfinite(bend) ? bend : norm_of_targets();
+    Real least = 1;
+    for (const Index j : open_)
+      if (const Real all = squared_norm(j); all > 0) {
+        const Real own = j < problem_.features() ? squares[j] : std::reduce(held.begin(), held.end());
+        least = std::min(least, own / (all * full));
+      }
+    return std::clamp(0.01 / least, 1.0, 1e4);
+  }
+  bool flat() {
+    for (const Real sign : {1.0, -1.0}) {
+      if (flat_.value_or(false)) break;
+      std::vector<Real> probe(y_.size(), sign);
+      problem_.losses().into_domain(probe);
+      flat_ = std::ranges::any_of(probe, [&](Real v) { return !(v * sign > 0); });
+    }
+    return *flat_;
   }
   // The feasible point at distance q has other slopes of penalised features too, by up to ||A_j|| q. They are
   // moved that far to where g* is larger. Without it the debt would have to bound A_U x_U = m - A_P x_P,
@@ -268,7 +308,8 @@ private:
   std::optional<FreeColumns> free_;
   std::optional<OpenColumns> columns_;
   Index inner_ = 0; // the number of columns of U, if `free_` holds those
-  CVec y_;          // refers to the point's y, or to `changed_y_`
+  std::optional<bool> flat_;
+  CVec y_; // refers to the point's y, or to `changed_y_`
   std::vector<Real> changed_y_, norms_, lone_norms_;
   // The last debt as far as rounding accounts for it, and the share that this is.
   Real charge_ = 0, rounding_share_ = 0;

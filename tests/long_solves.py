@@ -11,7 +11,6 @@ from signals import signal_on_call
 from southwell import ConvergenceWarning
 
 CD = sw.methods.CoordinateDescent
-SIGNS = {"logistic", "hinge", "squared_hinge", "smooth_hinge"}
 SIDES = [  # of coordinate descent, with the losses that each takes
     *(("primal", loss) for loss in sorted(sw.losses.ALL) if sw.losses.get(loss).smooth),
     *(("dual", loss) for loss in sorted(sw.losses.ALL)),
@@ -24,11 +23,11 @@ def made(n=200, d=50, seed=0, loss="squared"):
     rng = np.random.default_rng(seed)
     A = rng.standard_normal((n, d))
     m = A @ (rng.standard_normal(d) * (rng.random(d) < 0.3)) + 0.5 * rng.standard_normal(n) + 0.3
+    targets = sw.losses.get(loss).targets
+    if targets == "signs":
+        return A, np.where(m >= 0, 1.0, -1.0)
     means = np.exp(np.clip(0.3 * m, -3, 3))
-    kind = sw.losses.get(loss).targets
-    if kind == "counts":
-        return A, rng.poisson(means).astype(float)
-    return A, {"real": m, "signs": np.where(m > 0, 1.0, -1.0), "positive": means}[kind]
+    return A, {"counts": rng.poisson(means).astype(float), "positive": means}.get(targets, m)
 
 
 def hard(n=1500, d=800, seed=0):

@@ -157,6 +157,8 @@ def test_dual_points_are_kept_if_asked_for(name):
     X, y = data(name, False) if name in THEIRS or "Group" in name else data("Lasso", False)
     if "Classifier" in name:
         y = y > 0
+    if name == "NegativeBinomialRegressor":
+        y = np.round(np.exp(y))
     model = fitted(getattr(sw, name), X, y, cv=3, alphas=5, l1s=3, Cs=3)
     for attribute in ("result_", "dual_coef_", "support_"):
         assert not hasattr(model, attribute)

@@ -207,9 +207,9 @@ def test_the_median_is_found(intercept):
 
 def odd(kind, loss):
     """Data with one thing wrong."""
+    fewest = 2 if sw.losses.get(loss).targets == "signs" else 1
     shape = {
-        "few features": (400, 3), "few samples": (5, 200), "a sample": (2 if loss_is_signs(loss) else 1, 6),
-        "a feature": (30, 1),
+        "few features": (400, 3), "few samples": (5, 200), "a sample": (fewest, 6), "a feature": (30, 1),
     }.get(kind, (40, 15))  # fmt: skip
     A, b = made(loss, *shape, seed=3, density=0.7)
     rng = np.random.default_rng(0)
@@ -222,12 +222,9 @@ def odd(kind, loss):
     if kind == "holes":
         A[:, ::4] = A[::4] = 0.0
     if kind == "ties":
-        A, b = np.round(A), b if loss_is_signs(loss) else np.round(b)
+        A = np.round(A)
+        b = {"signs": b, "positive": np.ceil(b)}.get(sw.losses.get(loss).targets, np.round(b))
     return A, b
-
-
-def loss_is_signs(loss):
-    return sw.losses.get(loss).targets == "signs"
 
 
 ODD = [

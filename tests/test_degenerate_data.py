@@ -123,7 +123,7 @@ def test_equal_targets_need_the_intercept_alone(loss):
 @pytest.mark.parametrize("intercept", [False, True])
 def test_more_features_than_samples_are_proven_without_a_penalty(loss, intercept):
     A, b = made(10, 30, loss=loss)
-    b = b + 1 if loss == "poisson" else b
+    b = b + 1 if sw.losses.get(loss).targets == "counts" else b  # with counts of zero there is no minimiser
     check(A, b, loss, ElasticNet(), intercept=intercept, tols=(1e-6,), epochs=5000)
 
 

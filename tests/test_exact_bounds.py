@@ -1,5 +1,6 @@
 """Bounds against answers in rational arithmetic, where sums and projections round as badly as they can."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -40,6 +41,24 @@ def test_slopes_of_nearly_equal_columns_that_vanish_up_to_rounding_are_charged(d
         A = np.c_[u, u + distance * v]
         bound = sw.solve(A, b, tol=1e-9, max_epochs=60).dual
         assert Fraction(bound) <= least_squares(A, b) * (1 + Fraction(1, 10**12))
+
+
+@pytest.mark.parametrize("loss, of_zero", [("squared_hinge", Fraction(1, 2)), ("logistic", Fraction(math.log(2)))])
+@pytest.mark.filterwarnings("ignore::southwell.ConvergenceWarning")
+def test_separable_samples_add_nothing_to_the_bound_wherever_their_margins_end(loss, of_zero):
+    """Beyond the empty rows the infimum is 0. It is reached at large margins, or never, and no bound exceeds it."""
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        A = rng.normal(size=(12, 2)) * (rng.random((12, 2)) < 0.7)
+        b = np.where(A @ rng.normal(size=2) >= 0, 1.0, -1.0)
+        b[:2] = 1.0, -1.0
+        weights = 10.0 ** rng.uniform(-12, 0, 12)
+        empty = (rng.random(12) < 0.3) | (np.arange(12) < 2)
+        A[empty] = 0
+        weights[empty] *= 1e-6
+        problem = sw.Problem(A, b, loss, sample_weight=weights)
+        optimum = of_zero * sum(map(Fraction, problem.weights[(A == 0).all(1)].tolist()))
+        assert Fraction(sw.solve(problem, max_epochs=100).dual) <= optimum * (1 + Fraction(1, 10**13)), seed
 
 
 def least_squares(A, b) -> Fraction:

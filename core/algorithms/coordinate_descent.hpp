@@ -22,6 +22,8 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <type_traits>
+#include <variant>
 
 namespace southwell {
 
@@ -54,23 +56,26 @@ public:
       for (Index left = step_.coordinates(); left > 0; --left)
         if (pulse.beat(compete()) || (rule_->aims() && pulse.look())) return; // a search is slow
     } else {
-      if (estimates_) estimate_ = 0;
       if (sweep(pulse) || (focused_ && focus(pulse))) return;
     }
     if constexpr (requires { coupling_.recentre(); })
-      if (anchors_are_due(pulse) && coupling_.recentre() && readings_) {
-        readings_->refresh();
-        rescore();
+      if (anchors_are_due(pulse)) {
+        alone();
+        if (coupling_.recentre() && readings_) {
+          readings_->refresh();
+          rescore();
+        }
       }
   }
 
-  Real estimate() const override { return estimate_; }
+  Real estimate() const override { return tally_.estimate; }
   void judge(const Certifier& certifier, const Unit& unit) override {
     if (inner_goal_ == 0) inner_goal_ = eta_ / 2 * certifier.best().gap();
     least_goal_ = std::max(unit.rounding, certifier.best().rounding());
   }
   void locate(Point& point) override { step_.locate(point, coupling_); }
   void resync(const Point& point) override {
+    alone();
     step_.resync(point, coupling_);
     if (rule_->aims())
       for (Index k = 0; k < step_.coordinates(); ++k) rule_->placed(k, step_.at(k));
@@ -116,21 +121,43 @@ private:
   }
   // An epoch with a rule that selects without readings: batches are known in advance and can be prefetched.
   bool sweep(Pulse& pulse) {
+    clear();
+    const Index begun = pulse.work(), expected = std::exchange(swept_, 0);
+    const bool stop = sweep(pulse, expected);
+    swept_ = (pulse.work() - begun) / 2; // read and written
+    return stop;
+  }
+  bool sweep(Pulse& pulse, Index expected) { // to touch so many entries, about; 0: not known
+    if (const Deal deal = dealt_for(expected); deal.parts > 1) {
+      order_.resize(std::size_t(step_.coordinates()));
+      rule_->next(order_);
+      return in_parts(order_, deal, pulse);
+    }
+    alone();
     std::array<Index, 64> batch;
     for (Index left = step_.coordinates(); left > 0;) {
       if (rule_->keeps_scores() && until_refresh_ == 0 && pulse.spend(refresh_scores())) return true;
       const Index take = std::min({left, rule_->lookahead(), until_refresh_, Index(batch.size())});
       rule_->next({batch.data(), std::size_t(take)});
-      for (Index t = 0; t < take; ++t) {
-        if (t + 8 < take && !rest_.asleep(batch[t + 8])) { // first where the fiber starts, then the fiber
-          coupling_.prefetch_start(batch[t + 8]);
-          step_.prefetch(batch[t + 8]);
-        }
-        if (t + 3 < take && !rest_.asleep(batch[t + 3])) coupling_.prefetch(batch[t + 3]);
-        if (pulse.beat(visit(batch[t]))) return true;
-      }
+      if (pass({batch.data(), std::size_t(take)}, coupling_, tally_,
+               [&](Index entries) { return pulse.beat(entries); }))
+        return true;
       left -= take;
       if (until_refresh_ != Rule::never) until_refresh_ -= take;
+    }
+    return false;
+  }
+  // Moves the coordinates of a batch by turns, and prefetches: first where a fiber starts, then the fiber.
+  template <class Hand, class Beat>
+  bool pass(std::span<const Index> batch, Hand& hand, Tally& tally, Beat&& beat) {
+    const std::size_t size = batch.size();
+    for (std::size_t t = 0; t < size; ++t) {
+      if (t + 8 < size && !rest_.asleep(batch[t + 8])) {
+        hand.prefetch_start(batch[t + 8]);
+        step_.prefetch(batch[t + 8]);
+      }
+      if (t + 3 < size && !rest_.asleep(batch[t + 3])) hand.prefetch(batch[t + 3]);
+      if (beat(visit(batch[t], hand, tally))) return true;
     }
     return false;
   }
@@ -141,41 +168,94 @@ private:
     const Index before = std::exchange(work_, pulse.work());
     const Index most = work_ + 4 * (work_ - before);
     Real first = 0;
-    while (4 * Index(moved_coordinates_.size()) < step_.coordinates() && !moved_coordinates_.empty() &&
+    while (4 * Index(tally_.moved.size()) < step_.coordinates() && !tally_.moved.empty() &&
            pulse.work() < most) {
-      focus_.swap(moved_coordinates_);
-      moved_coordinates_.clear();
-      moved_ = 0;
-      if (estimates_) estimate_ = 0; // of those that did not move the parts are about zero
-      for (std::size_t t = 0; t < focus_.size(); ++t) {
-        if (t + 3 < focus_.size()) coupling_.prefetch(focus_[t + 3]);
-        if (pulse.beat(move(focus_[t], coupling_.read(focus_[t])))) return true;
-      }
-      if (first == 0) first = moved_;
-      if (moved_ <= 0.1 * first) break;
+      focus_.swap(tally_.moved);
+      const Index entries = tally_.entries;
+      clear(); // of those that did not move the parts of the estimate are about zero
+      if (again(focus_, entries, pulse)) return true;
+      if (first == 0) first = tally_.distance;
+      if (tally_.distance <= 0.1 * first) break;
     }
     work_ = pulse.work();
-    moved_coordinates_.clear();
     return false;
   }
-  Index visit(Index k) {
+  bool again(std::span<Index> coordinates, Index entries, Pulse& pulse) {
+    const Deal deal = dealt_for(entries);
+    if (deal.parts == 1) {
+      alone();
+      return pass(coordinates, coupling_, tally_, [&](Index entries) { return pulse.beat(entries); });
+    }
+    for (Index left = Index(coordinates.size()); left > 1; --left) // dealt anew
+      std::swap(coordinates[left - 1], coordinates[dealer_.below(left)]);
+    return in_parts(coordinates, deal, pulse);
+  }
+  // Threads share passes of the default method's mover, see DealtSweep.
+  Deal dealt_for(Index entries) {
+    if constexpr (Dealable<C, Step>) {
+      if (!focused_ || !step_.shares() || (unshared_ > 0 && unshared_-- > 0)) return {};
+      const auto& design = coupling_.design();
+      return dealt(entries > 0 ? entries : design.stored(), design.positions());
+    }
+    return {};
+  }
+  void alone() {
+    if constexpr (Dealable<C, Step>) dealt_.forget();
+  }
+  bool in_parts(std::span<const Index> order, Deal deal, Pulse& pulse) {
+    if constexpr (Dealable<C, Step>) {
+      const Index size = Index(order.size());
+      for (Index b = 0; b < deal.joins; ++b) {
+        const Index from = size * b / deal.joins, to = size * (b + 1) / deal.joins;
+        const auto own = [&](std::span<const Index> batch, auto& hand, Tally& tally) {
+          pass(batch, hand, tally, [&](Index entries) {
+            ++tally.moves;
+            tally.work += entries;
+            return false;
+          });
+        };
+        const Real t = dealt_(order.subspan(from, to - from), deal.parts, coupling_, step_, own);
+        if (t < 0.1) unshared_ = 8; // passes: parts get in each other's way
+        bool stop = false;
+        dealt_.each_tally([&](const Tally& tally) {
+          tally_.add(tally);
+          stop = pulse.beats(tally.moves, tally.work) || stop;
+        });
+        if (stop) return true;
+      }
+    }
+    return false;
+  }
+  void clear() {
+    tally_.moved.clear();
+    tally_.entries = 0;
+    tally_.distance = 0;
+    if (estimates_) tally_.estimate = 0;
+  }
+  template <class Hand> Index visit(Index k, Hand& hand, Tally& tally) {
     if (rest_.asleep(k)) {
       rest_.sleep_on(k);
       return 0;
     }
-    return move(k, coupling_.read(k));
+    return move(k, hand.read(k), hand, tally);
   }
-  Index move(Index k, Real reading) { // returns the entries touched
-    if (estimates_) estimate_ += step_.score(Score::bracket, k, reading);
-    const Real delta = step_(k, reading, coupling_);
+  Index move(Index k, Real reading) { return move(k, reading, coupling_, tally_); }
+  template <class Hand>
+  Index move(Index k, Real reading, Hand& hand, Tally& tally) { // returns the entries touched
+    if constexpr (requires { step_.estimate(k, reading); })
+      if (estimates_) tally.estimate += step_.estimate(k, reading);
+    const Real before = step_.at(k), delta = step_(k, reading, hand);
     rest_.visited(k, delta != 0);
-    if (delta == 0) return coupling_.read_cost(k);
+    const Index cost = hand.read_cost(k);
+    if (delta == 0) return cost;
     if (focused_) {
-      moved_coordinates_.push_back(k);
-      moved_ += std::abs(delta);
+      tally.moved.push_back(k);
+      tally.entries += cost;
+      tally.distance += std::abs(delta);
     }
-    coupling_.move(k, delta);
-    return coupling_.read_cost(k) + coupling_.move_cost(k);
+    if constexpr (!std::is_same_v<Hand, C>) tally.steps.push_back({k, before});
+    hand.move(k, delta);
+    return cost + hand.move_cost(k);
   }
   // Out of line, like `best`: a call is nothing beside the work, and the class is compiled many times.
   template <class Reading> SOUTHWELL_NOINLINE void refresh_scores(Reading&& reading) {
@@ -301,10 +381,12 @@ private:
   Index recentre_every_, epochs_ = 0;
   Real eta_, inner_goal_ = 0, least_goal_ = 0; // of the problem with proximal terms
   bool focused_, estimates_ = false;
-  Real estimate_ = std::numeric_limits<Real>::quiet_NaN(); // the sum of brackets in the last epoch
-  std::vector<Index> moved_coordinates_, focus_;           // moved since the last pass; visited by `focus`
-  Real moved_ = 0;                                         // the sum of |delta| over them
-  Index work_ = 0;                                         // when the pass began
+  Tally tally_{.estimate = std::numeric_limits<Real>::quiet_NaN()}; // of the last pass
+  std::vector<Index> order_, focus_;                                // of a pass; visited by `focus`
+  Index work_ = 0, swept_ = 0; // when the pass began; entries that the last sweep touched
+  Index unshared_ = 0;         // passes that are not dealt
+  Random dealer_{0};
+  [[no_unique_address]] std::conditional_t<Dealable<C, Step>, DealtSweep<C, Step>, std::monostate> dealt_;
 };
 
 } // namespace southwell

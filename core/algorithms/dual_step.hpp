@@ -6,11 +6,21 @@
 //
 // The interface is that of PrimalStep.
 #pragma once
+#include "core/algorithms/dealt_sweep.hpp"
+#include "core/losses/logistic.hpp"
 #include "core/problem.hpp"
 #include "core/rules/score.hpp"
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 namespace southwell {
+
+// How exact the dual steps of a mover are that comes again soon.
+struct Rough {
+  Real settled = Logistic::exactly; // the last step of Newton's method within a step of the logistic loss
+  Index one_in = 1; // one in so many steps that take logarithms adds to the estimate of the gap
+};
 
 template <Loss L> class DualStep {
 public:
@@ -19,8 +29,9 @@ public:
   static constexpr bool parabola = L::quadratic;
 
   // `norms` holds sum_j a_ij^2 / l2_j for each sample.
-  DualStep(const Problem& problem, L loss, CVec norms, CVec start, Real towards = 0)
-      : problem_(problem), loss_(loss), towards_(towards), offsets_(problem.loss.offsets()) {
+  DualStep(const Problem& problem, L loss, CVec norms, CVec start, Real towards = 0, Rough rough = {})
+      : problem_(problem), loss_(loss), towards_(towards), offsets_(problem.loss.offsets()),
+        settled_(rough.settled), one_in_(L::piecewise ? 1 : rough.one_in) {
     const CVec s = problem.loss.weights(), b = problem.loss.targets();
     samples_.reserve(start.size());
     for (std::size_t i = 0; i < start.size(); ++i)
@@ -36,8 +47,34 @@ public:
     if (sample.s == 0) return 0;
     const Real before = sample.y, margin = reading + offset(i);
     sample.y = towards_ > 0 ? before + towards_ * (loss_.derivative(margin, sample.b) - before)
-                            : loss_.maximise(margin, before, sample.q, sample.b);
+                            : maximiser(margin, sample);
     return sample.s * (sample.y - before);
+  }
+
+  // Its part of the gap, estimated from some samples that are spread evenly (their numbers times the golden
+  // ratio).
+  SOUTHWELL_INLINE Real estimate(Index i, Real m) const {
+    if (one_in_ > 1 && std::uint32_t(i) * 2654435769U > std::numeric_limits<std::uint32_t>::max() / one_in_)
+      return 0;
+    return Real(one_in_) * score(Score::bracket, i, m);
+  }
+  // Whether it pays to share sweeps. With kinked losses most samples soon rest at a bound, and parts that
+  // take others off theirs need more epochs: on a9a 88 instead of 55.
+  bool shares() const { return std::isfinite(loss_.smoothness()); }
+  // Of the terms -s_i phi*(y_i) of samples that went from `before` to where they are, as a function of the
+  // part t of the way: its slope, at the ends from within; and they go that part of the way only.
+  Real slope_along(std::span<const Moved> steps, Real t) const {
+    Real total = 0;
+    for (const auto& [i, before] : steps) {
+      const Sample& sample = samples_[i];
+      const Real way = sample.y - before;
+      const Interval slopes = loss_.conjugate_subdifferential(on_the_way(i, before, t), sample.b);
+      total -= sample.s * way * (((way > 0) == (t > 0) ? slopes.lo : slopes.hi) - offset(i));
+    }
+    return total;
+  }
+  void shorten(std::span<const Moved> steps, Real t) {
+    for (const auto& [i, before] : steps) samples_[i].y = on_the_way(i, before, t);
   }
 
   void prepare_scores() {
@@ -139,8 +176,21 @@ public:
   }
 
 private:
+  struct Sample { // what one step needs, on one cache line
+    Real y, q, s, b;
+  };
+  SOUTHWELL_INLINE Real maximiser(Real m, const Sample& sample) const {
+    if constexpr (requires { loss_.maximise(m, sample.y, sample.q, sample.b, settled_); })
+      return loss_.maximise(m, sample.y, sample.q, sample.b, settled_);
+    else
+      return loss_.maximise(m, sample.y, sample.q, sample.b);
+  }
   Real offset(Index i) const { return offsets_.empty() ? 0 : offsets_[i]; }
 
+  Real on_the_way(Index i, Real before, Real t) const {
+    const Sample& sample = samples_[i];
+    return t < 1 ? clip(before + t * (sample.y - before), loss_.domain(sample.b)) : sample.y;
+  }
   // The largest y_i (times `sign`) that an iterate can have: the end of dom phi_i* or, if that is infinite,
   // the y at which s_i (phi_i*(y) + phi_i(0)) = P(0) - D(0), since any ascent from y = 0 stays below that.
   // Found by bisection, because phi* is convex.
@@ -160,13 +210,12 @@ private:
     return far;
   }
 
-  struct Sample { // what one step needs, on one cache line
-    Real y, q, s, b;
-  };
   const Problem& problem_;
   L loss_;
   Real towards_; // the share of MISO's step; 0: exact steps
   CVec offsets_; // of readings from margins
+  Real settled_;
+  Index one_in_;
   std::vector<Sample> samples_;
   Real largest_ = 0, level_ = 0;
 };

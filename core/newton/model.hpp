@@ -198,15 +198,15 @@ private:
   }
   // A d for a direction on these slots: what is stored, in `margins_`, and what the frame adds to all.
   Real along(const Slots& slots, CVec direction) {
-    margins_.assign(weighted_.at.h.size(), 0.0);
+    margins_.resize(weighted_.at.h.size());
+    columns().combine(
+        Index(slots.size()), [&](Index t) { return slots[t]; }, [&](Index t) { return direction[t]; },
+        margins_);
     Real u = 0;
-    columns().visit([&](const auto& store) {
-      for (std::size_t t = 0; t < slots.size(); ++t) {
-        store[slots[t]].add_to(margins_, direction[t]);
-        u += direction[t] * coordinates()[slots[t]].gamma;
-        ledger_(store[slots[t]].size());
-      }
-    });
+    for (std::size_t t = 0; t < slots.size(); ++t) {
+      u += direction[t] * coordinates()[slots[t]].gamma;
+      ledger_(columns().size(slots[t]));
+    }
     return u;
   }
   // By how much the model would change along it, from `slopes_`.

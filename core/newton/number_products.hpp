@@ -17,16 +17,10 @@ public:
       for (Index k = 0; k < columns_.count(); ++k) all[columns_.name(k)] = u[k];
       return columns_.design().apply(all, out);
     }
-    std::fill(out.begin(), out.end(), 0.0);
-    if (columns_.count() == 0) return;
+    if (columns_.count() == 0) return std::fill(out.begin(), out.end(), 0.0);
+    columns_.combine(columns_.count(), [](Index k) { return k; }, [&](Index k) { return u[k]; }, out);
     Real constant = 0; // what the frame adds to all margins alike
-    columns_.visit([&](const auto& store) {
-      for (Index k = 0; k < columns_.count(); ++k)
-        if (u[k] != 0) {
-          store[k].add_to(out, u[k]);
-          constant += u[k] * columns_.gamma(k);
-        }
-    });
+    for (Index k = 0; k < columns_.count(); ++k) constant += u[k] * columns_.gamma(k);
     if (constant != 0)
       for (Real& m : out) m += constant;
   }

@@ -57,14 +57,11 @@ private:
   Index samples() const { return Index(weighted_.at.h.size()); }
 
   void apply(Slots slots, CVec x) { // margins = A_S x
-    margins_.assign(std::size_t(samples()), 0.0);
+    margins_.resize(std::size_t(samples()));
+    columns().combine(
+        Index(slots.size()), [&](Index t) { return slots[t]; }, [&](Index t) { return x[t]; }, margins_);
     Real u = 0;
-    columns().visit([&](const auto& store) {
-      for (std::size_t t = 0; t < slots.size(); ++t) {
-        store[slots[t]].add_to(margins_, x[t]);
-        u += x[t] * weighted_.gamma(slots[t]);
-      }
-    });
+    for (std::size_t t = 0; t < slots.size(); ++t) u += x[t] * weighted_.gamma(slots[t]);
     for (Real& m : margins_) m += u;
   }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include "core/design/design.hpp"
 #include "core/policy.hpp"
+#include "core/support/helpers.hpp"
 #include <numeric>
 
 namespace southwell {
@@ -40,7 +41,53 @@ public:
     return gathered_.visit(work);
   }
 
+  // out = sum_t weight(t) column(slot(t)), of what is stored, for t = 0, ..., count - 1. Threads share dense
+  // columns by position, sparse ones by chunks with sums of their own: no number depends on how many threads
+  // there are.
+  template <class Slot, class Weight> void combine(Index count, Slot&& slot, Weight&& weight, Vec out) const {
+    const Index length = Index(out.size());
+    Index entries = 0;
+    for (Index t = 0; t < count; ++t) entries += size(slot(t));
+    visit([&](const auto& store) {
+      const auto add = [&](Index from, Index to, Vec sums) {
+        std::fill(sums.begin(), sums.end(), 0.0);
+        for (Index t = from; t < to; ++t)
+          if (const Real w = weight(t); w != 0) store[slot(t)].add_to(sums, w);
+      };
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(store)>, SparseColumns>) {
+        const Index chunks = std::clamp<Index>(entries / (sums_of_own * std::max<Index>(length, 1)), 1, 4);
+        if (chunks == 1) return add(0, count, out);
+        std::vector<Index> ends{0};
+        for (Index t = 0, met = 0; t < count; ++t) {
+          met += size(slot(t));
+          while (Index(ends.size()) < chunks && met * chunks >= entries * Index(ends.size()))
+            ends.push_back(t + 1);
+        }
+        ends.resize(std::size_t(chunks + 1), count);
+        sums_.resize(std::size_t((chunks - 1) * length));
+        const auto of = [&](Index chunk) {
+          return chunk == 0 ? out : Vec(sums_).subspan(std::size_t((chunk - 1) * length), out.size());
+        };
+        divide(entries, [&](int part, int parts) {
+          for (Index c = chunks * part / parts; c < chunks * (part + 1) / parts; ++c)
+            add(ends[c], ends[c + 1], of(c));
+        });
+        for (Index c = 1; c < chunks; ++c)
+          for (Index i = 0; i < length; ++i) out[i] += of(c)[i];
+      } else {
+        divide(entries, [&](int part, int parts) {
+          if (parts == 1) return add(0, count, out);
+          const Index from = length * part / parts, to = length * (part + 1) / parts;
+          std::fill(out.begin() + from, out.begin() + to, 0.0);
+          for (Index t = 0; t < count; ++t)
+            if (const Real w = weight(t); w != 0) store[slot(t)].add_between(from, to, out, w);
+        });
+      }
+    });
+  }
+
 private:
+  static constexpr Index sums_of_own = 32; // entries for each number of a chunk's sums, at least
   bool hold(Real part) const {
     return design_.lies_by_rows() && Real(entries_) >= part * Real(design_.stored());
   }
@@ -56,6 +103,7 @@ private:
   Index entries_ = 0;                       // of the set, then
   bool framed_ = false;
   mutable Columns gathered_;
+  mutable std::vector<Real> sums_; // of chunks
 };
 
 } // namespace southwell

@@ -11,8 +11,11 @@ struct Slanted {
 
 // The root of `f(u)`, a Slanted, between lo and hi, from u. Where the function is flat, or an exponential,
 // Newton would jump from end to end, or creep: a step must stay inside and shrink, or the bracket is
-// bisected.
-template <class Function> SOUTHWELL_INLINE Real bracketed_newton(Real lo, Real hi, Real u, Function&& f) {
+// bisected. A step of Newton's of at most `settled` is the last.
+inline constexpr Real newton_settled = 1.5e-8;
+template <class Function>
+SOUTHWELL_INLINE Real bracketed_newton(Real lo, Real hi, Real u, Function&& f,
+                                       Real settled = newton_settled) {
   Real last = hi - lo;
   for (int step = 0; step < 100; ++step) {
     const Slanted at = f(u);
@@ -23,7 +26,7 @@ template <class Function> SOUTHWELL_INLINE Real bracketed_newton(Real lo, Real h
     if (!newton) next = lo + (hi - lo) / 2;
     last = std::abs(next - u);
     u = next;
-    if (last <= (newton ? 1.5e-8 : 4e-16 * (1 + std::abs(u)))) break;
+    if (last <= (newton ? settled : 4e-16 * (1 + std::abs(u)))) break;
   }
   return u;
 }

@@ -125,8 +125,8 @@ def solve(
     record_history : bool
         Keep a row for each certificate; False keeps only the last.
     n_threads : int, optional
-        For products with A and certificates; default: see ``southwell.set_num_threads``. The result does not
-        depend on it.
+        For products with A, certificates, Newton steps and sweeps over samples; default: see
+        ``southwell.set_num_threads``. Results with one thread and with more may differ in their last digits.
     rigorous : bool
         Include all rounding errors in the last certificate: ``primal``, ``dual`` and ``gap`` of the result are then
         bounds that hold in exact arithmetic (see ``Result.prove``). If their gap exceeds the tolerance, and more

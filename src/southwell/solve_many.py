@@ -156,7 +156,7 @@ def solve_many(
     """Solve many problems that differ only in their targets, such as one class against the rest, on several threads.
 
     The data are checked once and shared by all. A problem is made when its turn comes, and leaves its result: vectors
-    of length n and d. The results do not depend on the number of threads.
+    of length n and d. The results do not depend on the number of threads while there are as many problems as threads.
 
     Parameters
     ----------

@@ -13,6 +13,7 @@ from .blocks import block_certificate, block_coordinate_descent, block_objective
 from .bounded import level
 from .certificate import best_shift, brackets, certificate
 from .coordinate_descent import dual_coordinate_ascent, primal_coordinate_descent
+from .dealt_ascent import dealt_dual_ascent
 from .dgpd import dgpd, dgpd_adapted, dgpd_weight
 from .dspdc import dspdc, dspdc_steps
 from .elastic_net import ElasticNet
@@ -40,6 +41,7 @@ __all__ = [
     "blocks_of",
     "brackets",
     "certificate",
+    "dealt_dual_ascent",
     "dgpd",
     "dgpd_adapted",
     "dgpd_weight",

@@ -39,7 +39,7 @@ def panel(race: Race, x: str, y: str) -> str:
     curves = [curve(*p, k, trace.role, across, up) for (k, trace), p in zip(drawn, points, strict=True)]
     parts = [
         f'<svg class="plot" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(told)}">',
-        f"<title>{escape(told)}</title>", *_frame(across, up),
+        f"<title>{escape(told)}</title>", *frame(across, up),
         *_lines(below, 50, f"translate({(LEFT + WIDTH - RIGHT) / 2:g} {HEIGHT - 12})"),
         *_lines(beside, 32, f"translate(13 {(TOP + HEIGHT - BOTTOM) / 2:g}) rotate(-90)"),
         *curves, "</svg>",
@@ -96,7 +96,8 @@ def _spaced(right: np.ndarray, down: np.ndarray, number: int, apart: float = 75.
     return sorted({*np.searchsorted(along, wanted).tolist(), right.size - 1})
 
 
-def _frame(across: Axis, up: Axis) -> list[str]:
+def frame(across: Axis, up: Axis) -> list[str]:
+    """Axes, ticks and grid."""
     parts = []
     for value, text in across.ticks():
         x = LEFT + float(across.place(np.array(value))) * (WIDTH - LEFT - RIGHT)

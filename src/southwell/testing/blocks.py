@@ -84,9 +84,8 @@ def check_block_loss(loss: Any, width: int = 3) -> None:
     """
     rng = np.random.default_rng(width)
     m = np.concatenate([scale * rng.normal(size=(12, width)) for scale in (0.0, 0.3, 2.0, 10.0, 100.0)])
-    if not np.isfinite(loss.smoothness):
-        m = np.minimum(m, 8.0)  # so that differences of e^m are accurate
     b = _targets(loss, len(m), width, rng)
+    m = np.clip(m, *_ends(loss, b, 8.0))  # so that differences of e^m are accurate
     y = _duals(loss, m, b, rng)
     _derivatives(loss, m, b)
     _domain(loss, y, b, rng)
@@ -96,6 +95,15 @@ def check_block_loss(loss: Any, width: int = 3) -> None:
     _moreau(loss, m, b)
     _balance(loss, y, b, rng)
     _extremes(loss, b, width)
+
+
+def _ends(loss: Any, b: Numbers, steep: float, flat: float = np.inf) -> tuple[float, float]:
+    """The least and the largest margins to use: ``steep`` where the loss grows like e^m or e^-m, else ``flat``."""
+    if np.isfinite(loss.smoothness):
+        return -flat, flat
+    with np.errstate(over="ignore"):
+        fine = [np.isfinite(loss.value(np.full(b.shape, m), b)).all() for m in (-1e4, 1e4)]
+    return -(flat if fine[0] else steep), (flat if fine[1] else steep)
 
 
 def _targets(loss: Any, n: int, width: int, rng: np.random.Generator) -> np.ndarray:
@@ -193,7 +201,7 @@ def _supremum(loss: Any, y: Numbers, b: Numbers) -> None:
         row, own = y[i : i + 1], b[i : i + 1]
 
         def fall(m: Numbers, row: Numbers = row, own: Numbers = own) -> Numbers:
-            m = np.minimum(m, 300.0)[None]
+            m = np.clip(m, -300.0, 300.0)[None]
             return loss.value(m, own)[0] - (row * m).sum(), (loss.derivative(m, own) - row)[0]
 
         climbed = -minimize(fall, np.zeros(row.size), jac=True, method="BFGS", options={"gtol": 1e-9}).fun
@@ -230,7 +238,8 @@ def _maximise(loss: Any, m: Numbers, y: Numbers, b: Numbers) -> None:
                 near = got + part * (other - got)
                 with np.errstate(invalid="ignore"):
                     worse = best - objective(near) - q / 2 * ((near - got) ** 2).sum(axis=1)
-                rounding = 8 * EPS * m.shape[1] * q * np.abs(near - got).sum(axis=1)  # of y, which sums to 0
+                digits = np.abs(near - got) * (1 + np.abs(got))
+                rounding = 8 * EPS * m.shape[1] * q * digits.sum(axis=1)  # of y, which sums to 0
                 hold(loss, f"maximise(m, y0, q, b) maximises <y, m> - phi*(y) - (q/2) ||y - y0||^2 (q = {q:g})",
                      worse >= -1e-12 * size - rounding, sample=np.arange(n), worse=worse)  # fmt: skip
 
@@ -248,7 +257,8 @@ def _moreau(loss: Any, m: Numbers, b: Numbers) -> None:
                 slope = loss.derivative(u, own) + step * off
                 return loss.value(u, own)[0] + step / 2 * (off**2).sum(), slope[0]
 
-            u = minimize(fall, np.minimum(v / step, 2.0)[0], jac=True, method="BFGS", options={"gtol": 1e-10}).x
+            start = np.clip(v / step, *_ends(loss, own, 2.0))[0]
+            u = minimize(fall, start, jac=True, method="BFGS", options={"gtol": 1e-10}).x
             hold(loss, "Moreau: v = prox_conjugate(v, step) + step prox of phi / step at v / step",
                  close(got[0] + step * u, v[0], 1e-5, np.abs(step * u)),
                  v=v[0], step=step, prox_conjugate=got[0], prox=u)  # fmt: skip
@@ -268,14 +278,13 @@ def _balance(loss: Any, y: Numbers, b: Numbers, rng: np.random.Generator) -> Non
 
 
 def _extremes(loss: Any, b: Numbers, width: int) -> None:
-    bound = 1e10 if np.isfinite(loss.smoothness) else 300.0
     rows = []
     for far in (700.0, 1e3, 1e6, 1e10):
         unit = np.eye(width)[0]
         rows += [far * unit, -far * unit, far * unit[::-1], np.full(width, far), np.full(width, -far)]
         rows += [far * (np.arange(width) < 2), far * np.linspace(-1, 1, width), far * unit - 1.0, far + unit]
-    m = np.clip(np.array(rows), -1e10, bound)
-    b = np.resize(b, (len(m), *b.shape[1:]))
+    b = np.resize(b, (len(rows), *b.shape[1:]))
+    m = np.clip(np.array(rows), *_ends(loss, b, 300.0, 1e10))
     value, first, second = loss.value(m, b), loss.derivative(m, b), loss.second_derivative(m, b)
     conjugate = loss.conjugate(first, b)
     where = {"sample": np.arange(len(m)), "largest": m.max(axis=1), "smallest": m.min(axis=1)}
