@@ -23,6 +23,7 @@ def able(s: Statement) -> bool:
     largest = float(np.abs(entries).max())
     moderate = 1e-6 < largest < 1e6 and s.penalty.l1 < 1e6 and s.penalty.l2 < 1e6
     modest = s.b.dtype.kind != "f" or float(np.abs(s.b).max()) < 1e4
+    modest = modest and (s.offset is None or float(np.abs(s.offset).max()) < 1e2)
     return cp is not None and s.shape[0] * s.shape[1] * s.width <= 2000 and moderate and modest and (
         s.loss.name != "multiclass_hinge")  # fmt: skip
 
@@ -38,6 +39,8 @@ def solve(s: Statement) -> tuple[np.ndarray, np.ndarray] | None:
     x, c = cp.Variable((d, s.width)), cp.Variable((1, s.width))
     used = weights > 0
     margins = A[used] @ x + (np.ones((int(used.sum()), 1)) @ c if s.intercept else 0)
+    if s.offset is not None:
+        margins += np.broadcast_to(s.offset.reshape(n, -1), (n, s.width))[used]
     objective = weights[used] @ _loss(s, margins, s.b[used])
     objective += _penalty(s, x)
     bounds = [x >= b[:, None] if low else x <= b[:, None] for low, b in _finite_bounds(s)]

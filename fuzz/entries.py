@@ -78,7 +78,6 @@ def _solvers():
     )
     problem = sw.Problem(A, REAL, penalty=sw.penalties.ElasticNet(0.1))
     yield Entry("solve, Problem", sw.solve, _defaults(sw.solve, A=problem, **SHORT))
-    common.pop("offset")
     yield Entry("solve_many", sw.solve_many, _defaults(sw.solve_many, A=A, Y=TASKS, **common))
     yield Entry(
         "solve_many, labels", sw.solve_many, _defaults(sw.solve_many, A=A, Y=LABELS, **common | {"loss": "logistic"})

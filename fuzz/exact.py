@@ -1,7 +1,7 @@
 """P and D of a statement in extended precision, from their formulas, and bounds of the error of float64.
 
-    P(x) = sum_i s_i phi_i(m_i) + g(x)              m = A x + c
-    D(y) = - sum_i s_i phi_i*(y_i) - g*(-z)         z = A'(s o y)
+    P(x) = sum_i s_i phi_i(m_i) + g(x)                        m = A x + c + o
+    D(y) = - sum_i s_i (phi_i*(y_i) - o_i y_i) - g*(-z)       z = A'(s o y)
 
 Nothing of the library is used. ``np.longdouble`` must be wider than float64 (x86: 64 bits, and exponents to 4932), so
 that its own rounding is negligible. The allowance is a first-order bound on the rounding error of a careful float64
@@ -49,13 +49,14 @@ class Exact:
         if s.intercept:  # the solver may centre columns, and then the means enter the intercept
             self.size = self.size + self.weights @ self.size
         self.n, self.d = s.shape
+        self.offset = np.zeros((self.n, 1), Wide) if s.offset is None else s.offset.astype(Wide).reshape(self.n, -1)
 
     def primal(self, x: np.ndarray, c) -> Value:
         """P(x), for x of shape (d,) or (d, width)."""
         s, rounds = self.s, EPS * (self.d + sum(factor.shape[1] for factor in self.s.factors) + 8)
         x, c = np.asarray(x, Wide).reshape(self.d, -1), np.atleast_1d(np.asarray(c, Wide))
-        margins = self.A @ x + c
-        off = rounds * (self.size @ np.abs(x) + np.abs(c))
+        margins = self.A @ x + c + self.offset
+        off = rounds * (self.size @ np.abs(x) + np.abs(c) + np.abs(self.offset))
         values, slopes, terms = losses_of(s, margins, off)
         cost = penalty_of(s, x)
         used = self.weights > 0
@@ -69,13 +70,14 @@ class Exact:
         s, rounds = self.s, EPS * (self.n + self.d + sum(factor.shape[0] for factor in self.s.factors) + 8)
         x, y = np.abs(np.asarray(x, Wide).reshape(self.d, -1)), np.asarray(y, Wide).reshape(self.n, -1)
         slopes = self.size.T @ (self.weights[:, None] * np.abs(y))
-        conjugates = self.weights @ conjugate_terms(s, y)
+        conjugates = self.weights @ (conjugate_terms(s, y) + (np.abs(self.offset) * np.abs(y)).sum(axis=1))
         return rounds * ((slopes * x).sum() + conjugates + penalty_of(s, x)) + TINY
 
     def dual(self, y: np.ndarray) -> tuple[Value, Wide]:
         """D(y) of a problem without blocks, and by how much y violates constraints, relative to their size."""
         s, y = self.s, np.asarray(y, Wide)
         terms, outside = conjugate_of(s, y)
+        terms = terms - self.offset.ravel() * y
         used = self.weights > 0
         v = -(self.A.T @ (self.weights * y))
         reach = (self.size.T @ self.weights) * np.abs(y).max()

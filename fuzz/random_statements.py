@@ -21,6 +21,7 @@ def draw(rng) -> Statement:
     weights = _sample_weights(rng, n, words)
     width = int(rng.integers(2, 5)) if blocks and rng.random() < 0.7 else 1
     b = _targets(rng, factors, loss, n, width, weights, words)
+    offset = _offset(rng, b, loss, words)
     several = b.ndim == 2 or isinstance(loss, sw.losses.ClassLoss)
     penalty = _penalty(rng, factors, b, d, blocks, several, words)
     if blocks and not several and penalty.groups is None:
@@ -31,6 +32,7 @@ def draw(rng) -> Statement:
     return Statement(
         factors, b, loss, penalty, bool(rng.random() < 0.4), weights, centred,
         factors[0].astype(np.float64).mean(axis=0) if given else None, layout, bool(rng.random() < 0.2), tuple(words),
+        offset,
     )  # fmt: skip
 
 
@@ -98,7 +100,7 @@ def _loss(rng, blocks: bool):
     parameters = {
         "smooth_hinge": [1.0, 0.01, 5.0], "huber": [1.0, 0.01, 1e3], "quantile": [0.5, 0.1, 0.99],
         "epsilon_insensitive": [0.1, 0.0, 1.0], "squared_epsilon_insensitive": [0.1, 0.0, 1.0],
-        "multiclass_hinge": [1.0, 0.01],
+        "multiclass_hinge": [1.0, 0.01], "tweedie": [1.5, 1.01, 1.9, 1.99], "negative_binomial": [1.0, 0.01, 1e3],
     }.get(chosen.name)  # fmt: skip
     return chosen() if parameters is None else chosen(float(rng.choice(parameters)))
 
@@ -149,6 +151,25 @@ def _target(rng, factors, loss, n: int, used: np.ndarray, words: list[str]) -> n
     return {"model": m, "ties": np.round(m), "constant": np.full(n, 2.5), "zero": np.zeros(n), "far": m + 1e6}[kind]
 
 
+def _offset(rng, b: np.ndarray, loss, words: list[str]) -> np.ndarray | None:
+    """A number for each row, or one for each of its targets."""
+    if isinstance(loss, sw.losses.ClassLoss) or rng.random() < 0.7:
+        return None
+    kind = str(rng.choice(["normal", "few", "constant", "far", "targets"], p=[0.5, 0.15, 0.1, 0.15, 0.1]))
+    words.append(f"offset: {kind}")
+    shape = b.shape if rng.random() < 0.5 else b.shape[:1]
+    values = rng.normal(size=shape)
+    if kind == "few":
+        return np.where(rng.random(shape) < 0.8, 0.0, 5 * values)
+    if kind == "constant":
+        return np.full(shape, 2.5)
+    if kind == "far":
+        return values * (1e6 if loss.targets in ("real", "signs") else 15.0)
+    if kind == "targets" and loss.targets == "real":  # nothing is left to fit, up to rounding
+        return b * (1 + 1e-15 * rng.normal(size=b.shape))
+    return values
+
+
 def _penalty(rng, factors, b, d: int, blocks: bool, several: bool, words: list[str]) -> Penalty:
     A = factors[0].astype(float) if len(factors) == 1 else factors[0].astype(float) @ factors[1].astype(float)
     with np.errstate(all="ignore"):
@@ -184,7 +205,8 @@ def _penalty(rng, factors, b, d: int, blocks: bool, several: bool, words: list[s
         lower, upper = _bounds(rng, d, words)
     elif several and rng.random() < 0.25:
         lower = np.zeros(d)
-    return Penalty(l1, l2, weights, lower, upper)
+    ridges = rng.integers(0, 3, size=d) * rng.random(d) if rng.random() < 0.15 else None
+    return Penalty(l1, l2, weights, lower, upper, ridge_weights=ridges)
 
 
 def _bounds(rng, d: int, words: list[str]):

@@ -41,8 +41,8 @@ class Penalty:
 
         if self.groups is not None:
             return replace(self, groups=self.groups[order], lower=taken(self.lower))
-        names = ("weights", "lower", "upper", "ridge_weights")
-        return replace(self, **{name: taken(getattr(self, name)) for name in names})
+        own = {name: taken(getattr(self, name)) for name in ("weights", "lower", "upper", "ridge_weights")}
+        return replace(self, **own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +60,7 @@ class Statement:
     layout: str = "C"
     wide_indices: bool = False
     words: tuple[str, ...] = ()  # how it was drawn
+    offset: np.ndarray | None = None  # a number for each row, or for each of its targets
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -94,7 +95,7 @@ class Statement:
     def problem(self):
         kind = sw.BlockProblem if self.blocks else sw.Problem
         return kind(self.data(), self.b, self.loss, self.penalty.southwell(), intercept=self.intercept,
-                    sample_weight=self.weights)  # fmt: skip
+                    sample_weight=self.weights, offset=self.offset)  # fmt: skip
 
     def __str__(self) -> str:
         n, d = self.shape
@@ -105,8 +106,9 @@ class Statement:
         parts.append(
             f"l1={p.l1:.3g} l2={p.l2:.3g}" + (f" strength={p.strength:.3g} {p.norm}" if p.groups is not None else "")
         )
-        parts += [name for name in ("weights", "lower", "upper") if getattr(p, name) is not None]
+        parts += [name for name in ("weights", "ridge_weights", "lower", "upper") if getattr(p, name) is not None]
         parts += ["intercept"] * self.intercept + ["sample weights"] * (self.weights is not None)
+        parts += ["offset"] * (self.offset is not None)
         return ", ".join(parts)
 
 
@@ -157,7 +159,8 @@ def zero_columns_added(s: Statement, rng) -> Statement:
         groups = np.append(p.groups, [p.groups.max() + 1] * 2)
         penalty = replace(p, groups=groups, weights=weights, lower=padded(p.lower, 0.0))
     else:
-        penalty = replace(p, weights=padded(p.weights, 1.0), lower=padded(p.lower, 0.0), upper=padded(p.upper, 1.0))
+        own = {"weights": 1.0, "ridge_weights": 1.0, "lower": 0.0, "upper": 1.0}
+        penalty = replace(p, **{name: padded(getattr(p, name), by) for name, by in own.items()})
     last = s.factors[-1]
     wider = np.concatenate([last, np.zeros((last.shape[0], 2), last.dtype)], axis=1)
     means = None if s.means is None else np.append(s.means, [0.0, 0.0])
@@ -176,5 +179,5 @@ CHANGES = (rows_permuted, columns_permuted, rescaled, row_split, data_doubled, z
 
 
 def _rows(s: Statement, order: np.ndarray) -> Statement:
-    weights = None if s.weights is None else s.weights[order]
-    return replace(s, factors=(s.factors[0][order], *s.factors[1:]), b=s.b[order], weights=weights)
+    weights, offset = (None if given is None else given[order] for given in (s.weights, s.offset))
+    return replace(s, factors=(s.factors[0][order], *s.factors[1:]), b=s.b[order], weights=weights, offset=offset)

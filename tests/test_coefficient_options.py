@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.preprocessing import StandardScaler
 
 import southwell as sw
 from estimator_data import suitable
 from southwell.check import verify
+from southwell.estimators._coefficients import spreads
 from southwell.penalties import ElasticNet
 
 RNG = np.random.default_rng(0)
@@ -180,3 +182,27 @@ def test_their_proofs_are_checked(tmp_path):
 def test_bad_options_are_refused_in_words(options, words):
     with pytest.raises((ValueError, TypeError), match=words):
         sw.Lasso(**options).fit(X, Y)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, np.asfortranarray, sp.csr_array, sp.csc_array])
+def test_columns_far_from_zero_are_standardised_as_well(convert):
+    """Such as times in seconds, whose spread is a tiny part of their mean; constant columns keep their unit."""
+    n = 5000
+    noise, weights = RNG.normal(size=(n, 3)), RNG.random(n)
+    far = np.c_[noise * [100.0, 1.0, 1e-3] + [1.6e9, 1e8, 1e4], np.full(n, 0.1), np.full(n, 1e9 + 0.1)]
+    own = spreads(sw.Problem(convert(far), noise[:, 0], sample_weight=weights))
+    scale = StandardScaler().fit(far[:, :3], sample_weight=weights).scale_
+    np.testing.assert_allclose(own[:3], scale, rtol=1e-6)
+    np.testing.assert_array_equal(own[3:], 1.0)
+
+
+@pytest.mark.parametrize("given", [[np.nan] * D, np.inf, np.ones(D - 1), ["a"] * D])
+def test_bad_penalty_weights_are_refused_by_their_own_name(given):
+    with pytest.raises((TypeError, ValueError), match="penalty_weights"):
+        sw.Lasso(penalty_weights=given).fit(X, Y)
+
+
+@pytest.mark.parametrize("name", ["penalty_weights", "lower", "upper"])
+def test_numbers_beyond_the_range_are_refused_in_words(name):
+    with pytest.raises((TypeError, ValueError), match=name):
+        sw.Lasso(**{name: [10**400] * D}).fit(X, Y)

@@ -122,3 +122,22 @@ def test_the_modified_huber_loss_is_that_of_sgd():
     theirs = linear_model.SGDClassifier("modified_huber", alpha=0.1, random_state=0, max_iter=20, tol=None).fit(X, y)
     report = sw.audit(theirs, X, y)
     assert 0 < report.relative_gap < 0.05
+
+
+@pytest.mark.parametrize(
+    ("y", "weights", "words"),
+    [([1.0, 2.0], None, "must have"), (-np.ones(30), None, ">= 0"), (np.ones(30), np.zeros(30), "sample_weight"),
+     (np.ones(30), np.ones(3), "sample_weight")],
+)  # fmt: skip
+def test_scores_of_counts_refuse_bad_input_in_words(y, weights, words):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = sw.NegativeBinomialRegressor().fit(X, np.arange(30) % 4)
+    with pytest.raises(ValueError, match=words):
+        model.score(X, y, weights)
+
+
+def test_counts_that_are_all_zero_have_a_score():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = sw.NegativeBinomialRegressor().fit(X, np.arange(30) % 4)
+    with np.errstate(all="raise"):
+        assert model.score(X, np.zeros(30)) == 0.0  # nothing to explain, and the means are not zero

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from . import _core, _data, _keywords, _prediction, _sparse, _tables, losses, methods
-from ._dense import refuse_unreadable
+from . import _core, _keywords, _prediction, _tables, losses, methods
+from ._columns import offsets, targets_of_many
 from ._interrupts import Interrupts, cancel
 from ._names import shown
 from ._typing import Given
@@ -90,14 +90,16 @@ class Results:
             raise ValueError(f"{missing} of {len(self)} problems had not begun when the work was interrupted.")
         return self.results
 
-    def decision_function(self, A: Given) -> np.ndarray:
-        """A x + c, a column for each problem; the largest in a row is the predicted class."""
+    def decision_function(self, A: Given, *, offset: Given = None) -> np.ndarray:
+        """A x + c, plus the offset of each row, or of each margin of a row; a column for each problem, the largest in a
+        row being the predicted class."""
         problem = _prediction.stated(self._all()[0].problem)
-        return _prediction.margins(problem, self.x, self.intercepts, A)
+        margins = _prediction.margins(problem, self.x, self.intercepts, A)
+        return _prediction.with_offset(margins, offset)
 
-    def predict(self, A: Given) -> np.ndarray:
+    def predict(self, A: Given, *, offset: Given = None) -> np.ndarray:
         """The class of each sample, if ``Y`` held labels; else the predictions of each problem, side by side."""
-        margins = self.decision_function(A)
+        margins = self.decision_function(A, offset=offset)
         if self.classes is not None:
             return np.asarray(self.classes[margins.argmax(axis=1)])
         problems = (_prediction.stated(one.problem) for one in self._all())
@@ -139,6 +141,7 @@ def solve_many(
     penalty: ElasticNet | None = None,
     intercept: bool = False,
     sample_weight: Given = None,
+    offset: Given = None,
     method: str | Method = "auto",
     tol: float = 1e-6,
     max_epochs: int = 1000,
@@ -165,6 +168,8 @@ def solve_many(
     max_seconds : float, optional
         The time limit for all problems together. Each that has begun gets its certificate within it; the first always
         begins.
+    offset : array of shape (n_samples,) or (n_samples, n_problems), optional
+        Known parts of the margins, of all problems or of each.
     callback : callable, optional
         Called with the number of a problem and its ``Progress``; a true value stops that problem. It may be called from
         several threads, one at a time.
@@ -194,10 +199,12 @@ def solve_many(
         raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
     if isinstance(A, Problem):
         raise TypeError("solve_many takes the data A, not a Problem: its problems have targets of their own.")
-    targets, classes = _targets(Y, losses.get(loss))
+    targets, classes = targets_of_many(Y, losses.get(loss))
     own = one_penalty(l1, l2, penalty)
     kind = BlockProblem if isinstance(own, GroupPenalty) else Problem
-    first = kind(A, targets(0), loss, own, intercept=intercept, sample_weight=sample_weight)
+    columns = offsets(offset, targets.count)
+    first = kind(A, targets(0), loss, own, intercept=intercept, sample_weight=sample_weight,
+                 offset=offset if columns is None else columns(0))  # fmt: skip
     chosen = able(methods.get(method), first)
     if sp.issparse(warm_start):
         raise TypeError("warm_start must be a sequence, one start a problem; got a sparse matrix. Give its toarray().")
@@ -209,8 +216,9 @@ def solve_many(
         raise ValueError(f"warm_start must hold a start for each of {targets.count} problems; got {len(starts)}.")
 
     results, error = solve_each(
-        lambda k: first.with_later_targets(lambda: targets(k)), targets.count, chosen, starts, settings, begun,
-        callback, doubtful=targets.doubtful(first.weights),
+        lambda k: first.with_offset(columns and columns(k)).with_later_targets(lambda: targets(k)), targets.count,
+        chosen, starts, settings, begun, callback,
+        doubtful=targets.doubtful(first.weights) if offset is None else None,
     )  # fmt: skip
     answer = Results(results, classes, time.perf_counter() - begun)
     if error is not None:
@@ -314,83 +322,3 @@ def _not_begun(problem: Problem, tol: float) -> Result:
         history=history_arrays([], 0.0), movers={},
         screened=Screened(np.broadcast_to(False, shape), np.broadcast_to(False, problem.n_samples)), problem=problem,
     )  # fmt: skip
-
-
-class Targets:
-    """Column k of the targets, made when it is needed. ``doubtful`` tells, given the sample weights, for which of them
-    a quick look at all does not show that they will do; default: for all."""
-
-    def __init__(
-        self, column: Callable[[int], np.ndarray], number: int,
-        doubtful: Callable[[np.ndarray], Iterable[int]] | None = None,
-    ) -> None:  # fmt: skip
-        self.column, self.count = column, number
-        self.doubtful = (lambda _: range(number)) if doubtful is None else doubtful
-
-    def __call__(self, k: int) -> np.ndarray:
-        return self.column(k)
-
-
-def _without_both_signs(codes: np.ndarray, number: int, weights: np.ndarray) -> Iterable[int]:
-    """Classes to which no sample that counts belongs, or every one."""
-    if weights.size != codes.size:
-        return range(number)
-    sizes = np.bincount(codes[weights > 0], minlength=number)
-    return np.flatnonzero((sizes == 0) | (sizes == sizes.sum())).tolist()
-
-
-def _odd_columns(table: np.ndarray, kind: str, weights: np.ndarray) -> Iterator[int]:
-    """Columns that are not two whole numbers (for signs), numbers >= 0 (for counts) or finite numbers."""
-    used = weights > 0
-    if table.dtype.kind not in "fiub" or used.size != table.shape[0]:
-        yield from range(table.shape[1])
-        return
-    step = max(1, 2**20 // table.shape[0])
-    for start in range(0, table.shape[1], step):
-        part = table[:, start : start + step]
-        if kind == "signs":
-            low, high = part[used].min(axis=0), part[used].max(axis=0)
-            fine = (low < high) & ((part == low) | (part == high)).all(axis=0) & (low % 1 == 0) & (high % 1 == 0)
-        else:
-            fine = np.isfinite(part).all(axis=0) & (part.min(axis=0) >= _data.LEAST_TARGET[kind])
-        yield from (start + np.flatnonzero(~fine)).tolist()
-
-
-def _targets(Y: Given, loss: Loss) -> tuple[Targets, np.ndarray | None]:
-    signs = loss.targets == "signs"
-    if sp.issparse(Y):
-        columns = sp.csc_array(_sparse.sound_array(Y, "Y"))
-        table = Targets(lambda k: columns[:, [k]].toarray().ravel(), columns.shape[1])
-    else:
-        refuse_unreadable(Y, "Y")
-        try:
-            array = np.asarray(Y)
-        except (TypeError, ValueError):
-            raise ValueError("Y must be labels or a matrix of targets; got mixed shapes.") from None
-        if array.ndim == 1 and signs:
-            classes, codes = _classes(array)
-            if classes.size < 2:
-                raise ValueError(f"Y must hold at least two classes; got {classes.size}.")
-            each = Targets(
-                lambda k: np.where(codes == k, 1.0, -1.0), classes.size,
-                lambda weights: _without_both_signs(codes, classes.size, weights),
-            )  # fmt: skip
-            return each, classes
-        if array.ndim != 2 or array.shape[1] == 0:
-            needed = "labels of shape (n_samples,) or a matrix" if signs else "a matrix"
-            raise ValueError(f"Y must be {needed} with a column for each problem; got shape {array.shape}.")
-        table = Targets(lambda k: array[:, k], array.shape[1], lambda w: _odd_columns(array, loss.targets, w))
-    if table.count == 0:
-        raise ValueError("Y has no columns: there is nothing to solve.")
-    return table, None
-
-
-def _classes(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    if labels.dtype.kind == "f" and np.isnan(labels).any():
-        raise ValueError("Y contains NaN. Remove those samples, or give them a label.")
-    try:
-        return np.unique(labels, return_inverse=True)
-    except TypeError:
-        raise ValueError(
-            "The labels in Y cannot be compared with each other. Give numbers or strings, not both."
-        ) from None

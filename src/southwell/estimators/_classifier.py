@@ -13,10 +13,10 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
+from .._columns import Targets
 from .._data import readable
 from .._names import shown
 from .._typing import AnyMatrix, Given
-from ..solve_many import Targets
 from ._base import FitData, LinearEstimator
 from ._callbacks import with_callbacks
 from ._parameters import refuse_no_classes

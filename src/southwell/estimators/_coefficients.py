@@ -6,10 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from .._dense import numbers
 from .._names import flag
-from .._typing import Given
+from .._penalty import one_each
+from .._typing import AnyMatrix, Given
 from ..penalties import ElasticNet
 from ..problem import Problem
 
@@ -24,29 +26,43 @@ def penalised_each(estimator: Any, problem: Problem) -> Problem:
     """
     weights = getattr(estimator, "penalty_weights", None)
     lower, upper = getattr(estimator, "lower", None), getattr(estimator, "upper", None)
-    net = ElasticNet(weights=_numbers(weights, "penalty_weights"), lower=_bound(lower, "lower", -np.inf),
+    size = problem.n_features
+    factors = None if weights is None else one_each("penalty_weights", weights, size, finite=True)
+    net = ElasticNet(weights=factors, lower=_bound(lower, "lower", -np.inf),
                      upper=_bound(upper, "upper", np.inf))  # fmt: skip
     if flag("positive", getattr(estimator, "positive", False)):
         net = replace(net, lower=0.0 if net.lower is None else np.maximum(net.lower, 0.0))
     if flag("standardize", getattr(estimator, "standardize", False)):
-        factors, spread = net.factors(problem.n_features), spreads(problem)
-        with np.errstate(over="ignore"):  # refused with the strengths
+        factors, spread = net.factors(size), spreads(problem)
+        with np.errstate(over="ignore", invalid="ignore"):  # refused with the strengths
             net = replace(net, weights=factors * spread, ridge_weights=factors * spread**2)
     return problem.with_penalty(net)
 
 
 def spreads(problem: Problem) -> np.ndarray:
-    """The standard deviation of each column, with the sample weights; 1 for columns that are constant."""
+    """The standard deviation of each column, with the sample weights; 1 for columns that are constant up to rounding,
+    which are those of scikit-learn's ``StandardScaler``."""
     means = problem._means(None)
-    spread: np.ndarray = np.sqrt(problem.data.ready_layout(-means, False).column_squared_norms(problem.weights))
-    return np.where(spread > 1e-7 * np.abs(means), spread, 1.0)
+    squares = problem.data.ready_layout(-means, False).column_squared_norms(problem.weights)
+    spread: np.ndarray = np.sqrt(np.maximum(squares, 0.0))
+    far = np.flatnonzero(spread <= 1e-3 * np.abs(means))
+    if far.size and not problem.factorised:
+        spread[far] = _far_spreads(problem.matrix.given[:, far], means[far], problem.weights)
+    return np.where(spread > problem.n_samples * np.finfo(float).eps * np.abs(means), spread, 1.0)
 
 
-def _numbers(given: Given, name: str) -> Any:
-    return None if given is None else numbers(name, given)
+def _far_spreads(columns: AnyMatrix, means: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Of columns whose means are far from zero, where the squares of sparse entries would cancel: from the differences
+    of all entries to their means."""
+    by_column = columns.tocsc() if sp.issparse(columns) else columns
+    found = np.empty(means.size)
+    for j, mean in enumerate(means):
+        entries = by_column[:, [j]].toarray().ravel() if sp.issparse(columns) else by_column[:, j]
+        found[j] = np.sqrt(weights @ (entries - mean) ** 2)
+    return found
 
 
 def _bound(given: Given, name: str, none: float) -> Any:
     """A bound for each feature; None if it is none for all."""
-    bound = _numbers(given, name)
+    bound = None if given is None else numbers(name, given)
     return None if bound is None or (bound == none).all() else bound

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from .._columns import Targets
 from .._data import Centred, vector
 from .._typing import AnyMatrix, Given
-from ..solve_many import Targets
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import column_or_1d
 
+from .._columns import Targets
 from .._data import readable
 from .._dense import numbers
 from .._typing import AnyMatrix, Given
-from ..solve_many import Targets
 from ._base import FitData, LinearEstimator
 from ._callbacks import with_callbacks
 

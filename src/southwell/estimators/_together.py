@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from .._columns import Targets
 from .._typing import Given
 from ..block_problem import BlockProblem
 from ..losses import ClassLoss
 from ..problem import Problem
-from ..solve_many import Targets
 from ._base import FitData
 from ._classifier import LinearClassifier
 from ._coefficients import penalised_each

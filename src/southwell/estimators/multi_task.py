@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from .._columns import Targets
 from .._names import positive
 from .._typing import AnyMatrix, Given
 from ..methods import Method
 from ..penalties import Groups
 from ..result import Result
-from ..solve_many import Targets
 from ._base import FitData
 from ._parameters import share
 from ._paths import enet_path

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import losses
-from .._dense import numbers
+from .. import _data, losses
 from .._names import positive
 from .._typing import Given
+from .._words import OF_ESTIMATORS
 from ..methods import Method
 from ._means import MeanRegressor
 
@@ -69,11 +69,14 @@ penalty_weights, lower, upper, standardize
         return losses.NegativeBinomial(1.0 / positive("dispersion", self.dispersion))
 
     def _explained(self, y: Given, means: np.ndarray, sample_weight: Given) -> float:
-        y, loss = numbers("y", y).ravel(), self._loss()
-        weights = np.ones(y.size) if sample_weight is None else numbers("sample_weight", sample_weight)
-        weights = np.broadcast_to(weights, y.shape)
+        loss = self._loss()
+        y = _data.targets(y, loss.targets, means.size, loss.name, OF_ESTIMATORS)
+        weights = _data.weights(sample_weight, means.size, "X")
         least = -loss.conjugate(np.zeros(y.size), y)  # the loss of a mean of y
-        own, null = (
-            weights @ (loss.value(np.log(mean), y) - least) for mean in (means, np.average(y, weights=weights))
-        )
-        return float(1 - own / null) if null > 0 else float(own <= 0)
+
+        def deviance(means: np.ndarray | float) -> float:
+            return float(weights @ (loss.value(np.log(np.maximum(means, 1e-300)) + np.zeros(y.size), y) - least))
+
+        mean = float(weights @ y)
+        own, null = deviance(means), deviance(mean) if mean > 0 else 0.0
+        return 1 - own / null if null > 0 else float(own <= 0)
