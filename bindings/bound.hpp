@@ -3,9 +3,11 @@
 #include "bindings/arrays.hpp"
 #include "bindings/layout.hpp"
 #include "bindings/lock.hpp"
+#include "bindings/own_loss.hpp"
 #include "core/drive.hpp"
 #include "core/policy.hpp"
 #include <memory>
+#include <optional>
 
 namespace southwell {
 
@@ -30,7 +32,7 @@ struct BoundQuestion {
 // A problem, and the Python objects that it refers to.
 struct BoundProblem final : BoundQuestion {
   nanobind::object layout_object, targets_object, weights_object;
-  AnyLoss any_loss;
+  std::optional<AnyLoss> any_loss; // none: a loss of one's own
   std::unique_ptr<SampleLoss> loss;
   ElasticNet penalty;
   Problem core;
@@ -39,8 +41,20 @@ struct BoundProblem final : BoundQuestion {
                const ElasticNet& p)
       : layout_object(layout), targets_object(nanobind::cast(targets)),
         weights_object(nanobind::cast(weights)), any_loss(l),
-        loss(over_samples(any_loss, sized(targets, rows(layout)), sized(weights, rows(layout)))), penalty(p),
+        loss(over_samples(l, sized(targets, rows(layout)), sized(weights, rows(layout)))), penalty(p),
         core(nanobind::cast<const BoundLayout&>(layout).design(), *loss, penalty) {}
+  BoundProblem(nanobind::object layout, const BoundOwnLoss& own, Array<Real> targets, Array<Real> weights,
+               const ElasticNet& p)
+      : layout_object(layout), targets_object(nanobind::cast(targets)),
+        weights_object(nanobind::cast(weights)),
+        loss(std::make_unique<OwnSamples>(own.loss, sized(targets, rows(layout)),
+                                          sized(weights, rows(layout)))),
+        penalty(p), core(nanobind::cast<const BoundLayout&>(layout).design(), *loss, penalty) {}
+  // For steps along single coordinates, which a loss of one's own cannot take.
+  const AnyLoss& step_loss() const {
+    if (!any_loss) throw std::invalid_argument("a loss of one's own has no steps along coordinates");
+    return *any_loss;
+  }
   const Question& question() const override { return core; }
   bool same_data(const BoundQuestion& other) const override {
     const auto* own = dynamic_cast<const BoundProblem*>(&other);
@@ -90,5 +104,6 @@ void def_outside(nanobind::module_& m);
 void def_wide(nanobind::module_& m);
 void def_blas(nanobind::module_& m);
 void def_certify(nanobind::module_& m);
+void def_own_loss(nanobind::module_& m);
 
 } // namespace southwell

@@ -7,13 +7,15 @@ namespace southwell {
 
 class TaskLoss final : public LossSum {
 public:
-  TaskLoss(const AnyLoss& loss, Index width, CVec targets, CVec weights) : LossSum(width, weights) {
+  // `over(targets, weights)` is the loss over samples of one margin each.
+  template <class Over>
+  TaskLoss(Over&& over, Index width, CVec targets, CVec weights) : LossSum(width, weights) {
     for (const Real s : weights) repeated_.insert(repeated_.end(), std::size_t(width), s);
-    flat_ = over_samples(loss, targets, repeated_);
+    flat_ = over(targets, CVec(repeated_));
     for (Index c = 0; c < width; ++c) {
       auto& own = columns_.emplace_back();
       for (Index i = 0; i < samples(); ++i) own.targets.push_back(targets[i * width + c]);
-      own.loss = over_samples(loss, own.targets, weights);
+      own.loss = over(CVec(own.targets), weights);
     }
   }
   Real value(CVec margins) const override { return flat_->value(margins); }

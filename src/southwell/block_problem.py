@@ -159,11 +159,14 @@ class BlockProblem(Problem):
         largest = np.sort(self.group_sizes)[::-1]
         return int(min(largest[:blocks].sum() + max(blocks - largest.size, 0), self.n_features + self.intercept))
 
+    def _margins(self, inner: np.ndarray) -> np.ndarray:
+        return self.ready_layout().apply_wide(inner, self.width)
+
     def loss_at(self, inner: np.ndarray) -> float:
-        return self.wide_loss().value(self.ready_layout().apply_wide(inner, self.width))
+        return self.wide_loss().value(self._margins(inner))
 
     def loss_slopes(self, inner: np.ndarray) -> np.ndarray:
-        return self.wide_loss().derivative(self.ready_layout().apply_wide(inner, self.width))
+        return self.wide_loss().derivative(self._margins(inner))
 
     def _separates(self, result: Result) -> bool:
         if not self.loss.log_odds:

@@ -118,8 +118,12 @@ class Problem:
     def _checked_targets(self, b: Given) -> tuple[np.ndarray, np.ndarray | None]:
         """The targets as numbers and, of losses over classes, the labels."""
         if self.loss.targets == "signs":
-            return _labels.signs(b, self.words, self.n_samples, self.weights, self.loss.name)
-        return _data.targets(b, self.loss.targets, self.n_samples, self.loss.name, self.words), None
+            values, classes = _labels.signs(b, self.words, self.n_samples, self.weights, self.loss.name)
+        else:
+            values = _data.targets(b, self.loss.targets, self.n_samples, self.loss.name, self.words)
+            classes = None
+        self.loss.examine(values)
+        return values, classes
 
     def _centres(self) -> bool:
         """Whether sparse columns are centred if there is an intercept."""
@@ -369,9 +373,26 @@ class Problem:
 
         ``feasible`` says that ``y`` is feasible up to rounding, as that of a result is; else it is made feasible.
         """
+        self.refuse_bounds()
         inner, dual = self._inner_point(x, y, intercept)
         primal, bound, point = _core.prove(self.core(), inner, dual, feasible, self._intercept_rounding(x, intercept))
         return Proof(self, np.asarray(x), intercept, self.dual_shape(point), primal, bound)
+
+    def refuse_bounds(self) -> None:
+        """An error if the rounding errors of the loss are not known."""
+        if self.loss.own:
+            raise ValueError(
+                f"{self.loss.name} is a loss of your own, and its rounding errors are not known: there are no bounds in "
+                "exact arithmetic. The gap is that of its values and derivatives as computed."
+            )
+
+    def examine_at(self, inner: np.ndarray) -> None:
+        """Refuse a loss of one's own that is wrong at the margins of these coefficients."""
+        if self.loss.own:
+            self.loss.examine(self.targets.ravel(), self._margins(inner))
+
+    def _margins(self, inner: np.ndarray) -> np.ndarray:
+        return self.ready_layout().apply(inner)
 
     def _inner_point(self, x: Given, y: Given, intercept: Given) -> tuple[np.ndarray, np.ndarray | None]:
         """A checked point in the coordinates of the core."""

@@ -1,0 +1,228 @@
+// The loss over all samples where it is one's own (own_loss.hpp).
+//
+// Curvatures and conjugates are asked for at derivatives y, but such a loss answers at margins: those of the
+// last derivatives are remembered, and others are searched for from there. On the way each sample shows
+// whether its derivative grows with its margin, as convexity asks.
+#pragma once
+#include "core/own_loss.hpp"
+#include "core/sample_loss.hpp"
+#include <memory>
+#include <mutex>
+
+namespace southwell {
+
+class OwnSamples final : public SampleLoss {
+public:
+  OwnSamples(std::shared_ptr<const OwnLoss> loss, CVec targets, CVec weights)
+      : SampleLoss(targets, weights), loss_(std::move(loss)) {}
+
+  using SampleLoss::derivative;
+  using SampleLoss::maximise;
+  using SampleLoss::value;
+  Real value(CVec m, Real shift) const override {
+    auto known = std::make_shared<Known>(Known{moved(m, shift), std::vector<Real>(m.size())});
+    ask(Asked::value, known->m, known->of);
+    const Real total = sum(known->of);
+    if (shift == 0) values_.keep(std::move(known));
+    return total;
+  }
+  Slope slope(CVec m, Real shift) const override {
+    const std::vector<Real> at = moved(m, shift);
+    std::vector<Real> y(at.size()), h(at.size());
+    ask(Asked::derivative, at, y);
+    const Real first = sum(y);
+    if (loss_->curved()) {
+      ask(Asked::curvature, at, h);
+      return {first, std::max(sum(h), 0.0)};
+    }
+    Real size = 0;
+    for (std::size_t i = 0; i < at.size(); ++i)
+      size = std::max(size, std::min(std::abs(at[i]) + std::abs(targets_[i]), 1e150));
+    const Real step = 1e-7 * (size > 0 ? size : 1);
+    ask(Asked::derivative, moved(m, shift + step), h);
+    return {first, std::max((sum(h) - first) / step, 0.0)};
+  }
+  void derivative(CVec m, Vec y) const override {
+    ask(Asked::derivative, m, y);
+    if (const auto last = slopes_.last()) refuse_decrease(*last, m, y);
+    slopes_.keep(std::make_shared<Known>(Known{{m.begin(), m.end()}, {y.begin(), y.end()}}));
+  }
+  void curvature(CVec y, Vec h) const override {
+    const std::vector<Real> m = margins_of(y);
+    if (loss_->curved()) {
+      ask(Asked::curvature, m, h);
+    } else { // central differences
+      std::vector<Real> up(m), down(m), first(m.size());
+      for (std::size_t i = 0; i < m.size(); ++i) {
+        const Real step = 6e-6 * unit(m[i], targets_[i]);
+        up[i] += step;
+        down[i] -= step;
+      }
+      ask(Asked::derivative, up, h);
+      ask(Asked::derivative, down, first);
+      for (std::size_t i = 0; i < m.size(); ++i) h[i] = (h[i] - first[i]) / (up[i] - down[i]);
+    }
+    for (std::size_t i = 0; i < m.size(); ++i)
+      h[i] = h[i] > 0 && weights_[i] > 0 ? weights_[i] * std::min(h[i], 1e300) : 0;
+  }
+  Real conjugate(CVec y, Real scale) const override {
+    const auto zero = [&](Real v) { return scale * v == 0; };
+    std::vector<Real> each(y.size());
+    if (!std::all_of(y.begin(), y.end(), zero)) {
+      conjugates(y, scale, each);
+      return sum(each);
+    }
+    if (const auto known = least_.last()) return known->of[0]; // D(0) is asked for again and again
+    conjugates(y, scale, each);
+    const Real total = sum(each);
+    least_.keep(std::make_shared<Known>(Known{{}, {total}}));
+    return total;
+  }
+  // phi*(scale y) of each sample of positive weight; infinity outside the domain, as far as the loss shows.
+  void conjugates(CVec y, Real scale, Vec each) const {
+    const auto from = where();
+    std::vector<Real> m = from->m;
+    const std::vector<Bracketed> moved = brackets(y, scale, *from);
+    for (const Bracketed& one : moved)
+      if (one.found()) m[one.sample] = one.end();
+    const std::vector<Real> values = values_at(m);
+    for (std::size_t i = 0; i < m.size(); ++i) each[i] = scale * y[i] * m[i] - values[i];
+    for (const Bracketed& one : moved)
+      each[one.sample] = one.found() ? one.conjugate(values[one.sample]) : infinity;
+  }
+  Interval domain(Index i) const override {
+    const auto ends = reach();
+    return {ends->m[i], ends->of[i]};
+  }
+  Real smoothness() const override { return loss_->smoothness(); }
+  bool smooth() const override { return true; }
+  bool quadratic() const override { return false; }
+  bool piecewise() const override { return false; }
+
+  // Rounding errors of what is computed elsewhere are not known, and one sample at a time would be slow.
+  Real value_above(CVec, CVec) const override { refuse_bounds(); }
+  ConjugateAbove conjugate_above(CVec) const override { refuse_bounds(); }
+  Distance strictly_inside(Vec) const override { refuse_bounds(); }
+  Real maximise(CVec, CVec, Real, Vec) const override { loss_->refuse_steps(); }
+  Real derivative(Index, Real) const override { loss_->refuse_steps(); }
+  Real maximise(Index, Real, Real, Real) const override { loss_->refuse_steps(); }
+  Real bracket(Index, Real, Real) const override { loss_->refuse_steps(); }
+
+private:
+  using Asked = OwnLoss::Asked;
+  struct Known {
+    std::vector<Real> m, of; // margins, and what was told there
+  };
+  // Solves on several threads may share a problem. The lock is never held while the loss is asked: that may
+  // wait for the interpreter.
+  class Memory {
+  public:
+    std::shared_ptr<const Known> last() const {
+      const std::lock_guard guard(mutex_);
+      return known_;
+    }
+    void keep(std::shared_ptr<const Known> known) {
+      const std::lock_guard guard(mutex_);
+      known_ = std::move(known);
+    }
+
+  private:
+    mutable std::mutex mutex_;
+    std::shared_ptr<const Known> known_;
+  };
+
+  void ask(Asked asked, CVec m, Vec out) const { (*loss_)(asked, m, targets_, out); }
+  static Real unit(Real m, Real b) {
+    const Real size = std::abs(m) + std::abs(b);
+    return size > 0 ? size : 1;
+  }
+  static std::vector<Real> moved(CVec m, Real shift) {
+    std::vector<Real> all(m.begin(), m.end());
+    for (Real& v : all) v += shift;
+    return all;
+  }
+  Real sum(CVec v) const {
+    Real total = 0;
+    for (std::size_t i = 0; i < v.size(); ++i)
+      total += weights_[i] > 0 ? weights_[i] * v[i] : 0; // not 0 * infinity
+    return total;
+  }
+
+  void refuse_decrease(const Known& last, CVec m, CVec y) const {
+    for (std::size_t i = 0; i < m.size(); ++i) {
+      const Real run = m[i] - last.m[i], rise = y[i] - last.of[i];
+      if (!(run * rise < 0) || std::abs(run) < 1e-6 * unit(m[i], targets_[i])) continue;
+      if (std::abs(rise) <= 1e-7 * (std::abs(y[i]) + std::abs(last.of[i])) + 1e-12) continue;
+      std::ostringstream told;
+      told << "it is not convex: its derivative is " << last.of[i] << " at margin " << last.m[i] << " and "
+           << y[i];
+      loss_->refuse(Index(i), targets_[i], told.str(), m[i], "The derivative of a convex loss never falls.");
+    }
+  }
+
+  // The samples of positive weight whose margins are not known to have the derivatives scale * y.
+  std::vector<Bracketed> brackets(CVec y, Real scale, const Known& from) const {
+    std::vector<Bracketed> all;
+    Real size = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      const Real to = scale * y[i];
+      size += weights_[i] * std::abs(to) * unit(from.m[i], targets_[i]);
+      if (weights_[i] > 0 && to != from.of[i])
+        all.push_back({.sample = Index(i), .y = to, .b = targets_[i], .m = from.m[i], .d = from.of[i]});
+    }
+    southwell::bracket(*loss_, all, 1e-17 * size);
+    return all;
+  }
+  std::shared_ptr<const Known> where() const { // the last derivatives, or those at zero
+    if (auto known = slopes_.last()) return known;
+    auto known = std::make_shared<Known>(
+        Known{std::vector<Real>(targets_.size()), std::vector<Real>(targets_.size())});
+    ask(Asked::derivative, known->m, known->of);
+    slopes_.keep(known);
+    return known;
+  }
+  std::vector<Real> margins_of(CVec y) const {
+    const auto from = where();
+    std::vector<Real> m = from->m;
+    for (const Bracketed& one : brackets(y, 1, *from)) m[one.sample] = one.found() ? one.end() : one.m;
+    return m;
+  }
+  std::vector<Real> values_at(const std::vector<Real>& m) const { // asks for those that are not known
+    const auto known = values_.last();
+    std::vector<Real> values = known ? known->of : std::vector<Real>(m.size()), at, b;
+    OwnLoss::Samples names;
+    for (std::size_t i = 0; i < m.size(); ++i)
+      if ((!known || known->m[i] != m[i]) && weights_[i] > 0) {
+        names.push_back(Index(i));
+        at.push_back(m[i]);
+        b.push_back(targets_[i]);
+      }
+    std::vector<Real> asked(at.size());
+    (*loss_)(Asked::value, at, b, asked, names);
+    for (std::size_t k = 0; k < names.size(); ++k) values[names[k]] = asked[k];
+    return values;
+  }
+  // An interval of derivatives that are attained, for each sample: a part of dom phi*, which is convex.
+  std::shared_ptr<const Known> reach() const {
+    if (auto known = reach_.last()) return known;
+    const std::size_t n = targets_.size();
+    auto ends = std::make_shared<Known>(Known{std::vector<Real>(n), std::vector<Real>(n)});
+    std::vector<Real> far(n);
+    for (const Real side : {-1.0, 1.0}) {
+      for (std::size_t i = 0; i < n; ++i)
+        far[i] = targets_[i] + side * 1e3 * std::max(unit(0, targets_[i]), 1.0);
+      ask(Asked::derivative, far, side < 0 ? ends->m : ends->of);
+    }
+    reach_.keep(ends);
+    return ends;
+  }
+  [[noreturn]] void refuse_bounds() const {
+    throw std::invalid_argument("The rounding errors of the loss " + loss_->name() +
+                                " are not known: there are no bounds in exact arithmetic.");
+  }
+
+  std::shared_ptr<const OwnLoss> loss_;
+  mutable Memory slopes_, values_, least_, reach_;
+};
+
+} // namespace southwell
