@@ -4,8 +4,8 @@ If phi is convex and d its derivative, then for any two margins u < v
 
     d(u) <= (phi(v) - phi(u)) / (v - u) <= d(v)
 
-and this is checked, up to rounding, between neighbours and near each point of a grid. The grid is around zero and around
-targets, in units of one and of the targets' spread.
+and this is checked, up to rounding, between neighbours and near each point of a grid. The grid is around zero and
+around targets, in units of one and of the targets' spread.
 """
 
 from __future__ import annotations

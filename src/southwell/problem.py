@@ -382,8 +382,8 @@ class Problem:
         """An error if the rounding errors of the loss are not known."""
         if self.loss.own:
             raise ValueError(
-                f"{self.loss.name} is a loss of your own, and its rounding errors are not known: there are no bounds in "
-                "exact arithmetic. The gap is that of its values and derivatives as computed."
+                f"{self.loss.name} is a loss of your own, and its rounding errors are not known: there are no bounds "
+                "in exact arithmetic. The gap is that of its values and derivatives as computed."
             )
 
     def examine_at(self, inner: np.ndarray) -> None:
