@@ -64,7 +64,8 @@ void def_own_loss(nb::module_& m) {
       .def(
           "conjugate",
           [](const BoundOwnLoss& l, M y, M b) {
-            return over(l, y, b, [](const OwnSamples& all, CVec at, Vec out) { all.conjugates(at, 1, out); });
+            return over(l, y, b,
+                        [](const OwnSamples& all, CVec at, Vec out) { all.conjugates(at, 1, 0, out); });
           },
           "y"_a, "b"_a, "From above, by rounding errors.")
       .def_prop_ro("smoothness", [](const BoundOwnLoss& l) { return l.loss->smoothness(); });

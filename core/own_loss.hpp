@@ -12,6 +12,7 @@
 #include "core/support/math.hpp"
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -90,17 +91,17 @@ struct Bracketed {
   bool low_end() const { return y - at_lo <= at_hi - y; } // the end whose derivative is nearer to y
   Real end() const { return low_end() ? lo : hi; }
   Real at_end() const { return low_end() ? at_lo : at_hi; }
-  // phi*(y) from above, from phi at that end; rounding errors of a derivative count over the whole margin.
-  Real conjugate(Real value) const {
-    const Real m = end(), slope = at_end();
-    const Real rounding = 0x1p-53 * std::abs(m) * std::max({std::abs(y), std::abs(slope), std::abs(first)});
-    return slope * m - value + (y - slope) * (low_end() ? hi : lo) + rounding;
-  }
 
-  void told(Real at) {
+  void begin() {
+    first = d;
+    if (d <= y) lo = m, at_lo = d;
+    if (d >= y) hi = m, at_hi = d;
+  }
+  void told(Real margin, Real at) {
+    if (margin == m) return;
     before = m;
     at_before = d;
-    m = next;
+    m = margin;
     d = at;
     if (d <= y && m >= lo) lo = m, at_lo = d;
     if (d >= y && m <= hi) hi = m, at_hi = d;
@@ -111,13 +112,10 @@ struct Bracketed {
     const Real run = m - before, rise = d - at_before, slope = turns > 0 && run != 0 ? rise / run : 0;
     const Real newton = slope > 0 ? (y - d) / slope : 0;
     const Real unit = std::abs(m) + std::abs(b) > 0 ? std::abs(m) + std::abs(b) : 1;
-    if (!found()) { // a step that is tiny at first, since y may differ from d by rounding; it also tells the
-                    // slope
-      const Real sign = y > d ? 1 : -1;
-      Real step = turns == 0 ? 1e-7 * unit : std::max(2 * std::abs(newton), 10 * std::abs(run));
-      if (newton != 0 && turns == 1) step = std::clamp(2 * std::abs(newton), 1e-7 * unit, 1e3 * unit);
+    if (!found()) {
+      Real step = std::max(2 * std::abs(newton), 10 * std::abs(run));
       if (turns > 4) step = std::max({step, unit, std::pow(std::abs(run), 1.5)});
-      next = m + sign * std::min(step, 1e300);
+      next = m + (y > d ? 1 : -1) * std::min(step, 1e300);
       return;
     }
     next = m + newton;
@@ -127,36 +125,121 @@ struct Bracketed {
   }
 };
 
-// Brackets all until what they leave open is `allowed`, or nothing can be gained; the rest is not found.
-inline void bracket(const OwnLoss& loss, std::vector<Bracketed>& all, Real allowed) {
-  std::vector<Bracketed*> open;
-  std::vector<Real> m, b, d;
-  OwnLoss::Samples names;
-  for (Bracketed& one : all) {
-    one.first = one.d;
-    if (one.d <= one.y) one.lo = one.m, one.at_lo = one.d;
-    if (one.d >= one.y) one.hi = one.m, one.at_hi = one.d;
-    open.push_back(&one);
-  }
-  for (int round = 0; round < 120; ++round) {
-    std::erase_if(open, [&](Bracketed* one) {
-      const Real own = 0x1p-53 * std::abs(one->y) * (std::abs(one->m) + std::abs(one->b));
-      if (one->excess() <= std::max(own, allowed)) return true;
-      one->choose();
-      const bool stuck = one->found() ? !(one->next > one->lo && one->next < one->hi) : one->next == one->m;
-      return stuck;
-    });
-    if (open.empty()) return;
-    m.clear(), b.clear(), names.clear();
-    for (const Bracketed* one : open) {
-      m.push_back(one->next);
-      b.push_back(one->b);
-      names.push_back(one->sample);
+// Where phi* of one sample is bounded: phi' is `slope`, nearest to y, at the margin `end`, and the slope of
+// phi* at y is between `end` and `other`. NaN: outside the domain, as far as the loss shows.
+struct Ends {
+  std::vector<Real> end, slope, other;
+};
+
+class Brackets {
+public:
+  // `share`: of the bracket phi(m) + phi*(y) - y m that the excess may be, where the margins m are known to
+  // have the derivatives d. The gap contains that bracket; so it is larger by that share at most.
+  Brackets(const OwnLoss& loss, CVec y, CVec b, CVec s, CVec m, CVec d, Real share)
+      : loss_(loss), share_(share), ends_{copy(m), copy(d), copy(m)} {
+    Real size = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      size += s[i] * std::abs(y[i]) * (std::abs(m[i]) + std::abs(b[i]));
+      if (!(s[i] > 0) || y[i] == d[i]) continue;
+      names_.push_back(Index(i));
+      y_.push_back(y[i]);
+      b_.push_back(b[i]);
+      m_.push_back(m[i]);
+      d_.push_back(d[i]);
     }
-    d.resize(m.size());
-    loss(OwnLoss::Asked::derivative, m, b, d, names);
-    for (std::size_t k = 0; k < open.size(); ++k) open[k]->told(d[k]);
+    allowed_ = 1e-17 * size;
+    few_steps();
+    many_steps();
   }
-}
+  const Ends& ends() const { return ends_; }
+
+private:
+  static std::vector<Real> copy(CVec v) { return {v.begin(), v.end()}; }
+
+  std::vector<Real> ask(const std::vector<Real>& m) const {
+    std::vector<Real> d(m.size());
+    loss_(OwnLoss::Asked::derivative, m, b_, d, names_);
+    return d;
+  }
+  bool settled(const Bracketed& one, Real from) const {
+    const Real own = 0x1p-53 * std::abs(one.y) * (std::abs(one.m) + std::abs(one.b));
+    const Real part = share_ / 2 * std::abs(one.y - one.first) * std::abs(one.end() - from);
+    return one.excess() <= std::max({own, allowed_, one.found() ? part : 0});
+  }
+  void store(const Bracketed& one) {
+    ends_.end[one.sample] = one.found() ? one.end() : std::numeric_limits<Real>::quiet_NaN();
+    ends_.slope[one.sample] = one.at_end();
+    ends_.other[one.sample] = one.low_end() ? one.hi : one.lo;
+  }
+  // Three steps at once for all samples, which is enough for most: one that tells the slope, one a little
+  // beyond where that leads, and the secant.
+  void few_steps() {
+    const std::size_t n = y_.size();
+    if (n == 0) return;
+    std::vector<Real> first(n), beyond(n), last(n);
+    for (std::size_t k = 0; k < n; ++k) {
+      const Real size = std::abs(m_[k]) + std::abs(b_[k]), unit = size > 0 ? size : 1;
+      first[k] = m_[k] + (y_[k] > d_[k] ? 1e-7 : -1e-7) * unit;
+    }
+    const std::vector<Real> at_first = ask(first);
+    bool enough = true; // where y differs from d by rounding
+    for (std::size_t k = 0; k < n; ++k) {
+      Bracketed& one =
+          all_.emplace_back(Bracketed{.sample = names_[k], .y = y_[k], .b = b_[k], .m = m_[k], .d = d_[k]});
+      from_.push_back(m_[k]);
+      one.begin();
+      one.told(first[k], at_first[k]);
+      enough = enough && settled(one, m_[k]);
+    }
+    if (enough) return;
+    for (std::size_t k = 0; k < n; ++k) {
+      const Real slope = (at_first[k] - d_[k]) / (first[k] - m_[k]), step = 1.1 * (y_[k] - d_[k]) / slope;
+      const Real most = 1e3 * (1 + std::abs(m_[k]) + std::abs(b_[k]));
+      beyond[k] = slope > 0 && std::abs(step) < most ? m_[k] + step : first[k];
+    }
+    const std::vector<Real> at_beyond = ask(beyond);
+    for (std::size_t k = 0; k < n; ++k) {
+      const Real step = (y_[k] - d_[k]) * (beyond[k] - m_[k]) / (at_beyond[k] - d_[k]);
+      last[k] = std::isfinite(step) ? m_[k] + step : beyond[k];
+    }
+    const std::vector<Real> at_last = ask(last);
+    for (std::size_t k = 0; k < n; ++k) {
+      all_[k].told(beyond[k], at_beyond[k]);
+      all_[k].told(last[k], at_last[k]);
+    }
+  }
+  // Those that it is not enough for, until nothing can be gained.
+  void many_steps() {
+    std::vector<std::size_t> open(all_.size());
+    std::iota(open.begin(), open.end(), 0);
+    std::vector<Real> m;
+    for (int round = 0; round < 120; ++round) {
+      std::erase_if(open, [&](std::size_t k) {
+        Bracketed& one = all_[k];
+        if (settled(one, from_[k])) return true;
+        one.choose();
+        return one.found() ? !(one.next > one.lo && one.next < one.hi) : one.next == one.m;
+      });
+      if (open.empty()) break;
+      m.clear(), b_.clear(), names_.clear();
+      for (const std::size_t k : open) {
+        m.push_back(all_[k].next);
+        b_.push_back(all_[k].b);
+        names_.push_back(all_[k].sample);
+      }
+      const std::vector<Real> d = ask(m);
+      for (std::size_t k = 0; k < open.size(); ++k) all_[open[k]].told(m[k], d[k]);
+    }
+    for (const Bracketed& one : all_) store(one);
+  }
+
+  const OwnLoss& loss_;
+  Real share_, allowed_ = 0;
+  Ends ends_;
+  OwnLoss::Samples names_;
+  std::vector<Real> y_, b_, m_, d_;
+  std::vector<Bracketed> all_;
+  std::vector<Real> from_;
+};
 
 } // namespace southwell

@@ -69,26 +69,33 @@ public:
     const auto zero = [&](Real v) { return scale * v == 0; };
     std::vector<Real> each(y.size());
     if (!std::all_of(y.begin(), y.end(), zero)) {
-      conjugates(y, scale, each);
+      conjugates(y, scale, gained, each);
       return sum(each);
     }
     if (const auto known = least_.last()) return known->of[0]; // D(0) is asked for again and again
-    conjugates(y, scale, each);
+    conjugates(y, scale, 0, each);                             // the unit of gaps
     const Real total = sum(each);
     least_.keep(std::make_shared<Known>(Known{{}, {total}}));
     return total;
   }
-  // phi*(scale y) of each sample of positive weight; infinity outside the domain, as far as the loss shows.
-  void conjugates(CVec y, Real scale, Vec each) const {
+  // phi*(scale y) of each sample of positive weight, from above; infinity outside the domain, as far as the
+  // loss shows.
+  void conjugates(CVec y, Real scale, Real share, Vec each) const {
+    std::vector<Real> to(y.begin(), y.end());
+    for (Real& v : to) v *= scale;
     const auto from = where();
-    std::vector<Real> m = from->m;
-    const std::vector<Bracketed> moved = brackets(y, scale, *from);
-    for (const Bracketed& one : moved)
-      if (one.found()) m[one.sample] = one.end();
-    const std::vector<Real> values = values_at(m);
-    for (std::size_t i = 0; i < m.size(); ++i) each[i] = scale * y[i] * m[i] - values[i];
-    for (const Bracketed& one : moved)
-      each[one.sample] = one.found() ? one.conjugate(values[one.sample]) : infinity;
+    const Brackets brackets(*loss_, to, targets_, weights_, from->m, from->of, share);
+    const Ends& at = brackets.ends();
+    const std::vector<Real> values = values_at(at.end);
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      const Real end = at.end[i], slope = at.slope[i];
+      // Rounding errors of a derivative count over the whole margin.
+      const Real lost = std::abs(end) * std::max({std::abs(to[i]), std::abs(slope), std::abs(from->of[i])});
+      const Real bound = slope * end - values[i] + (to[i] - slope) * at.other[i];
+      each[i] = std::isnan(end)                       ? infinity
+                : slope == to[i] && end == from->m[i] ? bound
+                                                      : bound + 0x1p-53 * lost;
+    }
   }
   Interval domain(Index i) const override {
     const auto ends = reach();
@@ -110,6 +117,7 @@ public:
 
 private:
   using Asked = OwnLoss::Asked;
+  static constexpr Real gained = 1e-4; // the share by which a gap may be larger, see Brackets
   struct Known {
     std::vector<Real> m, of; // margins, and what was told there
   };
@@ -160,19 +168,6 @@ private:
     }
   }
 
-  // The samples of positive weight whose margins are not known to have the derivatives scale * y.
-  std::vector<Bracketed> brackets(CVec y, Real scale, const Known& from) const {
-    std::vector<Bracketed> all;
-    Real size = 0;
-    for (std::size_t i = 0; i < y.size(); ++i) {
-      const Real to = scale * y[i];
-      size += weights_[i] * std::abs(to) * unit(from.m[i], targets_[i]);
-      if (weights_[i] > 0 && to != from.of[i])
-        all.push_back({.sample = Index(i), .y = to, .b = targets_[i], .m = from.m[i], .d = from.of[i]});
-    }
-    southwell::bracket(*loss_, all, 1e-17 * size);
-    return all;
-  }
   std::shared_ptr<const Known> where() const { // the last derivatives, or those at zero
     if (auto known = slopes_.last()) return known;
     auto known = std::make_shared<Known>(
@@ -183,8 +178,8 @@ private:
   }
   std::vector<Real> margins_of(CVec y) const {
     const auto from = where();
-    std::vector<Real> m = from->m;
-    for (const Bracketed& one : brackets(y, 1, *from)) m[one.sample] = one.found() ? one.end() : one.m;
+    std::vector<Real> m = Brackets(*loss_, y, targets_, weights_, from->m, from->of, gained).ends().end;
+    for (std::size_t i = 0; i < m.size(); ++i) m[i] = std::isnan(m[i]) ? from->m[i] : m[i];
     return m;
   }
   std::vector<Real> values_at(const std::vector<Real>& m) const { // asks for those that are not known
@@ -192,7 +187,7 @@ private:
     std::vector<Real> values = known ? known->of : std::vector<Real>(m.size()), at, b;
     OwnLoss::Samples names;
     for (std::size_t i = 0; i < m.size(); ++i)
-      if ((!known || known->m[i] != m[i]) && weights_[i] > 0) {
+      if ((!known || known->m[i] != m[i]) && weights_[i] > 0 && !std::isnan(m[i])) {
         names.push_back(Index(i));
         at.push_back(m[i]);
         b.push_back(targets_[i]);
