@@ -3,7 +3,6 @@
 #include "bindings/arrays.hpp"
 #include "bindings/layout.hpp"
 #include "bindings/lock.hpp"
-#include "bindings/own_loss.hpp"
 #include "core/drive.hpp"
 #include "core/policy.hpp"
 #include <memory>
@@ -21,6 +20,13 @@ struct BoundLayout {
 inline Index rows(nanobind::handle layout) {
   return nanobind::cast<const BoundLayout&>(layout).design().rows();
 }
+
+// A loss of one's own, and the loss over samples made of it; see bindings/own_loss.cpp.
+class OwnLoss;
+struct BoundOwnLoss {
+  std::shared_ptr<const OwnLoss> loss;
+};
+std::unique_ptr<SampleLoss> over_own(const BoundOwnLoss& own, CVec targets, CVec weights);
 
 // The base of all problems, over numbers, blocks or in Python.
 struct BoundQuestion {
@@ -47,9 +53,8 @@ struct BoundProblem final : BoundQuestion {
                const ElasticNet& p)
       : layout_object(layout), targets_object(nanobind::cast(targets)),
         weights_object(nanobind::cast(weights)),
-        loss(std::make_unique<OwnSamples>(own.loss, sized(targets, rows(layout)),
-                                          sized(weights, rows(layout)))),
-        penalty(p), core(nanobind::cast<const BoundLayout&>(layout).design(), *loss, penalty) {}
+        loss(over_own(own, sized(targets, rows(layout)), sized(weights, rows(layout)))), penalty(p),
+        core(nanobind::cast<const BoundLayout&>(layout).design(), *loss, penalty) {}
   // For steps along single coordinates, which a loss of one's own cannot take.
   const AnyLoss& step_loss() const {
     if (!any_loss) throw std::invalid_argument("a loss of one's own has no steps along coordinates");

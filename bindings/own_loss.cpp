@@ -1,5 +1,6 @@
 #include "bindings/own_loss.hpp"
 #include "bindings/bound.hpp"
+#include "core/own_samples.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -24,6 +25,10 @@ template <class Fill> Output over(const BoundOwnLoss& own, Array<Real> v, Array<
 }
 
 } // namespace
+
+std::unique_ptr<SampleLoss> over_own(const BoundOwnLoss& own, CVec targets, CVec weights) {
+  return std::make_unique<OwnSamples>(own.loss, targets, weights);
+}
 
 void def_own_loss(nb::module_& m) {
   using M = Array<Real>;

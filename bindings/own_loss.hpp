@@ -3,7 +3,7 @@
 #pragma once
 #include "bindings/arrays.hpp"
 #include "bindings/lock.hpp"
-#include "core/own_samples.hpp"
+#include "core/own_loss.hpp"
 
 namespace southwell {
 
@@ -43,10 +43,6 @@ private:
   }
 
   Function value_, derivative_, curvature_;
-};
-
-struct BoundOwnLoss {
-  std::shared_ptr<const OwnLoss> loss;
 };
 
 } // namespace southwell

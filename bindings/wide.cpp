@@ -61,10 +61,7 @@ BoundLossSum task_loss(const AnyLoss& loss, Index width, Array<Real> targets, Ar
   return tasks([&](CVec b, CVec s) { return over_samples(loss, b, s); }, width, targets, weights);
 }
 BoundLossSum own_task_loss(const BoundOwnLoss& own, Index width, Array<Real> targets, Array<Real> weights) {
-  const auto over = [&](CVec b, CVec s) -> std::unique_ptr<SampleLoss> {
-    return std::make_unique<OwnSamples>(own.loss, b, s);
-  };
-  return tasks(over, width, targets, weights);
+  return tasks([&](CVec b, CVec s) { return over_own(own, b, s); }, width, targets, weights);
 }
 
 // The norm of this name; none has a number of its own.

@@ -50,8 +50,9 @@ public:
                            const std::string& advice) const {
     std::ostringstream told;
     told.precision(6);
-    told << "The loss " << name_ << " cannot be used: " << what << " for sample " << sample << ", at margin "
-         << m << " and target " << b << ". " << advice;
+    told << "The loss " << name_ << " cannot be used: " << what;
+    if (sample >= 0) told << " for sample " << sample << ",";
+    told << " at margin " << m << " and target " << b << ". " << advice;
     throw std::invalid_argument(told.str());
   }
   [[noreturn]] void refuse_steps() const {
@@ -77,7 +78,7 @@ private:
 
 // Margins with l <= r and phi'(l) <= y <= phi'(r), for one sample.
 struct Bracketed {
-  Index sample;
+  std::size_t sample; // its place among those that are searched for
   Real y, b;
   Real m, d;                                // where phi' was last computed
   Real lo = -infinity, hi = infinity;       // l and r
@@ -135,13 +136,14 @@ class Brackets {
 public:
   // `share`: of the bracket phi(m) + phi*(y) - y m that the excess may be, where the margins m are known to
   // have the derivatives d. The gap contains that bracket; so it is larger by that share at most.
-  Brackets(const OwnLoss& loss, CVec y, CVec b, CVec s, CVec m, CVec d, Real share)
+  Brackets(const OwnLoss& loss, CVec y, CVec b, CVec s, CVec m, CVec d, Real share, bool named = true)
       : loss_(loss), share_(share), ends_{copy(m), copy(d), copy(m)} {
     Real size = 0;
     for (std::size_t i = 0; i < y.size(); ++i) {
       size += s[i] * std::abs(y[i]) * (std::abs(m[i]) + std::abs(b[i]));
       if (!(s[i] > 0) || y[i] == d[i]) continue;
-      names_.push_back(Index(i));
+      at_.push_back(i);
+      names_.push_back(named ? Index(i) : -1);
       y_.push_back(y[i]);
       b_.push_back(b[i]);
       m_.push_back(m[i]);
@@ -167,9 +169,10 @@ private:
     return one.excess() <= std::max({own, allowed_, one.found() ? part : 0});
   }
   void store(const Bracketed& one) {
-    ends_.end[one.sample] = one.found() ? one.end() : std::numeric_limits<Real>::quiet_NaN();
-    ends_.slope[one.sample] = one.at_end();
-    ends_.other[one.sample] = one.low_end() ? one.hi : one.lo;
+    const std::size_t i = at_[one.sample];
+    ends_.end[i] = one.found() ? one.end() : std::numeric_limits<Real>::quiet_NaN();
+    ends_.slope[i] = one.at_end();
+    ends_.other[i] = one.low_end() ? one.hi : one.lo;
   }
   // Three steps at once for all samples, which is enough for most: one that tells the slope, one a little
   // beyond where that leads, and the secant.
@@ -182,55 +185,63 @@ private:
       first[k] = m_[k] + (y_[k] > d_[k] ? 1e-7 : -1e-7) * unit;
     }
     const std::vector<Real> at_first = ask(first);
-    bool enough = true; // where y differs from d by rounding
+    bool enough = true; // as where y differs from d by rounding
+    for (std::size_t k = 0; k < n && enough; ++k) {
+      const Real left = std::abs(y_[k] - d_[k]) * std::abs(first[k] - m_[k]);
+      enough = (y_[k] - d_[k]) * (at_first[k] - y_[k]) >= 0 && left <= allowed_;
+    }
+    std::vector<Real> at_beyond = at_first, at_last = at_first;
+    beyond = last = first;
+    if (!enough) {
+      for (std::size_t k = 0; k < n; ++k) {
+        const Real slope = (at_first[k] - d_[k]) / (first[k] - m_[k]), step = 1.1 * (y_[k] - d_[k]) / slope;
+        const Real most = 1e3 * (1 + std::abs(m_[k]) + std::abs(b_[k]));
+        beyond[k] = slope > 0 && std::abs(step) < most ? m_[k] + step : first[k];
+      }
+      at_beyond = ask(beyond);
+      for (std::size_t k = 0; k < n; ++k) {
+        const Real step = (y_[k] - d_[k]) * (beyond[k] - m_[k]) / (at_beyond[k] - d_[k]);
+        last[k] = std::isfinite(step) ? m_[k] + step : beyond[k];
+      }
+      at_last = ask(last);
+    }
     for (std::size_t k = 0; k < n; ++k) {
-      Bracketed& one =
-          all_.emplace_back(Bracketed{.sample = names_[k], .y = y_[k], .b = b_[k], .m = m_[k], .d = d_[k]});
-      from_.push_back(m_[k]);
+      Bracketed one{.sample = k, .y = y_[k], .b = b_[k], .m = m_[k], .d = d_[k]};
       one.begin();
       one.told(first[k], at_first[k]);
-      enough = enough && settled(one, m_[k]);
-    }
-    if (enough) return;
-    for (std::size_t k = 0; k < n; ++k) {
-      const Real slope = (at_first[k] - d_[k]) / (first[k] - m_[k]), step = 1.1 * (y_[k] - d_[k]) / slope;
-      const Real most = 1e3 * (1 + std::abs(m_[k]) + std::abs(b_[k]));
-      beyond[k] = slope > 0 && std::abs(step) < most ? m_[k] + step : first[k];
-    }
-    const std::vector<Real> at_beyond = ask(beyond);
-    for (std::size_t k = 0; k < n; ++k) {
-      const Real step = (y_[k] - d_[k]) * (beyond[k] - m_[k]) / (at_beyond[k] - d_[k]);
-      last[k] = std::isfinite(step) ? m_[k] + step : beyond[k];
-    }
-    const std::vector<Real> at_last = ask(last);
-    for (std::size_t k = 0; k < n; ++k) {
-      all_[k].told(beyond[k], at_beyond[k]);
-      all_[k].told(last[k], at_last[k]);
+      one.told(beyond[k], at_beyond[k]);
+      one.told(last[k], at_last[k]);
+      if (settled(one, m_[k]))
+        store(one);
+      else
+        hard_.push_back(one);
     }
   }
   // Those that it is not enough for, until nothing can be gained.
   void many_steps() {
-    std::vector<std::size_t> open(all_.size());
+    std::vector<std::size_t> open(hard_.size());
     std::iota(open.begin(), open.end(), 0);
-    std::vector<Real> m;
+    std::vector<Real> m, b, d;
+    OwnLoss::Samples names;
     for (int round = 0; round < 120; ++round) {
       std::erase_if(open, [&](std::size_t k) {
-        Bracketed& one = all_[k];
-        if (settled(one, from_[k])) return true;
+        Bracketed& one = hard_[k];
+        if (settled(one, m_[one.sample])) return true;
         one.choose();
         return one.found() ? !(one.next > one.lo && one.next < one.hi) : one.next == one.m;
       });
       if (open.empty()) break;
-      m.clear(), b_.clear(), names_.clear();
+      m.clear(), b.clear(), names.clear();
       for (const std::size_t k : open) {
-        m.push_back(all_[k].next);
-        b_.push_back(all_[k].b);
-        names_.push_back(all_[k].sample);
+        m.push_back(hard_[k].next);
+        b.push_back(hard_[k].b);
+        names.push_back(names_[hard_[k].sample]);
       }
-      const std::vector<Real> d = ask(m);
-      for (std::size_t k = 0; k < open.size(); ++k) all_[open[k]].told(m[k], d[k]);
+      d.resize(m.size());
+      loss_(OwnLoss::Asked::derivative, m, b, d, names);
+      for (std::size_t k = 0; k < open.size(); ++k) hard_[open[k]].told(m[k], d[k]);
     }
-    for (const Bracketed& one : all_) store(one);
+    for (const Bracketed& one : hard_) store(one);
   }
 
   const OwnLoss& loss_;
@@ -238,8 +249,8 @@ private:
   Ends ends_;
   OwnLoss::Samples names_;
   std::vector<Real> y_, b_, m_, d_;
-  std::vector<Bracketed> all_;
-  std::vector<Real> from_;
+  std::vector<std::size_t> at_; // the place of each among all samples
+  std::vector<Bracketed> hard_;
 };
 
 } // namespace southwell

@@ -67,24 +67,23 @@ public:
   }
   Real conjugate(CVec y, Real scale) const override {
     const auto zero = [&](Real v) { return scale * v == 0; };
-    std::vector<Real> each(y.size());
     if (!std::all_of(y.begin(), y.end(), zero)) {
+      std::vector<Real> each(y.size());
       conjugates(y, scale, gained, each);
       return sum(each);
     }
     if (const auto known = least_.last()) return known->of[0]; // D(0) is asked for again and again
-    conjugates(y, scale, 0, each);                             // the unit of gaps
-    const Real total = sum(each);
+    const Real total = -least();
     least_.keep(std::make_shared<Known>(Known{{}, {total}}));
     return total;
   }
   // phi*(scale y) of each sample of positive weight, from above; infinity outside the domain, as far as the
   // loss shows.
-  void conjugates(CVec y, Real scale, Real share, Vec each) const {
+  void conjugates(CVec y, Real scale, Real share, Vec each, bool named = true) const {
     std::vector<Real> to(y.begin(), y.end());
     for (Real& v : to) v *= scale;
     const auto from = where();
-    const Brackets brackets(*loss_, to, targets_, weights_, from->m, from->of, share);
+    const Brackets brackets(*loss_, to, targets_, weights_, from->m, from->of, share, named);
     const Ends& at = brackets.ends();
     const std::vector<Real> values = values_at(at.end);
     for (std::size_t i = 0; i < to.size(); ++i) {
@@ -117,7 +116,7 @@ public:
 
 private:
   using Asked = OwnLoss::Asked;
-  static constexpr Real gained = 1e-4; // the share by which a gap may be larger, see Brackets
+  static constexpr Real gained = 1e-2; // the share by which a gap may be larger, see Brackets
   struct Known {
     std::vector<Real> m, of; // margins, and what was told there
   };
@@ -156,6 +155,23 @@ private:
     return total;
   }
 
+  // sum_i s_i min phi_i, from below: once for each target.
+  Real least() const {
+    std::vector<Real> b;
+    for (std::size_t i = 0; i < targets_.size(); ++i)
+      if (weights_[i] > 0) b.push_back(targets_[i]);
+    std::sort(b.begin(), b.end());
+    b.erase(std::unique(b.begin(), b.end()), b.end());
+    const std::vector<Real> ones(b.size(), 1);
+    const OwnSamples alone(loss_, b, ones);
+    std::vector<Real> each(b.size());
+    alone.conjugates(std::vector<Real>(b.size()), 0, 0, each, false);
+    Real total = 0;
+    for (std::size_t i = 0; i < targets_.size(); ++i)
+      if (weights_[i] > 0)
+        total -= weights_[i] * each[std::lower_bound(b.begin(), b.end(), targets_[i]) - b.begin()];
+    return total;
+  }
   void refuse_decrease(const Known& last, CVec m, CVec y) const {
     for (std::size_t i = 0; i < m.size(); ++i) {
       const Real run = m[i] - last.m[i], rise = y[i] - last.of[i];
