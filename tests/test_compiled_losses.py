@@ -56,14 +56,13 @@ def test_addresses_are_not_pickled():
 
 def test_numba_compiles_python_functions():
     pytest.importorskip("numba")
-    loss = Compiled(lambda m, b: max(-b * m, 0.0) + math.log1p(math.exp(-abs(m))), lambda m, b: -b / (1 + math.exp(b * m)),
-                    targets="signs", name="logit")  # fmt: skip
+    loss = Compiled(
+        lambda m, b: max(-b * m, 0.0) + math.log1p(math.exp(-abs(m))), lambda m, b: -b / (1 + math.exp(b * m)),
+        targets="signs", name="logit",
+    )  # fmt: skip
     rng = np.random.default_rng(0)
     A, b = rng.normal(size=(80, 8)), rng.choice([-1.0, 1.0], 80)
-    got, want = (
-        sw.solve(A, b, loss=loss, l1=0.01, intercept=True),
-        sw.solve(A, b, loss="logistic", l1=0.01, intercept=True),
-    )
+    got, want = (sw.solve(A, b, loss=one, l1=0.01, intercept=True) for one in (loss, "logistic"))
     assert got.status and got.primal == pytest.approx(want.primal, abs=2e-6 * want.scale)
 
 
@@ -90,8 +89,8 @@ def test_the_headers_that_are_shipped_make_one(tmp_path):
         pytest.skip("there is no C++ compiler")
     assert (Path(sw.get_include()) / "core" / "concepts.hpp").is_file()
     (tmp_path / "mine.cpp").write_text(MINE)
-    subprocess.run([compiler, "-std=c++20", "-O2", "-shared", "-fPIC", f"-I{sw.get_include()}", "mine.cpp", "-o", "mine.so"],
-                   cwd=tmp_path, check=True)  # fmt: skip
+    options = ["-std=c++20", "-O2", "-shared", "-fPIC", f"-I{sw.get_include()}"]
+    subprocess.run([compiler, *options, "mine.cpp", "-o", "mine.so"], cwd=tmp_path, check=True)
     made = ctypes.CDLL(str(tmp_path / "mine.so"))
     loss = Compiled(made.pseudo_huber_value, made.pseudo_huber_derivative, made.pseudo_huber_second_derivative)
     m = np.linspace(-3, 3, 7)

@@ -1,4 +1,4 @@
-"""A loss of one's own is solved and certified like the built-in one of the same formula, and refused where it is wrong."""
+"""A loss of one's own is solved and certified like the built-in one of the same formula; a wrong one is refused."""
 
 import copy
 import pickle

@@ -1,7 +1,7 @@
 """southwell: large sparse linear models by coordinate methods, with a proof of optimality for every answer."""
 
+import os
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from . import _blas as _blas
@@ -37,7 +37,7 @@ __version__ = "0.1.0"
 
 def get_include() -> str:
     """The folder of the C++ headers, for compiling a loss of one's own (see ``losses.Compiled``)."""
-    return str(Path(_core.__file__).resolve().parent / "include")
+    return os.path.join(os.path.dirname(os.path.realpath(_core.__file__)), "include")
 
 
 _SUBMODULES = ("check", "estimators", "features", "graph", "metric", "model_files")
