@@ -12,6 +12,7 @@
 #include "core/support/math.hpp"
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <sstream>
 #include <stdexcept>
@@ -19,6 +20,45 @@
 #include <vector>
 
 namespace southwell {
+
+// Keeps blocks of memory for the next vector of the same size: asking the system for them anew, for every
+// batch of many samples, would take longer than the loss.
+template <class Value> struct Kept {
+  using value_type = Value;
+  Kept() = default;
+  template <class Other> Kept(const Kept<Other>&) {}
+
+  Value* allocate(std::size_t n) {
+    auto& all = blocks().all;
+    for (std::size_t k = all.size(); k-- > 0;)
+      if (all[k].first == n) {
+        Value* const found = all[k].second;
+        all.erase(all.begin() + std::ptrdiff_t(k));
+        return found;
+      }
+    return std::allocator<Value>().allocate(n);
+  }
+  void deallocate(Value* block, std::size_t n) {
+    auto& all = blocks().all;
+    if (n >= 4096 && all.size() < all.capacity()) return void(all.emplace_back(n, block));
+    std::allocator<Value>().deallocate(block, n);
+  }
+  template <class Other> bool operator==(const Kept<Other>&) const { return true; }
+
+private:
+  struct Blocks { // of a thread
+    std::vector<std::pair<std::size_t, Value*>> all;
+    Blocks() { all.reserve(12); }
+    ~Blocks() {
+      for (const auto& [n, block] : all) std::allocator<Value>().deallocate(block, n);
+    }
+  };
+  static Blocks& blocks() {
+    thread_local Blocks own;
+    return own;
+  }
+};
+using Numbers = std::vector<Real, Kept<Real>>;
 
 class OwnLoss {
 public:
@@ -129,7 +169,7 @@ struct Bracketed {
 // Where phi* of one sample is bounded: phi' is `slope`, nearest to y, at the margin `end`, and the slope of
 // phi* at y is between `end` and `other`. NaN: outside the domain, as far as the loss shows.
 struct Ends {
-  std::vector<Real> end, slope, other;
+  Numbers end, slope, other;
 };
 
 class Brackets {
@@ -156,10 +196,10 @@ public:
   const Ends& ends() const { return ends_; }
 
 private:
-  static std::vector<Real> copy(CVec v) { return {v.begin(), v.end()}; }
+  static Numbers copy(CVec v) { return {v.begin(), v.end()}; }
 
-  std::vector<Real> ask(const std::vector<Real>& m) const {
-    std::vector<Real> d(m.size());
+  Numbers ask(const Numbers& m) const {
+    Numbers d(m.size());
     loss_(OwnLoss::Asked::derivative, m, b_, d, names_);
     return d;
   }
@@ -179,18 +219,18 @@ private:
   void few_steps() {
     const std::size_t n = y_.size();
     if (n == 0) return;
-    std::vector<Real> first(n), beyond(n), last(n);
+    Numbers first(n), beyond(n), last(n);
     for (std::size_t k = 0; k < n; ++k) {
       const Real size = std::abs(m_[k]) + std::abs(b_[k]), unit = size > 0 ? size : 1;
       first[k] = m_[k] + (y_[k] > d_[k] ? 1e-7 : -1e-7) * unit;
     }
-    const std::vector<Real> at_first = ask(first);
+    const Numbers at_first = ask(first);
     bool enough = true; // as where y differs from d by rounding
     for (std::size_t k = 0; k < n && enough; ++k) {
       const Real left = std::abs(y_[k] - d_[k]) * std::abs(first[k] - m_[k]);
       enough = (y_[k] - d_[k]) * (at_first[k] - y_[k]) >= 0 && left <= allowed_;
     }
-    std::vector<Real> at_beyond = at_first, at_last = at_first;
+    Numbers at_beyond = at_first, at_last = at_first;
     beyond = last = first;
     if (!enough) {
       for (std::size_t k = 0; k < n; ++k) {
@@ -221,7 +261,7 @@ private:
   void many_steps() {
     std::vector<std::size_t> open(hard_.size());
     std::iota(open.begin(), open.end(), 0);
-    std::vector<Real> m, b, d;
+    Numbers m, b, d;
     OwnLoss::Samples names;
     for (int round = 0; round < 120; ++round) {
       std::erase_if(open, [&](std::size_t k) {
@@ -248,7 +288,7 @@ private:
   Real share_, allowed_ = 0;
   Ends ends_;
   OwnLoss::Samples names_;
-  std::vector<Real> y_, b_, m_, d_;
+  Numbers y_, b_, m_, d_;
   std::vector<std::size_t> at_; // the place of each among all samples
   std::vector<Bracketed> hard_;
 };

@@ -20,15 +20,15 @@ public:
   using SampleLoss::maximise;
   using SampleLoss::value;
   Real value(CVec m, Real shift) const override {
-    auto known = std::make_shared<Known>(Known{moved(m, shift), std::vector<Real>(m.size())});
+    auto known = std::make_shared<Known>(Known{moved(m, shift), Numbers(m.size())});
     ask(Asked::value, known->m, known->of);
     const Real total = sum(known->of);
     if (shift == 0) values_.keep(std::move(known));
     return total;
   }
   Slope slope(CVec m, Real shift) const override {
-    const std::vector<Real> at = moved(m, shift);
-    std::vector<Real> y(at.size()), h(at.size());
+    const Numbers at = moved(m, shift);
+    Numbers y(at.size()), h(at.size());
     ask(Asked::derivative, at, y);
     const Real first = sum(y);
     if (loss_->curved()) {
@@ -48,11 +48,11 @@ public:
     slopes_.keep(std::make_shared<Known>(Known{{m.begin(), m.end()}, {y.begin(), y.end()}}));
   }
   void curvature(CVec y, Vec h) const override {
-    const std::vector<Real> m = margins_of(y);
+    const Numbers m = margins_of(y);
     if (loss_->curved()) {
       ask(Asked::curvature, m, h);
     } else { // central differences
-      std::vector<Real> up(m), down(m), first(m.size());
+      Numbers up(m), down(m), first(m.size());
       for (std::size_t i = 0; i < m.size(); ++i) {
         const Real step = 6e-6 * unit(m[i], targets_[i]);
         up[i] += step;
@@ -68,7 +68,7 @@ public:
   Real conjugate(CVec y, Real scale) const override {
     const auto zero = [&](Real v) { return scale * v == 0; };
     if (!std::all_of(y.begin(), y.end(), zero)) {
-      std::vector<Real> each(y.size());
+      Numbers each(y.size());
       conjugates(y, scale, gained, each);
       return sum(each);
     }
@@ -80,12 +80,12 @@ public:
   // phi*(scale y) of each sample of positive weight, from above; infinity outside the domain, as far as the
   // loss shows.
   void conjugates(CVec y, Real scale, Real share, Vec each, bool named = true) const {
-    std::vector<Real> to(y.begin(), y.end());
+    Numbers to(y.begin(), y.end());
     for (Real& v : to) v *= scale;
     const auto from = where();
     const Brackets brackets(*loss_, to, targets_, weights_, from->m, from->of, share, named);
     const Ends& at = brackets.ends();
-    const std::vector<Real> values = values_at(at.end);
+    const Numbers values = values_at(at.end);
     for (std::size_t i = 0; i < to.size(); ++i) {
       const Real end = at.end[i], slope = at.slope[i];
       // Rounding errors of a derivative count over the whole margin.
@@ -118,7 +118,7 @@ private:
   using Asked = OwnLoss::Asked;
   static constexpr Real gained = 1e-2; // the share by which a gap may be larger, see Brackets
   struct Known {
-    std::vector<Real> m, of; // margins, and what was told there
+    Numbers m, of; // margins, and what was told there
   };
   // Solves on several threads may share a problem. The lock is never held while the loss is asked: that may
   // wait for the interpreter.
@@ -143,8 +143,8 @@ private:
     const Real size = std::abs(m) + std::abs(b);
     return size > 0 ? size : 1;
   }
-  static std::vector<Real> moved(CVec m, Real shift) {
-    std::vector<Real> all(m.begin(), m.end());
+  static Numbers moved(CVec m, Real shift) {
+    Numbers all(m.begin(), m.end());
     for (Real& v : all) v += shift;
     return all;
   }
@@ -157,15 +157,15 @@ private:
 
   // sum_i s_i min phi_i, from below: once for each target.
   Real least() const {
-    std::vector<Real> b;
+    Numbers b;
     for (std::size_t i = 0; i < targets_.size(); ++i)
       if (weights_[i] > 0) b.push_back(targets_[i]);
     std::sort(b.begin(), b.end());
     b.erase(std::unique(b.begin(), b.end()), b.end());
-    const std::vector<Real> ones(b.size(), 1);
+    const Numbers ones(b.size(), 1);
     const OwnSamples alone(loss_, b, ones);
-    std::vector<Real> each(b.size());
-    alone.conjugates(std::vector<Real>(b.size()), 0, 0, each, false);
+    Numbers each(b.size());
+    alone.conjugates(Numbers(b.size()), 0, 0, each, false);
     Real total = 0;
     for (std::size_t i = 0; i < targets_.size(); ++i)
       if (weights_[i] > 0)
@@ -186,21 +186,20 @@ private:
 
   std::shared_ptr<const Known> where() const { // the last derivatives, or those at zero
     if (auto known = slopes_.last()) return known;
-    auto known = std::make_shared<Known>(
-        Known{std::vector<Real>(targets_.size()), std::vector<Real>(targets_.size())});
+    auto known = std::make_shared<Known>(Known{Numbers(targets_.size()), Numbers(targets_.size())});
     ask(Asked::derivative, known->m, known->of);
     slopes_.keep(known);
     return known;
   }
-  std::vector<Real> margins_of(CVec y) const {
+  Numbers margins_of(CVec y) const {
     const auto from = where();
-    std::vector<Real> m = Brackets(*loss_, y, targets_, weights_, from->m, from->of, gained).ends().end;
+    Numbers m = Brackets(*loss_, y, targets_, weights_, from->m, from->of, gained).ends().end;
     for (std::size_t i = 0; i < m.size(); ++i) m[i] = std::isnan(m[i]) ? from->m[i] : m[i];
     return m;
   }
-  std::vector<Real> values_at(const std::vector<Real>& m) const { // asks for those that are not known
+  Numbers values_at(const Numbers& m) const { // asks for those that are not known
     const auto known = values_.last();
-    std::vector<Real> values = known ? known->of : std::vector<Real>(m.size()), at, b;
+    Numbers values = known ? known->of : Numbers(m.size()), at, b;
     OwnLoss::Samples names;
     for (std::size_t i = 0; i < m.size(); ++i)
       if ((!known || known->m[i] != m[i]) && weights_[i] > 0 && !std::isnan(m[i])) {
@@ -208,7 +207,7 @@ private:
         at.push_back(m[i]);
         b.push_back(targets_[i]);
       }
-    std::vector<Real> asked(at.size());
+    Numbers asked(at.size());
     (*loss_)(Asked::value, at, b, asked, names);
     for (std::size_t k = 0; k < names.size(); ++k) values[names[k]] = asked[k];
     return values;
@@ -217,8 +216,8 @@ private:
   std::shared_ptr<const Known> reach() const {
     if (auto known = reach_.last()) return known;
     const std::size_t n = targets_.size();
-    auto ends = std::make_shared<Known>(Known{std::vector<Real>(n), std::vector<Real>(n)});
-    std::vector<Real> far(n);
+    auto ends = std::make_shared<Known>(Known{Numbers(n), Numbers(n)});
+    Numbers far(n);
     for (const Real side : {-1.0, 1.0}) {
       for (std::size_t i = 0; i < n; ++i)
         far[i] = targets_[i] + side * 1e3 * std::max(unit(0, targets_[i]), 1.0);

@@ -112,7 +112,7 @@ def test_the_dual_value_is_that_of_the_formula_or_a_little_below(pair, intercept
         assert got.primal == pytest.approx(want.primal, rel=1e-12)
         rounding = 1e-13 * (abs(want.primal) + abs(want.dual) + 1)
         assert got.dual <= want.dual + rounding
-        assert got.gap <= 1.01 * want.gap + rounding
+        assert got.gap <= 1.03 * want.gap + rounding
 
 
 @pytest.mark.parametrize("pair", PAIRS)
