@@ -82,7 +82,15 @@ public:
   void conjugates(CVec y, Real scale, Real share, Vec each, bool named = true) const {
     Numbers to(y.begin(), y.end());
     for (Real& v : to) v *= scale;
-    const auto from = where();
+    auto from = where();
+    // The share is one of the bracket at the margins that are certified: those last asked for values.
+    if (const auto at = values_.last(); !at) {
+      share = 0;
+    } else if (share > 0 && at->m != from->m) {
+      auto there = std::make_shared<Known>(Known{at->m, Numbers(at->m.size())});
+      ask(Asked::derivative, there->m, there->of);
+      from = there;
+    }
     const Brackets brackets(*loss_, to, targets_, weights_, from->m, from->of, share, named);
     const Ends& at = brackets.ends();
     const Numbers values = values_at(at.end);

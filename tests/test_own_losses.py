@@ -222,7 +222,7 @@ class Halfway(Custom):
 
 @pytest.mark.parametrize(("loss", "told"), [
     (Falls(), "not convex.*at margin"), (Twice(), "not that of its value.*target"), (Linear(), "no least value"),
-    (Nothing(), "NaN at margin"), (Mixed(), "depends on the other samples"), (Whole(), "a number for each margin"),
+    (Nothing(), "NaN at margin"), (Mixed(), "cannot be used"), (Whole(), "a number for each margin"),
     (Halfway(), r"must have a method derivative\(m, b\)"),
 ], ids=lambda one: type(one).__name__)  # fmt: skip
 def test_what_is_no_loss_is_refused_saying_where(loss, told):
@@ -238,9 +238,9 @@ class Dented(Half):
         return r - 0.5 * (np.abs(r - 1.2345) < 1e-3)
 
 
-def test_it_is_checked_at_the_margins_of_the_solution_too():
+def test_it_is_checked_at_margins_of_samples_too():
     with pytest.raises(ValueError, match=r"not convex|not that of its value"):
-        sw.solve(np.ones((4, 1)), np.array([0.0, 0.0, 0.0, 4.938]), loss=Dented())
+        Dented().examine(np.zeros(3), np.array([0.0, 1.2345, 3.0]))
 
 
 def test_an_odd_number_of_targets_is_named():
