@@ -69,8 +69,8 @@ def _examine_on_grid(loss: Custom, b: np.ndarray) -> None:
 
 def _examine_separate(loss: Custom, m: np.ndarray, b: np.ndarray) -> None:
     for which, method in enumerate(("value", "derivative")):
-        whole, turned = loss._answer(which, m.copy(), b.copy()), loss._answer(which, m[::-1].copy(), b[::-1].copy())
-        if not np.allclose(whole, turned[::-1], rtol=1e-9, atol=1e-12, equal_nan=True):
+        whole, some = loss._answer(which, m.copy(), b.copy()), loss._answer(which, m[4::-1].copy(), b[4::-1].copy())
+        if not np.allclose(whole[4::-1], some, rtol=1e-9, atol=1e-12, equal_nan=True):
             raise ValueError(
                 f"The loss {loss.name} cannot be used: its {method} of a sample depends on the other samples of the "
                 "array, or differs from call to call. It must be a function of each margin and its target alone."
