@@ -245,7 +245,7 @@ def _address_of(given: object) -> int | None:
     if isinstance(given, int) and not isinstance(given, bool):
         return given
     if any(
-        base.__name__ == "_CFuncPtr" for base in type(given).__mro__
+        base.__name__ in ("_CFuncPtr", "CFuncPtr", "PyCFuncPtr") for base in type(given).__mro__
     ):  # of ctypes: a pointer with a buffer around it
         return int.from_bytes(memoryview(given).tobytes(), sys.byteorder)  # type: ignore[arg-type]
     address = getattr(given, "address", None)  # as numba's cfunc has it
