@@ -26,7 +26,7 @@ class OwnLoss;
 struct BoundOwnLoss {
   std::shared_ptr<const OwnLoss> loss;
 };
-std::unique_ptr<SampleLoss> over_own(const BoundOwnLoss& own, CVec targets, CVec weights);
+std::unique_ptr<SampleLoss> over_samples(const BoundOwnLoss& own, CVec targets, CVec weights, CVec offsets);
 
 // The base of all problems, over numbers, blocks or in Python.
 struct BoundQuestion {
@@ -37,24 +37,22 @@ struct BoundQuestion {
 
 // A problem, and the Python objects that it refers to.
 struct BoundProblem final : BoundQuestion {
-  nanobind::object layout_object, targets_object, weights_object;
+  nanobind::object layout_object, targets_object, weights_object, offsets_object;
   std::optional<AnyLoss> any_loss; // none: a loss of one's own
   std::unique_ptr<SampleLoss> loss;
   ElasticNet penalty;
   Problem core;
 
-  BoundProblem(nanobind::object layout, const AnyLoss& l, Array<Real> targets, Array<Real> weights,
-               const ElasticNet& p)
+  template <class Given> // AnyLoss or BoundOwnLoss
+  BoundProblem(nanobind::object layout, const Given& l, Array<Real> targets, Array<Real> weights,
+               const ElasticNet& p, Array<Real> offsets)
       : layout_object(layout), targets_object(nanobind::cast(targets)),
-        weights_object(nanobind::cast(weights)), any_loss(l),
-        loss(over_samples(l, sized(targets, rows(layout)), sized(weights, rows(layout)))), penalty(p),
-        core(nanobind::cast<const BoundLayout&>(layout).design(), *loss, penalty) {}
-  BoundProblem(nanobind::object layout, const BoundOwnLoss& own, Array<Real> targets, Array<Real> weights,
-               const ElasticNet& p)
-      : layout_object(layout), targets_object(nanobind::cast(targets)),
-        weights_object(nanobind::cast(weights)),
-        loss(over_own(own, sized(targets, rows(layout)), sized(weights, rows(layout)))), penalty(p),
-        core(nanobind::cast<const BoundLayout&>(layout).design(), *loss, penalty) {}
+        weights_object(nanobind::cast(weights)), offsets_object(nanobind::cast(offsets)),
+        loss(over_samples(l, sized(targets, rows(layout)), sized(weights, rows(layout)),
+                          sized(offsets, offsets.shape(0) == 0 ? 0 : rows(layout)))),
+        penalty(p), core(nanobind::cast<const BoundLayout&>(layout).design(), *loss, penalty) {
+    if constexpr (!std::same_as<Given, BoundOwnLoss>) any_loss = l;
+  }
   // For steps along single coordinates, which a loss of one's own cannot take.
   const AnyLoss& step_loss() const {
     if (!any_loss) throw std::invalid_argument("a loss of one's own has no steps along coordinates");
@@ -64,7 +62,8 @@ struct BoundProblem final : BoundQuestion {
   bool same_data(const BoundQuestion& other) const override {
     const auto* own = dynamic_cast<const BoundProblem*>(&other);
     return own && own->layout_object.is(layout_object) &&
-           own->loss->targets().data() == loss->targets().data();
+           own->loss->targets().data() == loss->targets().data() &&
+           own->loss->offsets().data() == loss->offsets().data();
   }
   const AnyLayout& layout() const { return nanobind::cast<const BoundLayout&>(layout_object).layout; }
 };

@@ -80,7 +80,7 @@ nb::dict answers(const BoundProblemInParts& bound, Array<Real> x, Array<Index> f
   const Policy policy;
   Floor floor(policy, false);
   for (int k = 0; k < raised; ++k) floor.gone(0);
-  FeatureNames names(core.design);
+  FeatureNames names(core.design, policy);
   names.join({features.data(), features.shape(0)});
   SamplesInParts samples = core.in_memory(policy, &names);
   std::vector<Real> at(given.begin(), given.end()), slopes(at.size());

@@ -1,5 +1,6 @@
 #include "bindings/own_loss.hpp"
 #include "bindings/bound.hpp"
+#include "core/offset_samples.hpp"
 #include "core/own_samples.hpp"
 
 namespace nb = nanobind;
@@ -26,8 +27,8 @@ template <class Fill> Output over(const BoundOwnLoss& own, Array<Real> v, Array<
 
 } // namespace
 
-std::unique_ptr<SampleLoss> over_own(const BoundOwnLoss& own, CVec targets, CVec weights) {
-  return std::make_unique<OwnSamples>(own.loss, targets, weights);
+std::unique_ptr<SampleLoss> over_samples(const BoundOwnLoss& own, CVec targets, CVec weights, CVec offsets) {
+  return with_offsets(std::make_unique<OwnSamples>(own.loss, targets, weights), offsets);
 }
 
 void def_own_loss(nb::module_& m) {

@@ -18,11 +18,11 @@ struct ParameterTraits {
   std::string_view name;
   Real value; // its default
   bool zero;
-  Real below;
+  Real above, below;
 };
 struct LossTraits {
   std::string_view name, targets;
-  bool smooth, quadratic, piecewise, may_overflow, log_odds;
+  bool smooth, quadratic, piecewise, may_overflow, log_odds, log_link;
   Real self_concordance;
   std::optional<ParameterTraits> parameter = {};
 };
@@ -59,11 +59,13 @@ template <class List> std::vector<LossTraits> traits_of_all() {
                                                      .piecewise = L::piecewise,
                                                      .may_overflow = L::may_overflow,
                                                      .log_odds = L::log_odds,
+                                                     .log_link = L::log_link,
                                                      .self_concordance = L::self_concordance});
     if constexpr (requires { L::parameter; })
       traits.parameter = ParameterTraits{.name = L::parameter.name,
                                          .value = loss.*L::parameter.field,
                                          .zero = L::parameter.zero,
+                                         .above = L::parameter.above,
                                          .below = L::parameter.below};
   });
   return all;
@@ -74,6 +76,7 @@ void def_loss_traits(nb::module_& m) {
       .def_ro("name", &ParameterTraits::name)
       .def_ro("default", &ParameterTraits::value)
       .def_ro("zero", &ParameterTraits::zero, "May it be 0? It is never negative.")
+      .def_ro("above", &ParameterTraits::above)
       .def_ro("below", &ParameterTraits::below);
   nb::class_<LossTraits>(m, "LossTraits", "What a loss says about itself; see core/losses/loss.hpp.")
       .def_ro("name", &LossTraits::name)
@@ -83,6 +86,7 @@ void def_loss_traits(nb::module_& m) {
       .def_ro("piecewise", &LossTraits::piecewise)
       .def_ro("may_overflow", &LossTraits::may_overflow)
       .def_ro("log_odds", &LossTraits::log_odds)
+      .def_ro("log_link", &LossTraits::log_link)
       .def_ro("self_concordance", &LossTraits::self_concordance)
       .def_ro("parameter", &LossTraits::parameter);
   m.def("losses", &traits_of_all<AnyLoss>, "The losses of one margin.");
@@ -206,11 +210,12 @@ void def_penalties(nb::module_& m) {
   nb::class_<ElasticNet> net(m, "ElasticNet", "The elastic net over all coordinates.");
   net.def(
          "__init__",
-         [](ElasticNet* self, Real l1, Real l2, Array<Real> weights, Array<Real> lower, Array<Real> upper,
-            Index penalised) {
-           new (self) ElasticNet(l1, l2, copied(weights), copied(lower), copied(upper), penalised);
+         [](ElasticNet* self, Real l1, Real l2, Array<Real> weights, Array<Real> ridge_weights,
+            Array<Real> lower, Array<Real> upper, Index penalised) {
+           new (self) ElasticNet(l1, l2, copied(weights), copied(ridge_weights), copied(lower), copied(upper),
+                                 penalised);
          },
-         "l1"_a, "l2"_a, "weights"_a, "lower"_a, "upper"_a, "penalised"_a)
+         "l1"_a, "l2"_a, "weights"_a, "ridge_weights"_a, "lower"_a, "upper"_a, "penalised"_a)
       .def(
           "total_value", [](const ElasticNet& self, Array<Real> x) { return self.value(over_all(self, x)); },
           "x"_a)

@@ -52,16 +52,15 @@ Output over_classes(const char* name, Real parameter, Index width, Array<Index> 
     std::visit(fill, Parts<AnyClassLoss>::make(name, parameter));
   });
 }
-template <class Over> BoundLossSum tasks(Over&& over, Index width, Array<Real> targets, Array<Real> weights) {
-  sized(targets, Index(weights.shape(0)) * width);
-  return {nb::cast(targets), nb::cast(weights),
-          std::make_unique<TaskLoss>(over, width, view(targets), view(weights)), targets.data()};
-}
-BoundLossSum task_loss(const AnyLoss& loss, Index width, Array<Real> targets, Array<Real> weights) {
-  return tasks([&](CVec b, CVec s) { return over_samples(loss, b, s); }, width, targets, weights);
-}
-BoundLossSum own_task_loss(const BoundOwnLoss& own, Index width, Array<Real> targets, Array<Real> weights) {
-  return tasks([&](CVec b, CVec s) { return over_own(own, b, s); }, width, targets, weights);
+template <class Given> // AnyLoss or BoundOwnLoss
+BoundLossSum task_loss(const Given& loss, Index width, Array<Real> targets, Array<Real> weights,
+                       Array<Real> offsets) {
+  const Index margins = Index(weights.shape(0)) * width;
+  sized(targets, margins);
+  sized(offsets, offsets.shape(0) == 0 ? 0 : margins);
+  return {nb::make_tuple(targets, offsets), nb::cast(weights),
+          std::make_unique<TaskLoss>(loss, width, view(targets), view(weights), view(offsets)),
+          targets.data()};
 }
 
 // The norm of this name; none has a number of its own.
@@ -268,8 +267,8 @@ void def_wide(nb::module_& m) {
   m.def("class_loss", &class_loss, "name"_a, "parameter"_a, "width"_a, "labels"_a, "weights"_a);
   m.def("over_classes", &over_classes, "name"_a, "parameter"_a, "width"_a, "labels"_a, "table"_a,
         "conjugate"_a, "rounding"_a = false);
-  m.def("task_loss", &task_loss, "loss"_a, "width"_a, "targets"_a, "weights"_a);
-  m.def("task_loss", &own_task_loss, "loss"_a, "width"_a, "targets"_a, "weights"_a);
+  m.def("task_loss", &task_loss<AnyLoss>, "loss"_a, "width"_a, "targets"_a, "weights"_a, "offsets"_a);
+  m.def("task_loss", &task_loss<BoundOwnLoss>, "loss"_a, "width"_a, "targets"_a, "weights"_a, "offsets"_a);
   nb::class_<BoundBlockProblem, BoundQuestion>(m, "BlockProblem",
                                                "Design, loss over several margins a sample, and groups.")
       .def(nb::init<nb::object, nb::object, nb::object>(), "layout"_a, "loss"_a, "penalty"_a);

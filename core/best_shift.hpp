@@ -56,6 +56,7 @@ inline Real largest_number(const SampleLoss& loss, CVec margins) {
   Real size = 0;
   for (std::size_t i = 0; i < margins.size(); ++i)
     size = std::max({size, std::abs(margins[i]), std::abs(loss.targets()[i])});
+  for (const Real o : loss.offsets()) size = std::max(size, std::abs(o));
   return size;
 }
 inline Shift best_shift(const SampleLoss& loss, CVec margins, Real guess = 0) {

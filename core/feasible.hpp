@@ -122,9 +122,9 @@ private:
     for (const Real u : v) most = std::max(most, std::abs(u));
     return most > 0 && std::isfinite(most) ? most * std::sqrt(square(most)) : most;
   }
-  Real norm_of_targets() const { // classes: of e_b
-    const CVec b = problem_.losses().targets();
-    return b.empty() ? 1 : weighted_norm(b);
+  Real norm_of_targets() const { // and of offsets; classes: of e_b
+    const CVec b = problem_.losses().targets(), o = problem_.losses().offsets();
+    return (b.empty() ? 1 : weighted_norm(b)) + (o.empty() ? 0 : weighted_norm(o));
   }
   Real squared_norm(Index j) { // of column j; the intercept's is known without a pass over the data
     return j >= problem_.features() ? 1 : norms()[j];

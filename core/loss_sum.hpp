@@ -55,6 +55,7 @@ public:
   virtual void inside(CVec y, Vec h) const = 0;
   virtual CVec targets() const { return {}; }                  // one for each margin, or classes:
   virtual std::span<const Index> labels() const { return {}; } // one for each sample
+  virtual CVec offsets() const { return {}; }                  // what is added to each margin; empty: nothing
   // With all rounding errors counted: at margins that are known within radii, and at y in the domain.
   virtual Real value_above(CVec margins, CVec radii) const = 0;
   virtual ConjugateAbove conjugate_above(CVec y) const = 0;

@@ -132,6 +132,9 @@ struct Bracketed {
   bool low_end() const { return y - at_lo <= at_hi - y; } // the end whose derivative is nearer to y
   Real end() const { return low_end() ? lo : hi; }
   Real at_end() const { return low_end() ? at_lo : at_hi; }
+  Real other() const { return low_end() ? hi : lo; }
+  // Where phi' is flat an end may attain y needlessly far out, and rounding errors grow with its margin.
+  bool far() const { return found() && std::abs(end()) > 4 * (1 + std::abs(other()) + std::abs(b)); }
 
   void begin() {
     first = d;
@@ -144,8 +147,10 @@ struct Bracketed {
     at_before = d;
     m = margin;
     d = at;
-    if (d <= y && m >= lo) lo = m, at_lo = d;
-    if (d >= y && m <= hi) hi = m, at_hi = d;
+    // Where a larger derivative is known, a margin that attains y is l, else r.
+    const bool above = hi < infinity && at_hi > y;
+    if ((d < y || (d == y && above)) && m >= lo) lo = m, at_lo = d;
+    if ((d > y || (d == y && !above)) && m <= hi) hi = m, at_hi = d;
     ++turns;
   }
   // The secant through the last two points; unless it leaves the bracket, or too often: then halves.
@@ -206,13 +211,13 @@ private:
   bool settled(const Bracketed& one, Real from) const {
     const Real own = 0x1p-53 * std::abs(one.y) * (std::abs(one.m) + std::abs(one.b));
     const Real part = share_ / 2 * std::abs(one.y - one.first) * std::abs(one.end() - from);
-    return one.excess() <= std::max({own, allowed_, one.found() ? part : 0});
+    return one.excess() <= std::max({own, allowed_, one.found() ? part : 0}) && !one.far();
   }
   void store(const Bracketed& one) {
     const std::size_t i = at_[one.sample];
     ends_.end[i] = one.found() ? one.end() : std::numeric_limits<Real>::quiet_NaN();
     ends_.slope[i] = one.at_end();
-    ends_.other[i] = one.low_end() ? one.hi : one.lo;
+    ends_.other[i] = one.other();
   }
   // Three steps at once for all samples, which is enough for most: one that tells the slope, one a little
   // beyond where that leads, and the secant.

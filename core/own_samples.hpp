@@ -20,32 +20,33 @@ public:
   using SampleLoss::maximise;
   using SampleLoss::value;
   Real value(CVec m, Real shift) const override {
-    auto known = std::make_shared<Known>(Known{moved(m, shift), Numbers(m.size())});
-    ask(Asked::value, known->m, known->of);
-    const Real total = sum(known->of);
-    if (shift == 0) values_.keep(std::move(known));
-    return total;
+    Numbers at = moved(m, shift);
+    if (const auto known = values_.at(at)) return sum(known->of);
+    const auto known = asked(Asked::value, std::move(at));
+    if (shift == 0) values_.keep(known);
+    return sum(known->of);
   }
   Slope slope(CVec m, Real shift) const override {
     const Numbers at = moved(m, shift);
-    Numbers y(at.size()), h(at.size());
-    ask(Asked::derivative, at, y);
-    const Real first = sum(y);
-    if (loss_->curved()) {
-      ask(Asked::curvature, at, h);
-      return {first, std::max(sum(h), 0.0)};
-    }
+    const Real first = sum(derivatives(at)->of);
+    if (loss_->curved()) return {first, std::max(sum(asked(Asked::curvature, at)->of), 0.0)};
     Real size = 0;
     for (std::size_t i = 0; i < at.size(); ++i)
       size = std::max(size, std::min(std::abs(at[i]) + std::abs(targets_[i]), 1e150));
-    const Real step = 1e-7 * (size > 0 ? size : 1);
-    ask(Asked::derivative, moved(m, shift + step), h);
-    return {first, std::max((sum(h) - first) / step, 0.0)};
+    size = size > 0 ? size : 1;
+    // A difference; to the last slope along these margins, where it is neither too near nor too far.
+    const auto last = along_.at(m);
+    const Real run = last ? last->of[0] - shift : 0;
+    const bool near = std::abs(run) >= 1e-8 * size && std::abs(run) <= 1e-2 * size;
+    const Real step = near ? run : 1e-7 * size;
+    const Real there = near ? last->of[1] : sum(asked(Asked::derivative, moved(m, shift + step))->of);
+    along_.keep(std::make_shared<Known>(Known{{m.begin(), m.end()}, {shift, first}}));
+    return {first, std::max((there - first) / step, 0.0)};
   }
   void derivative(CVec m, Vec y) const override {
-    ask(Asked::derivative, m, y);
-    if (const auto last = slopes_.last()) refuse_decrease(*last, m, y);
-    slopes_.keep(std::make_shared<Known>(Known{{m.begin(), m.end()}, {y.begin(), y.end()}}));
+    const auto last = slopes_.last(), known = derivatives({m.begin(), m.end()});
+    if (last) refuse_decrease(*last, m, known->of);
+    std::copy(known->of.begin(), known->of.end(), y.begin());
   }
   void curvature(CVec y, Vec h) const override {
     const Numbers m = margins_of(y);
@@ -82,14 +83,12 @@ public:
   void conjugates(CVec y, Real scale, Real share, Vec each, bool named = true) const {
     Numbers to(y.begin(), y.end());
     for (Real& v : to) v *= scale;
-    auto from = where();
+    auto from = where(y);
     // The share is one of the bracket at the margins that are certified: those last asked for values.
     if (const auto at = values_.last(); !at) {
       share = 0;
     } else if (share > 0 && at->m != from->m) {
-      auto there = std::make_shared<Known>(Known{at->m, Numbers(at->m.size())});
-      ask(Asked::derivative, there->m, there->of);
-      from = there;
+      from = derivatives(at->m);
     }
     const Brackets brackets(*loss_, to, targets_, weights_, from->m, from->of, share, named);
     const Ends& at = brackets.ends();
@@ -128,24 +127,49 @@ private:
   struct Known {
     Numbers m, of; // margins, and what was told there
   };
-  // Solves on several threads may share a problem. The lock is never held while the loss is asked: that may
-  // wait for the interpreter.
+  // What was told of late. Solves on several threads may share a problem. The lock is never held while the
+  // loss is asked: that may wait for the interpreter.
   class Memory {
   public:
+    explicit Memory(std::size_t most = 1) : all_(most) {}
     std::shared_ptr<const Known> last() const {
       const std::lock_guard guard(mutex_);
-      return known_;
+      return all_.front();
+    }
+    std::shared_ptr<const Known> at(CVec m) const {
+      return find([&](const Known& one) { return std::ranges::equal(one.m, m); });
+    }
+    template <class Is> std::shared_ptr<const Known> find(Is&& is) const {
+      for (const auto& one : copy())
+        if (one && is(*one)) return one;
+      return nullptr;
     }
     void keep(std::shared_ptr<const Known> known) {
       const std::lock_guard guard(mutex_);
-      known_ = std::move(known);
+      std::rotate(all_.begin(), all_.end() - 1, all_.end());
+      all_.front() = std::move(known);
     }
 
   private:
+    std::vector<std::shared_ptr<const Known>> copy() const {
+      const std::lock_guard guard(mutex_);
+      return all_;
+    }
+
     mutable std::mutex mutex_;
-    std::shared_ptr<const Known> known_;
+    std::vector<std::shared_ptr<const Known>> all_; // the newest first
   };
 
+  std::shared_ptr<const Known> asked(Asked what, Numbers m) const {
+    auto known = std::make_shared<Known>(Known{std::move(m), Numbers(targets_.size())});
+    ask(what, known->m, known->of);
+    return known;
+  }
+  std::shared_ptr<const Known> derivatives(Numbers m) const {
+    auto known = slopes_.at(m);
+    if (!known) slopes_.keep(known = asked(Asked::derivative, std::move(m)));
+    return known;
+  }
   void ask(Asked asked, CVec m, Vec out) const { (*loss_)(asked, m, targets_, out); }
   static Real unit(Real m, Real b) {
     const Real size = std::abs(m) + std::abs(b);
@@ -192,15 +216,15 @@ private:
     }
   }
 
-  std::shared_ptr<const Known> where() const { // the last derivatives, or those at zero
+  // Derivatives to search from: these, or the last ones, or those at zero.
+  std::shared_ptr<const Known> where(CVec y) const {
+    if (auto known = slopes_.find([&](const Known& one) { return std::ranges::equal(one.of, y); }))
+      return known;
     if (auto known = slopes_.last()) return known;
-    auto known = std::make_shared<Known>(Known{Numbers(targets_.size()), Numbers(targets_.size())});
-    ask(Asked::derivative, known->m, known->of);
-    slopes_.keep(known);
-    return known;
+    return derivatives(Numbers(targets_.size()));
   }
   Numbers margins_of(CVec y) const {
-    const auto from = where();
+    const auto from = where(y);
     Numbers m = Brackets(*loss_, y, targets_, weights_, from->m, from->of, gained).ends().end;
     for (std::size_t i = 0; i < m.size(); ++i) m[i] = std::isnan(m[i]) ? from->m[i] : m[i];
     return m;
@@ -240,7 +264,7 @@ private:
   }
 
   std::shared_ptr<const OwnLoss> loss_;
-  mutable Memory slopes_, values_, least_, reach_;
+  mutable Memory slopes_{4}, values_, least_, reach_, along_;
 };
 
 } // namespace southwell

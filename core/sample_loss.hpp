@@ -71,11 +71,13 @@ public:
                         Real q) const = 0;                 // argmax  y m - phi*(y) - (q/2)(y - y0)^2
   virtual Real bracket(Index i, Real m, Real y) const = 0; // phi(m) + phi*(y) - y m >= 0
 
-  Real size(CVec margins,
-            CVec y) const final { // sum_i s_i |y_i| (|m_i| + |b_i|): what the gap is a difference of
+  // sum_i s_i |y_i| (|m_i| + |o_i| + |b_i|): what the gap is a difference of
+  Real size(CVec margins, CVec y) const final {
+    const CVec o = offsets();
     Real total = 0;
     for (std::size_t i = 0; i < y.size(); ++i)
-      total += weights_[i] * std::abs(y[i]) * (std::abs(margins[i]) + std::abs(targets_[i]));
+      total += weights_[i] * std::abs(y[i]) *
+               (std::abs(margins[i]) + (o.empty() ? 0 : std::abs(o[i])) + std::abs(targets_[i]));
     return total;
   }
 
@@ -99,6 +101,6 @@ protected:
 };
 
 // Defined in sample_losses.hpp, which only one file includes, because it takes long to compile.
-std::unique_ptr<SampleLoss> over_samples(const AnyLoss& loss, CVec targets, CVec weights);
+std::unique_ptr<SampleLoss> over_samples(const AnyLoss& loss, CVec targets, CVec weights, CVec offsets = {});
 
 } // namespace southwell

@@ -1,6 +1,6 @@
 // SampleLoss for each loss: loops over samples that are compiled for each instruction set.
 #pragma once
-#include "core/sample_loss.hpp"
+#include "core/offset_samples.hpp"
 
 namespace southwell {
 
@@ -160,12 +160,13 @@ private:
   L loss_;
 };
 
-std::unique_ptr<SampleLoss> over_samples(const AnyLoss& loss, CVec targets, CVec weights) {
-  return std::visit(
+std::unique_ptr<SampleLoss> over_samples(const AnyLoss& loss, CVec targets, CVec weights, CVec offsets) {
+  auto made = std::visit(
       [&]<class L>(const L& l) -> std::unique_ptr<SampleLoss> {
         return std::make_unique<SampleLossOf<L>>(l, targets, weights);
       },
       loss);
+  return with_offsets(std::move(made), offsets);
 }
 
 } // namespace southwell

@@ -7,15 +7,17 @@ namespace southwell {
 
 class TaskLoss final : public LossSum {
 public:
-  // `over(targets, weights)` is the loss over samples of one margin each.
-  template <class Over>
-  TaskLoss(Over&& over, Index width, CVec targets, CVec weights) : LossSum(width, weights) {
+  // The loss is anything that `over_samples` takes.
+  template <class Given>
+  TaskLoss(const Given& loss, Index width, CVec targets, CVec weights, CVec offsets = {})
+      : LossSum(width, weights) {
     for (const Real s : weights) repeated_.insert(repeated_.end(), std::size_t(width), s);
-    flat_ = over(targets, CVec(repeated_));
+    flat_ = over_samples(loss, targets, repeated_, offsets);
     for (Index c = 0; c < width; ++c) {
       auto& own = columns_.emplace_back();
       for (Index i = 0; i < samples(); ++i) own.targets.push_back(targets[i * width + c]);
-      own.loss = over(CVec(own.targets), weights);
+      for (Index e = c; e < Index(offsets.size()); e += width) own.offsets.push_back(offsets[e]);
+      own.loss = over_samples(loss, own.targets, weights, own.offsets);
     }
   }
   Real value(CVec margins) const override { return flat_->value(margins); }
@@ -33,6 +35,7 @@ public:
   void into_domain(Vec y) const override { flat_->into_domain(y); }
   void inside(CVec y, Vec h) const override { flat_->inside(y, h); }
   CVec targets() const override { return flat_->targets(); }
+  CVec offsets() const override { return flat_->offsets(); }
   Real value_above(CVec m, CVec radii) const override { return flat_->value_above(m, radii); }
   ConjugateAbove conjugate_above(CVec y) const override { return flat_->conjugate_above(y); }
   Distance strictly_inside(Vec y) const override { return flat_->strictly_inside(y); }
@@ -88,8 +91,8 @@ public:
   Real size(CVec margins, CVec y) const override { return flat_->size(margins, y); }
 
 private:
-  struct Column { // the targets of one task, in a row
-    std::vector<Real> targets;
+  struct Column { // the targets and offsets of one task, in a row
+    std::vector<Real> targets, offsets;
     std::unique_ptr<SampleLoss> loss;
   };
   std::vector<Real> repeated_;

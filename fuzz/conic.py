@@ -82,6 +82,15 @@ def _loss(s: Statement, m, b):
         "epsilon_insensitive": lambda: cp.pos(cp.abs(r) - loss.epsilon),
         "squared_epsilon_insensitive": lambda: cp.square(cp.pos(cp.abs(r) - loss.epsilon)) / 2,
         "poisson": lambda: cp.exp(m) - cp.multiply(b, m),
+        "modified_huber": lambda: 2 * cp.huber(cp.pos(forward) / 2, 1),
+        "gamma": lambda: m + cp.multiply(b, cp.exp(-m)),
+        "tweedie": lambda: (
+            cp.exp((2 - loss.power) * m) / (2 - loss.power)
+            + cp.multiply(b, cp.exp((1 - loss.power) * m)) / (loss.power - 1)
+        ),
+        "negative_binomial": lambda: (
+            cp.multiply(b + loss.theta, cp.logistic(m - np.log(loss.theta))) - cp.multiply(b, m)
+        ),
     }[name]()
     return cp.sum(each, axis=1)
 
@@ -89,8 +98,10 @@ def _loss(s: Statement, m, b):
 def _penalty(s: Statement, x):
     p, d = s.penalty, s.shape[1]
     if p.groups is None:
-        weights = (np.ones(d) if p.weights is None else p.weights)[:, None] * np.ones((1, s.width))
-        return p.l1 * cp.sum(cp.multiply(weights, cp.abs(x))) + p.l2 / 2 * cp.sum(cp.multiply(weights, cp.square(x)))
+        weights = np.ones(d) if p.weights is None else p.weights
+        ridges = weights if p.ridge_weights is None else p.ridge_weights
+        weights, ridges = (own[:, None] * np.ones((1, s.width)) for own in (weights, ridges))
+        return p.l1 * cp.sum(cp.multiply(weights, cp.abs(x))) + p.l2 / 2 * cp.sum(cp.multiply(ridges, cp.square(x)))
     group_of = np.unique(p.groups, return_inverse=True)[1].reshape(-1)
     weights = np.ones(group_of.max() + 1) if p.weights is None else p.weights
     norm = {"euclidean": lambda own: cp.norm(own, "fro"), "maximum": lambda own: cp.max(cp.abs(own))}[p.norm]

@@ -7,6 +7,7 @@ the work of a call, so numbers that are huge, but allowed, are not tried there.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import inspect
 import io
 from collections.abc import Callable
@@ -29,7 +30,7 @@ SHORT = {"max_epochs": 3, "max_seconds": 0.05, "tol": 1e-3}
 rng = np.random.default_rng(0)
 A, REAL = rng.normal(size=(N, D)), rng.normal(size=N)
 SIGNS, LABELS = np.tile([1.0, -1.0], N // 2), np.tile([0, 1, 2, 1], N // 4)
-TASKS, WEIGHTS = rng.normal(size=(N, 2)), np.arange(1.0, N + 1)
+TASKS, WEIGHTS, OFFSET = rng.normal(size=(N, 2)), np.arange(1.0, N + 1), rng.normal(size=N)
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ def entries() -> list[Entry]:
         *_solvers(),
         *_problems(),
         *_parts(),
+        *_own_losses(),
         *_estimators(),
         *_transformers(),
         *_graphs(),
@@ -67,31 +69,41 @@ def entries() -> list[Entry]:
 
 
 def _solvers():
-    common = {"l1": 0.05, "l2": 0.05, "sample_weight": WEIGHTS, "n_threads": 1, **SHORT}
+    common = {"l1": 0.05, "l2": 0.05, "sample_weight": WEIGHTS, "offset": OFFSET, "n_threads": 1, **SHORT}
     yield Entry("solve", sw.solve, _defaults(sw.solve, A=A, b=REAL, **common))
     yield Entry(
         "solve, sparse", sw.solve, _defaults(sw.solve, A=sp.csr_array(A), b=SIGNS, **common | {"loss": "logistic"})
     )
-    yield Entry("solve, blocks", sw.solve, _defaults(sw.solve, A=A, b=LABELS, **common | {"loss": "softmax"}))
+    yield Entry(
+        "solve, blocks", sw.solve, _defaults(sw.solve, A=A, b=LABELS, **common | {"loss": "softmax", "offset": None})
+    )
     problem = sw.Problem(A, REAL, penalty=sw.penalties.ElasticNet(0.1))
     yield Entry("solve, Problem", sw.solve, _defaults(sw.solve, A=problem, **SHORT))
+    common.pop("offset")
     yield Entry("solve_many", sw.solve_many, _defaults(sw.solve_many, A=A, Y=TASKS, **common))
     yield Entry(
         "solve_many, labels", sw.solve_many, _defaults(sw.solve_many, A=A, Y=LABELS, **common | {"loss": "logistic"})
     )
-    yield Entry("path, data", sw.path, _defaults(sw.path, A=A, b=REAL, l1s=[0.2, 0.1], l2s=0.1, n_threads=1, **SHORT))
+    yield Entry(
+        "path, data",
+        sw.path,
+        _defaults(sw.path, A=A, b=REAL, l1s=[0.2, 0.1], l2s=0.1, offset=OFFSET, n_threads=1, **SHORT),
+    )
     yield Entry("path", sw.path, _defaults(sw.path, A=problem, n_points=3, n_threads=1, **SHORT))
     groups = sw.BlockProblem(A, TASKS, penalty=sw.penalties.Groups(0.1, l1=0.05))
     yield Entry("path, blocks", sw.path, _defaults(sw.path, A=groups, n_points=3, n_threads=1, **SHORT))
     yield Entry(
-        "lambda_max", sw.lambda_max, _defaults(sw.lambda_max, A=A, b=REAL, weights=np.ones(D), sample_weight=WEIGHTS)
+        "lambda_max",
+        sw.lambda_max,
+        _defaults(sw.lambda_max, A=A, b=REAL, weights=np.ones(D), sample_weight=WEIGHTS, offset=OFFSET),
     )
     for sketch in (sw.sketch_features, sw.sketch_instances):
         yield Entry(sketch.__name__, sketch, _defaults(sketch, A=A, size=2))
 
 
 def _problems():
-    given = {"A": A, "b": REAL, "sample_weight": WEIGHTS, "penalty": sw.penalties.ElasticNet(0.1, 0.1)}
+    given = {"A": A, "b": REAL, "sample_weight": WEIGHTS, "offset": OFFSET,
+             "penalty": sw.penalties.ElasticNet(0.1, 0.1)}  # fmt: skip
     for kind in (sw.Problem, sw.BlockProblem):
         yield Entry(kind.__name__, _stated(kind), _defaults(kind, **given))
     problem = sw.Problem(A, REAL, penalty=sw.penalties.ElasticNet(0.1), intercept=True)
@@ -124,7 +136,8 @@ def _solved(kind, make: Callable, b=REAL, loss: str = "squared"):
 
 
 def _parts():
-    targets = {"real": REAL, "signs": SIGNS, "counts": np.abs(np.round(REAL)), "classes": LABELS}
+    targets = {"real": REAL, "signs": SIGNS, "counts": np.abs(np.round(REAL)),
+               "positive": np.abs(REAL) + 0.1, "classes": LABELS}  # fmt: skip
     for kind in (*sw.losses.ALL.values(), *sw.losses.OF_CLASSES.values()):
         b, sound = targets[kind().targets], _signature(kind)
         if sound:
@@ -157,6 +170,59 @@ def _parts():
         yield Entry(kind.__name__, _solved(kind, lambda data: {"A": data, "l2": 0.1}), given)
 
 
+class _Own(sw.losses.Custom):
+    """A loss of one's own with attributes and answers as given; None: those of half the squared error."""
+
+    def __init__(self, answers, **attributes):
+        vars(self).update(attributes, answers=answers)
+
+    def value(self, m, b):
+        return _or(self.answers[0], (m - b) ** 2 / 2)
+
+    def derivative(self, m, b):
+        return _or(self.answers[1], m - b)
+
+    def second_derivative(self, m, b):
+        return _or(self.answers[2], np.ones_like(m))
+
+
+def _or(given, other):
+    return other if given is None else given
+
+
+def _own(value, derivative, second_derivative, **attributes):
+    return _Own((value, derivative, second_derivative), **attributes)
+
+
+def _addressed(value, derivative, **given):
+    for function in (value, derivative):
+        if isinstance(function, int):  # nothing can tell whether a function lies there
+            raise TypeError("an address of the fuzzer's making")
+    return sw.losses.Compiled(value, derivative, **given)
+
+
+def _batch(function):
+    def loop(n, m, b, out):
+        for i in range(n):
+            out[i] = function(m[i], b[i])
+
+    numbers = ctypes.POINTER(ctypes.c_double)
+    return ctypes.CFUNCTYPE(None, ctypes.c_int64, numbers, numbers, numbers)(loop)
+
+
+def _own_losses():
+    answers = {"value": None, "derivative": None, "second_derivative": None}
+    attributes = {"targets": "real", "smoothness": 1.0, "log_odds": False}
+    yield Entry("losses.Custom", _solved(_own, lambda loss: {"loss": loss, "l2": 0.1}), answers | attributes)
+    given = {"value": _batch(lambda m, b: (m - b) ** 2 / 2), "derivative": _batch(lambda m, b: m - b)}
+    sound = given | attributes | {"name": "half"}
+    yield Entry("losses.Compiled", _solved(_addressed, lambda loss: {"loss": loss, "l2": 0.1}), sound)
+    one = _own(**answers)
+    for method in ("value", "derivative", "second_derivative", "conjugate"):
+        first = "y" if method == "conjugate" else "m"
+        yield Entry(f"losses.Custom.{method}", getattr(one, method), {first: np.ones(N), "b": REAL})
+
+
 def _policy(**numbers):
     return sw.methods.Auto(policy=numbers)
 
@@ -167,7 +233,9 @@ def _on_side(side: str, rule) -> dict[str, object]:
 
 def _estimators():
     for name, kind in estimators.ALL.items():
-        y = TASKS if "MultiTask" in name else np.abs(np.round(REAL)) if "Poisson" in name else REAL
+        y = TASKS if "MultiTask" in name else REAL
+        if any(word in name for word in ("Poisson", "Gamma", "Binomial")):
+            y = np.abs(np.round(REAL)) + ("Gamma" in name)
         y = LABELS if hasattr(kind, "classes_") or "Classifier" in name or "Logistic" in name or "SVC" in name else y
         short = {
             "max_iter": 3,
@@ -181,6 +249,8 @@ def _estimators():
         }
         sound = _signature(kind) | {key: value for key, value in short.items() if key in _signature(kind)}
         weights = {} if "MultiTask" in name else {"sample_weight": WEIGHTS}
+        if y is not LABELS:  # several classes take none
+            weights |= {"offset": OFFSET}
         yield Entry(f"{name}.fit", _fitted(kind, tuple(weights)), sound | {"X": A, "y": y, **weights})
         yield from _uses(name, kind, sound, y)
 

@@ -151,8 +151,23 @@ def _scalar(loss, m, b, off):
     if name == "squared_epsilon_insensitive":
         beyond = np.maximum(beyond, 0)
         return beyond**2 / 2, beyond + off + EPS * Wide(loss.epsilon), beyond * (np.abs(r) + Wide(loss.epsilon))
+    if name == "modified_huber":
+        value = np.where(r > 2, 4 * (r - 1), np.maximum(r, 0) ** 2)
+        return value, np.minimum(2 * np.maximum(r, 0) + 2 * off, 4), np.where(r <= 0, 0, 4 * (size + 2))
     if name == "poisson":
         return np.exp(m) - b * m, np.exp(m + off) + b, np.exp(m) * (1 + np.abs(m)) + np.abs(b * m)
+    if name == "gamma":
+        return m + b * np.exp(-m), 1 + b * np.exp(off - m), np.abs(m) + b * np.exp(-m) * (1 + np.abs(m))
+    if name == "tweedie":
+        a, c = 2 - Wide(loss.power), Wide(loss.power) - 1
+        up, down = np.exp(a * m), b * np.exp(-c * m)
+        slope = up * np.exp(a * off) + down * np.exp(c * off)
+        return up / a + down / c, slope, (up / a + down / c) * (1 + np.abs(m))
+    if name == "negative_binomial":
+        theta = Wide(loss.theta)
+        z, n = m - np.log(theta), b + theta
+        value = n * (np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z)))) - b * m
+        return value, np.maximum(b, theta), n * (np.abs(z) + np.abs(np.log(theta)) + 1) + np.abs(b * m)
     raise NotImplementedError(name)
 
 
@@ -162,6 +177,14 @@ def conjugate_terms(s: Statement, y: np.ndarray) -> np.ndarray:
         return np.full(y.shape[0], Wide(10))
     b = np.abs(s.b.astype(Wide)).reshape(y.shape[0], -1)
     size = np.abs(y)
+    if s.loss.name in ("gamma", "negative_binomial"):
+        theta = Wide(getattr(s.loss, "theta", 1.0))
+        u, far = size + b + theta, np.abs(np.log(np.maximum(b, 1e-300))) + np.abs(np.log(theta))
+        return (u * (1 + np.abs(np.log(u)) + far)).sum(axis=1)
+    if s.loss.name == "tweedie":
+        m = np.abs(_tweedie_margin(s.loss.power, y, s.b.astype(Wide).reshape(y.shape)))
+        a, c = 2 - Wide(s.loss.power), Wide(s.loss.power) - 1
+        return ((size * m + np.exp(a * np.minimum(m, 700)) * (size > 0)) * (1 + m) / a / c).sum(axis=1)
     if s.loss.name == "poisson":
         u = size + b
         return (u * (1 + np.abs(np.log(np.maximum(u, 1e-300)))) + u).sum(axis=1)
@@ -172,12 +195,17 @@ def conjugate_terms(s: Statement, y: np.ndarray) -> np.ndarray:
 def conjugate_of(s: Statement, y: np.ndarray) -> tuple[np.ndarray, Wide]:
     """phi* at y moved into its domain, and how far it was outside, relative to the domain's size."""
     b, name = s.b.astype(Wide), s.loss.name
-    ends = {"hinge": 1, "smooth_hinge": 1, "logistic": 1, "squared_hinge": np.inf}
+    ends = {"hinge": 1, "smooth_hinge": 1, "logistic": 1, "squared_hinge": np.inf, "modified_huber": 4}
     if name in ends:
         t = -b * y
         inside = np.clip(t, 0, ends[name])
         outside = np.abs(t - inside).max()
-        kappa = {"squared_hinge": Wide(1), "smooth_hinge": Wide(getattr(s.loss, "corner", 1))}.get(name, Wide(0))
+        corners = {
+            "squared_hinge": Wide(1),
+            "modified_huber": Wide(0.5),
+            "smooth_hinge": Wide(getattr(s.loss, "corner", 1)),
+        }
+        kappa = corners.get(name, Wide(0))
         if name == "logistic":
             return _entropy(inside) + _entropy(1 - inside), outside
         return -inside + kappa / 2 * inside**2, outside
@@ -185,6 +213,21 @@ def conjugate_of(s: Statement, y: np.ndarray) -> tuple[np.ndarray, Wide]:
         u = np.maximum(y + b, 0)
         outside = (np.abs(y + b - u) / np.maximum(b, 1)).max()
         return _entropy(u) - u, outside
+    if name == "gamma":
+        u = np.maximum(1 - y, 0)
+        return _entropy(u) - u - u * np.log(b), np.abs(1 - y - u).max()
+    if name == "negative_binomial":
+        theta = Wide(s.loss.theta)
+        inside = np.clip(y, -b, theta)
+        u, v = inside + b, theta - inside
+        outside = (np.abs(y - inside) / np.maximum(b, 1)).max()
+        return _entropy(u) + _entropy(v) - _entropy(u + v) + u * np.log(theta), outside
+    if name == "tweedie":
+        inside = np.where(b > 0, y, np.maximum(y, 0))
+        m = _tweedie_margin(s.loss.power, inside, b)
+        a, c = 2 - Wide(s.loss.power), Wide(s.loss.power) - 1
+        value = inside * m - np.exp(a * m) / a - np.where(b > 0, b * np.exp(-c * m), 0) / c
+        return np.where((b == 0) & (inside == 0), 0, value), np.abs(y - inside).max()
     delta, q = getattr(s.loss, "delta", 1.0), getattr(s.loss, "q", 0.5)
     boxes = {"huber": (-delta, delta), "epsilon_insensitive": (-1, 1), "quantile": (-q, 1 - q)}
     lo, hi = boxes.get(name, (-np.inf, np.inf))
@@ -193,6 +236,18 @@ def conjugate_of(s: Statement, y: np.ndarray) -> tuple[np.ndarray, Wide]:
     kappa = Wide(name in ("squared", "huber", "squared_epsilon_insensitive"))
     eps = Wide(getattr(s.loss, "epsilon", 0.0))
     return b * inside + eps * np.abs(inside) + kappa / 2 * inside**2, outside
+
+
+def _tweedie_margin(power, y, b):
+    """Where e^(a m) - b e^(-c m) = y, by bisection, then Newton; 0 at the end of the domain."""
+    a, c = 2 - Wide(power), Wide(power) - 1
+    low, high = np.full(y.shape, Wide(-1e4)), np.full(y.shape, Wide(1e4))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(90):
+            m = (low + high) / 2
+            left = np.exp(a * m) - np.where(b > 0, b * np.exp(-c * m), 0) < y
+            low, high = np.where(left, m, low), np.where(left, high, m)
+    return np.where((b == 0) & (y <= 0), 0, (low + high) / 2)
 
 
 def _entropy(t):
@@ -204,7 +259,8 @@ def _strengths(s: Statement, d: int):
     weights = np.ones(d, Wide) if p.weights is None else p.weights.astype(Wide)
     lower = np.full(d, -np.inf, Wide) if p.lower is None else p.lower.astype(Wide)
     upper = np.full(d, np.inf, Wide) if p.upper is None else p.upper.astype(Wide)
-    return weights * Wide(p.l1), weights * Wide(p.l2), lower, upper
+    ridges = weights if p.ridge_weights is None else p.ridge_weights.astype(Wide)
+    return weights * Wide(p.l1), ridges * Wide(p.l2), lower, upper
 
 
 def penalty_of(s: Statement, x: np.ndarray) -> Wide:

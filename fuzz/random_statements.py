@@ -138,6 +138,8 @@ def _target(rng, factors, loss, n: int, used: np.ndarray, words: list[str]) -> n
         b = np.where(m > 0, 1.0, -1.0) if rng.random() < 0.7 else rng.choice([-1.0, 1.0], size=n)
         b[used[:2]] = 1.0, -1.0
         return b
+    if loss.targets == "positive":
+        return rng.gamma(2.0, float(rng.choice([0.3, 3.0, 1e4])), size=n) + 1e-9
     if loss.targets == "counts":
         return rng.poisson(float(rng.choice([0.3, 3.0, 1e4])), size=n) * float(rng.random() < 0.95)
     kind = str(rng.choice(["model", "ties", "constant", "zero", "scaled", "far"], p=[0.6, 0.15, 0.05, 0.03, 0.1, 0.07]))

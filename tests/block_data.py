@@ -23,7 +23,9 @@ def made(loss="squared", n=40, d=8, k=3, seed=0):
     if kind == "signs":
         M = np.where(M > 0, 1.0, -1.0)
         M[0], M[-1] = 1.0, -1.0
-    return A, rng.poisson(np.exp(np.clip(M / 2, -2, 2))).astype(float) if kind == "counts" else M
+    if kind in ("counts", "positive"):
+        M = rng.poisson(np.exp(np.clip(M / 2, -2, 2))) + (0.5 if kind == "positive" else 0.0)
+    return A, M
 
 
 def check(A, b, loss="squared", penalty=None, tol=1e-8, max_epochs=1000, **options):

@@ -38,8 +38,8 @@ def data(loss, *, n=40, d=8, k=3, seed=0, kind=None):
     if targets == "signs":
         M = np.where(M > 0, 1.0, -1.0)
         M[0], M[1] = 1.0, -1.0
-    elif targets == "counts":
-        M = rng.poisson(np.exp(np.clip(0.4 * M, -2, 2))).astype(float)
+    elif targets in ("counts", "positive"):
+        M = rng.poisson(np.exp(np.clip(0.4 * M, -2, 2))) + (0.5 if targets == "positive" else 0.0)
     return A, M[:, 0] if kind == "one" else M
 
 

@@ -37,7 +37,12 @@ def sparse_model(loss, n, d, seed, *, density=None, share=0.3, noise=0.3, offset
         A *= rng.random((n, d)) < density
     m = A @ np.where(rng.random(d) < share, rng.normal(size=d), 0.0) + noise * rng.normal(size=n) + offset
     kind = sw.losses.get(loss).targets
-    b = {"real": m, "signs": np.where(m > 0, 1.0, -1.0), "counts": np.clip(np.round(m), 0, 2)}[kind]
+    b = {
+        "real": m,
+        "signs": np.where(m > 0, 1.0, -1.0),
+        "counts": np.clip(np.round(m), 0, 2),
+        "positive": np.exp(np.clip(m, -1, 1)),
+    }[kind]
     if kind == "signs":
         b[:2] = 1.0, -1.0
     return A, b

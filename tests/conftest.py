@@ -78,6 +78,8 @@ def small():
             b[:2] = 1.0, -1.0
         elif loss.targets == "counts":
             b = rng.poisson(np.exp(np.clip(m, -3, 2))).astype(float)
+        elif loss.targets == "positive":
+            b = np.exp(np.clip(m, -3, 2))
         else:
             b = m
         s = rng.uniform(0.2, 2.0, n)

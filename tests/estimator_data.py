@@ -23,10 +23,12 @@ def quick(kind, **parameters):
 
 
 def suitable(kind, y):
-    """``y`` itself, counts for Poisson, or two targets for those who share features among several."""
+    """``y`` itself, counts for Poisson and the like, positive numbers for gamma, or two targets for those who
+    share features among several."""
     if issubclass(kind, sw.MultiTaskElasticNet | sw.MultiTaskElasticNetCV):
         return np.column_stack([y, np.abs(y)])
-    return np.round(np.exp(y)) if issubclass(kind, sw.PoissonRegressor) else y
+    of_counts = (sw.PoissonRegressor, sw.NegativeBinomialRegressor)
+    return np.round(np.exp(y)) if issubclass(kind, of_counts) else np.exp(y) if kind is sw.GammaRegressor else y
 
 
 def numbers():

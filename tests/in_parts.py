@@ -18,7 +18,7 @@ def part_of(problem, begin, end, *, by_columns=False):
     else:
         layout = _core.dense_layout(np.asfortranarray(rows).T if by_columns else rows, by_columns, *frame)
     targets, weights = problem.targets[begin:end], problem.weights[begin:end]
-    return _core.Problem(layout, problem.loss.core, targets, weights, problem.core_penalty)
+    return _core.Problem(layout, problem.loss.core, targets, weights, problem.core_penalty, np.empty(0))
 
 
 def in_parts(problem, cuts=(), *, by_columns=False):

@@ -71,7 +71,8 @@ def problem(loss="smooth_hinge", n=30, p=3, d=4, seed=0, dtype=np.float64, **opt
     D = symmetric(rng, n, p, d).astype(dtype)
     loss = sw.losses.get(loss)
     m = np.einsum("ipab,pab->i", D, in_cone(rng, p, d)) + 0.3 * rng.normal(size=n)
-    b = {"real": m, "signs": np.where(m > 0, 1.0, -1.0), "counts": np.round(np.exp(np.clip(m, -2, 2)))}[loss.targets]
+    means = np.exp(np.clip(m, -2, 2))
+    b = {"real": m, "signs": np.where(m > 0, 1.0, -1.0), "counts": np.round(means), "positive": means}[loss.targets]
     given = {
         "l2": np.linspace(0.2, 0.6, p), "centre": symmetric(rng, p, d), "linear": 0.1 * symmetric(rng, p, d),
         "sample_weight": rng.uniform(0.3, 2.0, n),

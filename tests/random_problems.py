@@ -8,7 +8,7 @@ from southwell.penalties import ElasticNet, Groups
 
 LOSSES = [
     "squared", "logistic", "hinge", "squared_hinge", "smooth_hinge", "huber", "quantile", "epsilon_insensitive",
-    "squared_epsilon_insensitive", "poisson",
+    "squared_epsilon_insensitive", "poisson", "modified_huber", "gamma", "tweedie", "negative_binomial",
 ]  # fmt: skip
 KINKED = ["hinge", "quantile", "epsilon_insensitive"]
 
@@ -21,18 +21,21 @@ def _loss(rng, name):
         "quantile": lambda: sw.losses.Quantile(rng.uniform(0.05, 0.95)),
         "epsilon_insensitive": lambda: sw.losses.EpsilonInsensitive(rng.choice([0.0, 0.01, 0.3])),
         "huber": lambda: sw.losses.Huber(rng.choice([0.1, 1.0, 3.0])),
+        "tweedie": lambda: sw.losses.Tweedie(rng.choice([1.1, 1.5, 1.9])),
+        "negative_binomial": lambda: sw.losses.NegativeBinomial(rng.choice([0.3, 2.0, 50.0])),
     }.get(name, lambda: name)()
 
 
 def _targets(rng, name, margins):
     noisy = margins + 0.3 * margins.std() * rng.normal(size=margins.shape) + 1e-3 * rng.normal(size=margins.shape)
-    if "hinge" in name or name == "logistic":
+    if sw.losses.get(name).targets == "signs":
         signs = np.where(noisy > np.median(noisy), 1.0, -1.0)
         signs = np.where(rng.random(signs.shape) < 0.1, -signs, signs)
         signs[0], signs[1] = 1.0, -1.0  # both classes, among samples that count
         return signs
-    if name == "poisson":
-        return rng.poisson(np.exp(np.clip(noisy / (margins.std() + 1e-3), -3, 3))).astype(float)
+    if sw.losses.get(name).log_link:
+        counts = rng.poisson(np.exp(np.clip(noisy / (margins.std() + 1e-3), -3, 3)))
+        return counts + (0.5 if name == "gamma" else 0.0)
     return noisy * (1.0 if rng.random() < 0.5 else 10.0 ** rng.integers(-2, 3)) + rng.choice([0.0, 0.0, 3.0])
 
 
@@ -68,7 +71,11 @@ def _laid_out(rng, A):
 def _strengths(rng, A, b, s, name):
     """l1 from a thousandth of what gives the zero model to more than that; l2 beside the curvature of the data."""
     s = np.full(A.shape[0], 1 / A.shape[0]) if s is None else s / s.sum()
-    size = (np.abs(b) if name in ("squared", "squared_epsilon_insensitive", "poisson") else np.ones_like(b)).max()
+    size = (
+        np.abs(b)
+        if name in ("squared", "squared_epsilon_insensitive", "poisson", "tweedie", "negative_binomial")
+        else np.ones_like(b)
+    ).max()
     l1 = float(np.abs(A).T.dot(s).max() * size * 10.0 ** rng.uniform(-3, 0.2))
     l2 = float((A**2).T.dot(s).max() * 10.0 ** rng.uniform(-5, 1))
     return l1 or 1.0, l2 or 1.0

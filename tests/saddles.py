@@ -55,7 +55,8 @@ def data(loss, n=N, d=D, density=0.4, seed=0, weighted=True):
     rng = np.random.default_rng([seed, n, d])
     A = rng.normal(size=(n, d)) * rng.uniform(0.4, 1.5, (n, 1)) * (rng.random((n, d)) < density)
     m = A @ np.where(rng.random(d) < 0.5, rng.normal(size=d), 0.0) + 0.5 * rng.normal(size=n) + 0.2
-    b = {"real": m, "signs": np.where(m > 0, 1.0, -1.0), "counts": np.round(np.exp(np.clip(m, -3, 2)))}[loss.targets]
+    means = np.exp(np.clip(m, -3, 2))
+    b = {"real": m, "signs": np.where(m > 0, 1.0, -1.0), "counts": np.round(means), "positive": means}[loss.targets]
     if loss.targets == "signs" and n > 1:
         b[:2] = 1.0, -1.0
     return A, b, loss, rng.uniform(0.3, 2.0, n) if weighted else None

@@ -34,6 +34,10 @@ VALUES = {
     "epsilon_insensitive": lambda m, b: np.maximum(np.abs(m - b) - 0.1, 0),
     "squared_epsilon_insensitive": lambda m, b: np.maximum(np.abs(m - b) - 0.1, 0) ** 2 / 2,
     "poisson": lambda m, b: np.exp(np.minimum(m, 600)) - b * m,
+    "modified_huber": lambda m, b: np.where(b * m < -1, -4 * b * m, np.maximum(1 - b * m, 0) ** 2),
+    "gamma": lambda m, b: m + b * np.exp(np.minimum(-m, 600)),
+    "tweedie": lambda m, b: 2 * np.exp(np.minimum(m / 2, 600)) + 2 * b * np.exp(np.minimum(-m / 2, 600)),
+    "negative_binomial": lambda m, b: (b + 1) * softplus(m) - b * m,
 }
 
 
@@ -44,7 +48,9 @@ def made(n=40, d=10, seed=0, loss="squared", spread=1.0):
     kind = sw.losses.get(loss).targets
     if kind == "signs":
         return A, np.where(m >= 0, 1.0, -1.0)
-    return A, rng.poisson(np.exp(np.clip(0.3 * m, -3, 3))).astype(float) if kind == "counts" else m
+    if kind in ("counts", "positive"):
+        m = rng.poisson(np.exp(np.clip(0.3 * m, -3, 3))) + (0.5 if kind == "positive" else 0.0)
+    return A, m
 
 
 def objective(A, b, loss, penalty, r, sample_weight=None):

@@ -175,7 +175,7 @@ def test_losses_with_kinks_are_refused_on_the_primal_side(loss):
 @pytest.mark.parametrize("loss", sorted(sw.losses.ALL))
 def test_the_dual_side_requires_a_penalty(loss):
     smooth = sw.losses.get(loss).smooth
-    b = {"signs": SIGNS, "real": B, "counts": np.abs(B)}[sw.losses.get(loss).targets]
+    b = {"signs": SIGNS, "real": B, "counts": np.abs(B), "positive": np.abs(B) + 0.1}[sw.losses.get(loss).targets]
     text = refused("dual needs a penalty; got l1 = 0 and l2 = 0", A, b, loss=loss, l1=0.0, method=CD(side="dual"))
     assert ("side='primal'" if smooth else "small l2") in text
 

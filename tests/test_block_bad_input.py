@@ -327,7 +327,7 @@ def test_tables_of_the_wrong_length_are_refused(method, size):
     right, wrong, more = np.zeros(30), np.zeros(size), [1.0] if method == "maximise" else []
     for wide in (
         _core.class_loss("softmax", 0.0, 3, labels, s),
-        _core.task_loss(sw.losses.Squared().core, 3, right, s),
+        _core.task_loss(sw.losses.Squared().core, 3, right, s, np.empty(0)),
     ):
         for place in range(TABLES[method]):
             tables = [wrong if at == place else right for at in range(TABLES[method])]

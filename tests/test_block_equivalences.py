@@ -142,3 +142,17 @@ def test_intercepts_of_classes_sum_to_zero_whatever_the_layout(loss):
     for form in (sp.csr_array, np.asarray):
         r = sw.solve(form(A), b, loss=loss, penalty=ElasticNet(0.02), intercept=True)
         assert r.intercept.sum() == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("penalty", [ElasticNet(0.01), ElasticNet(lower=0.0), Groups(0.02)])
+def test_a_penalty_given_later_makes_the_same_problem(penalty):
+    """Without kinks dense columns are not centred; a penalty with kinks needs that, whenever it is given."""
+    A, b = data("softmax")
+    A = A + np.arange(A.shape[1])
+    plain = sw.BlockProblem(A, b, "softmax", intercept=True)
+    assert plain.with_penalty(ElasticNet(l2=0.1)).shifts is None
+    later, whole = plain.with_penalty(penalty), sw.BlockProblem(A, b, "softmax", penalty, intercept=True)
+    np.testing.assert_array_equal(later.shifts, whole.shifts)
+    first, second = sw.solve(later), sw.solve(whole)
+    np.testing.assert_array_equal(first.x, second.x)
+    np.testing.assert_array_equal(first.intercept, second.intercept)

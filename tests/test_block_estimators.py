@@ -250,9 +250,8 @@ def test_only_an_intercept_is_left(loss):
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(51, 3)), 100 * rng.standard_cauchy(51) + 70
         kind = sw.losses.get(loss).targets
-        y = {"classes": np.arange(51) % 3, "signs": np.where(y > 70, 1.0, -1.0), "counts": np.abs(np.round(y))}.get(
-            kind, y
-        )
+        y = {"classes": np.arange(51) % 3, "signs": np.where(y > 70, 1.0, -1.0), "counts": np.abs(np.round(y)),
+             "positive": np.abs(y) + 1e-3}.get(kind, y)  # fmt: skip
         for form in (np.asarray, sp.csr_array):
             penalty = sw.penalties.Groups(1e6, groups=[0, 0, 1])
             r = sw.solve(form(X), y, loss=loss, penalty=penalty, intercept=True)

@@ -153,7 +153,7 @@ def test_samples_without_weight_do_not_count():
     for loss in CLASSES:
         over = loss.over(b, 2, np.array([1.0, 0.0]))
         assert over.value(m.ravel()) == loss.value(m[:1], b[:1])[0]
-    over = _core.task_loss(L.Squared().core, 2, np.zeros(4), np.array([1.0, 0.0]))
+    over = _core.task_loss(L.Squared().core, 2, np.zeros(4), np.array([1.0, 0.0]), np.empty(0))
     assert over.value(np.array([1.0, 2.0, 1e300, 1e300])) == 2.5
 
 
@@ -161,8 +161,8 @@ def test_samples_without_weight_do_not_count():
 def test_tasks_are_sums_over_their_columns(name):
     loss, rng = L.get(name), np.random.default_rng(0)
     m, s = rng.normal(size=(9, 4)), rng.dirichlet(np.ones(9))
-    b = np.where(rng.random((9, 4)) < 0.5, 1.0, 0.0 if loss.targets == "counts" else -1.0)
-    over = _core.task_loss(loss.core, 4, b.ravel(), s)
+    b = np.where(rng.random((9, 4)) < 0.5, 1.0, {"counts": 0.0, "positive": 3.0}.get(loss.targets, -1.0))
+    over = _core.task_loss(loss.core, 4, b.ravel(), s, np.empty(0))
     assert over.value(m.ravel()) == pytest.approx(s @ loss.value(m, b).sum(axis=1), rel=1e-14)
     np.testing.assert_allclose(over.derivative(m.ravel()), loss.derivative(m, b).ravel(), rtol=1e-14, atol=1e-15)
     y = loss.derivative(m, b)

@@ -14,7 +14,6 @@ import southwell as sw
 from block_data import made
 from cases import FORMS
 from signals import signal_on_call
-from southwell import ConvergenceWarning
 from southwell.penalties import ElasticNet, Groups
 
 THREES = np.arange(8) // 3
@@ -302,13 +301,13 @@ def test_max_seconds_and_max_epochs():
     def wait(k, progress):  # the time runs out within a point; between two points none would be told of it
         time.sleep(0.3 * (k == 1))
 
-    with pytest.warns(ConvergenceWarning, match="max_seconds"):
+    with pytest.warns(sw.ConvergenceWarning, match="max_seconds"):
         path = sw.path(
             problem_of("quantile", n=200), n_points=50, ratio=1e-4, tol=0.0, max_epochs=10**9, max_seconds=0.3,
             callback=wait,
         )  # fmt: skip
     assert 1 <= len(path) < 50 and path.last.status is sw.Status.MAX_SECONDS
-    with pytest.warns(ConvergenceWarning, match="of 5 points.*max_epochs") as caught:
+    with pytest.warns(sw.ConvergenceWarning, match="of 5 points.*max_epochs") as caught:
         path = sw.path(problem_of("hinge"), n_points=5, tol=0.0, max_epochs=2)
     assert len(caught) == 1 and (path.epochs <= 2).all() and not path.converged
 

@@ -23,6 +23,7 @@ def random_problem(
     b = {
         "signs": np.where(np.arange(n) % 2 == 0, 1.0, -1.0),
         "counts": rng.poisson(2.0, n),
+        "positive": rng.gamma(2.0, 1.0, n) + 1e-3,
         "real": rng.normal(1, 2, n),
     }[kind]
     weights = np.ones(d)

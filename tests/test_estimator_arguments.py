@@ -2,7 +2,6 @@
 
 import logging
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -22,21 +21,32 @@ def data_for(kind):
     return X, suitable(kind, y)
 
 
+def off_centre(kind):
+    X, y = data_for(kind)
+    return X[:, :8] + np.arange(8.0), y
+
+
 # Centred
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("kind", [c for c in CLASSES if c is not sw.HuberRegressor])
+@pytest.mark.parametrize("kind", [c for c in CLASSES if c._chooses])
+def test_centred_data_in_cross_validation(kind, intercept, form):
+    """Each fold is centred by its own means, so the choice need not be that from columns that were centred before."""
+    X, y = off_centre(kind)
+    model = quick(kind, fit_intercept=intercept, tol=1e-9).fit(sw.Centred(form(X)), y)
+    assert model.gap_ <= 1e-9 and np.isfinite(model.predict(form(X))).all()
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("kind", [c for c in CLASSES if c is not sw.HuberRegressor and not c._chooses])
 def test_centred_data(kind, intercept, form):
     """The model is that of the centred columns, and predicts from the columns themselves."""
-    X, y = data_for(kind)
-    X = X[:, :8] + np.arange(8.0)
+    X, y = off_centre(kind)
     model = quick(kind, fit_intercept=intercept, tol=1e-9).fit(sw.Centred(form(X)), y)
     dense = quick(kind, fit_intercept=intercept, tol=1e-9).fit(X - X.mean(axis=0), y)
-    if model._chooses:  # the folds of one are centred by their own means
-        assert model.gap_ <= 1e-9 and np.isfinite(model.predict(form(X))).all()
-        return
     np.testing.assert_allclose(model.coef_, dense.coef_, atol=2e-3 * max(1, np.abs(dense.coef_).max()))
     name = "decision_function" if hasattr(model, "decision_function") else "predict"
     own, wanted = getattr(model, name)(form(X)), getattr(dense, name)(X - X.mean(axis=0))
@@ -173,11 +183,10 @@ def test_cross_validation_ends_in_time():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((400, 300)) + 3 * rng.standard_normal((400, 1))
     y = X @ rng.standard_normal(300) + rng.standard_normal(400)
-    begun = time.perf_counter()
     with pytest.warns(sw.ConvergenceWarning):
         model = sw.LassoCV(alphas=2000, eps=1e-7, tol=1e-13, max_seconds=0.5).fit(X, y)
     assert np.isnan(model.mse_path_).any() and np.isfinite(model.mse_path_[0]).all()
-    assert model.alpha_ in model.alphas_ and time.perf_counter() - begun < 60
+    assert model.alpha_ in model.alphas_
 
 
 # Ctrl-C

@@ -50,6 +50,12 @@ def objective(model, theirs, X, y, w):
         return w @ np.maximum(theirs.quantile * r, (theirs.quantile - 1) * r) / n + theirs.alpha * l1
     if name == "PoissonRegressor":
         return w @ (np.exp(m) - y * m) / n + theirs.alpha / 2 * l2
+    if name == "GammaRegressor":
+        return w @ (m + y * np.exp(-m)) / n + theirs.alpha / 2 * l2
+    if name == "TweedieRegressor":
+        a, c = 2 - theirs.power, theirs.power - 1
+        losses = (y - m) ** 2 / 2 if a == 2 else np.exp(a * m) / a + y * np.exp(-c * m) / c
+        return w @ losses / n + theirs.alpha / 2 * l2
     if name == "LinearSVR":
         errors = np.maximum(np.abs(y - m) - theirs.epsilon, 0)
         return l2 / 2 + theirs.C * (w @ (errors**2 if theirs.loss.startswith("squared") else errors))
@@ -73,6 +79,12 @@ PAIRS = [
     (sw.HuberRegressor(alpha=0.1), linear_model.HuberRegressor(alpha=0.1, tol=1e-8, max_iter=10**4)),
     (sw.QuantileRegressor(quantile=0.3, alpha=0.01), linear_model.QuantileRegressor(quantile=0.3, alpha=0.01)),
     (sw.PoissonRegressor(alpha=0.1), linear_model.PoissonRegressor(alpha=0.1, tol=1e-10, max_iter=1000)),
+    (sw.GammaRegressor(alpha=0.1), linear_model.GammaRegressor(alpha=0.1, tol=1e-10, max_iter=1000)),
+    (
+        sw.TweedieRegressor(power=1.4, alpha=0.1),
+        linear_model.TweedieRegressor(power=1.4, alpha=0.1, tol=1e-10, max_iter=1000),
+    ),
+    (sw.TweedieRegressor(alpha=0.1), linear_model.TweedieRegressor(alpha=0.1, tol=1e-10, max_iter=1000)),
     (sw.LogisticRegression(C=0.5), linear_model.LogisticRegression(C=0.5, tol=1e-10, max_iter=10**4)),
     (
         sw.LogisticRegression("l1", C=0.1),
@@ -108,8 +120,9 @@ PAIRS = [
 @pytest.mark.parametrize(("ours", "theirs"), PAIRS, ids=[str(pair[0]) for pair in PAIRS])
 def test_no_worse_than_scikit_learn(ours, theirs, weighted):
     X, y = classes() if hasattr(ours, "decision_function") else numbers()
-    if isinstance(ours, sw.PoissonRegressor):
-        y = np.round(np.exp(y))
+    y = suitable(type(ours), y)
+    if getattr(ours, "power", 0) > 0:
+        y = np.maximum(np.round(np.exp(y)) - 1, 0)
     w = np.random.default_rng(0).integers(0, 4, len(y)).astype(float) if weighted else np.ones(len(y))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

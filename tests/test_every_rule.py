@@ -55,7 +55,7 @@ FORMS = {
 
 def suits(rule, side, loss):
     score = getattr(rule, "score", "")
-    return not (side == "primal" and loss == "poisson" and score in ("gs-r", "gs-q"))
+    return not (side == "primal" and np.isinf(sw.losses.get(loss).smoothness) and score in ("gs-r", "gs-q"))
 
 
 def solved(problem, side, rule, tol=1e-8, **options):

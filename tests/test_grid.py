@@ -96,9 +96,12 @@ def test_every_option_reaches_the_answer(side, rule, shrinking, proximal):
 def test_dense_and_sparse_data_agree(side, name, intercept):
     rng = np.random.default_rng(3)
     A = rng.standard_normal((50, 20)) * (rng.random((50, 20)) < 0.3)
-    b = {"signs": np.sign(A[:, 0] + 0.3), "counts": rng.poisson(1.0, 50), "real": A[:, 0] + 0.1}[
-        sw.losses.get(name).targets
-    ]
+    b = {
+        "signs": np.sign(A[:, 0] + 0.3),
+        "counts": rng.poisson(1.0, 50),
+        "real": A[:, 0] + 0.1,
+        "positive": np.exp(A[:, 0]),
+    }[sw.losses.get(name).targets]
     b = np.where(b == 0, 1.0, b) if sw.losses.get(name).targets == "signs" else b
     options = {"loss": name, "l1": 0.01, "l2": 0.1, "intercept": intercept, "tol": 1e-11, "max_epochs": 20_000}
     method = sw.methods.CoordinateDescent(side=side)

@@ -9,7 +9,7 @@ from southwell.methods import AcceleratedCD, CoordinateDescent, Start, accelerat
 from southwell.penalties import ElasticNet
 from twins import FORMS, PENALTIES, SMOOTH, D, Formulas, N, Pair, forms, problem_of
 
-BOUNDED = [loss for loss in SMOOTH if loss != "poisson"]
+BOUNDED = [loss for loss in SMOOTH if np.isfinite(sw.losses.get(loss).smoothness)]
 STEPS = 50
 LITERAL = {"curvature": "largest", "compare": "gradient", "theta0": 1.0}
 """Algorithm 3 of Fang et al. as printed."""

@@ -13,7 +13,8 @@ L = sw.losses
 LOSSES = [
     *(loss() for loss in L.ALL.values()),
     L.SmoothHinge(0.01), L.SmoothHinge(7.0), L.Huber(0.05), L.Huber(12.0), L.Quantile(0.02), L.Quantile(0.9),
-    L.EpsilonInsensitive(0.0), L.EpsilonInsensitive(2.5),
+    L.EpsilonInsensitive(0.0), L.EpsilonInsensitive(2.5), L.Tweedie(1.02), L.Tweedie(1.3), L.Tweedie(1.9),
+    L.NegativeBinomial(0.05), L.NegativeBinomial(40.0),
 ]  # fmt: skip
 
 
@@ -34,6 +35,10 @@ FORMULAS = {
     L.EpsilonInsensitive(0.2): lambda m, b: np.maximum(0, np.abs(m - b) - 0.2),
     L.SquaredEpsilonInsensitive(0.2): lambda m, b: np.maximum(0, np.abs(m - b) - 0.2) ** 2 / 2,
     L.Poisson(): lambda m, b: np.exp(m) - b * m,
+    L.ModifiedHuber(): lambda m, b: np.where(b * m >= -1, np.maximum(0, 1 - b * m) ** 2, -4 * b * m),
+    L.Gamma(): lambda m, b: m + b * np.exp(-m),
+    L.Tweedie(1.3): lambda m, b: np.exp(0.7 * m) / 0.7 + b * np.exp(-0.3 * m) / 0.3,
+    L.NegativeBinomial(2.5): lambda m, b: (b + 2.5) * np.log(1 + np.exp(m) / 2.5) - b * m,
 }
 
 
@@ -50,7 +55,8 @@ def test_value_is_the_formula(name):
     loss = next((known for known in FORMULAS if known.name == name), None)
     if loss is None:
         pytest.skip("no formula was written for it here")
-    targets = {"real": [-1.3, 0.0, 2.0], "signs": [-1.0, 1.0], "counts": [0.0, 1.0, 5.0]}[loss.targets]
+    targets = {"real": [-1.3, 0.0, 2.0], "signs": [-1.0, 1.0], "counts": [0.0, 1.0, 5.0],
+               "positive": [0.01, 1.0, 5.0]}[loss.targets]  # fmt: skip
     m, b = np.meshgrid(np.linspace(-8, 8, 331), targets)
     np.testing.assert_allclose(loss.value(m, b), FORMULAS[loss](m, b), rtol=1e-12, atol=1e-13)
 

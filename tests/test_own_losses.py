@@ -129,6 +129,41 @@ def test_the_conjugate_is_that_of_the_formula(pair):
         np.testing.assert_array_less(got - want, 1e-12 * size)
 
 
+@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("tasks", [1, 2])
+def test_offsets_are_added_to_margins(pair, tasks):
+    own, built_in = PAIRS[pair]
+    A, b, weights = made(own.targets, False)
+    rng = np.random.default_rng(1)
+    b, offset = (b, rng.normal(size=b.size)) if tasks == 1 else (np.stack((b, b), 1), rng.normal(size=(b.size, 2)))
+    kind, stated = (sw.Problem, sw.BlockProblem)[tasks - 1], dict(intercept=True, sample_weight=weights, offset=offset)
+    one, two = (kind(A, b, loss, sw.penalties.ElasticNet(0.01), **stated) for loss in (own, built_in))
+    got, want = sw.solve(one), sw.solve(two)
+    assert got.status is sw.Status.CONVERGED and got.scale == pytest.approx(want.scale, rel=1e-9)
+    rounding = 1e-13 * (abs(want.primal) + want.scale)
+    assert got.dual <= want.primal + rounding and want.dual <= got.primal + rounding
+    there = two.certify(got.x, intercept=got.intercept)
+    assert one.certify(got.x, intercept=got.intercept).primal == pytest.approx(there.primal, rel=1e-12)
+
+
+class Halved(Custom):
+    """Not a function of m - b."""
+
+    def value(self, m, b):
+        return (m - b / 2) ** 2 / 2
+
+    def derivative(self, m, b):
+        return m - b / 2
+
+
+def test_offsets_are_not_taken_for_parts_of_the_targets():
+    A, b, _ = made("real", False)
+    offset = np.linspace(-3, 3, b.size)
+    got, want = sw.solve(A, b, loss=Halved(), l1=0.02, offset=offset), sw.solve(A, b / 2 - offset, l1=0.02)
+    assert got.primal == pytest.approx(want.primal, abs=2e-6 * want.scale)
+    np.testing.assert_allclose(got.x, want.x, atol=1e-2)
+
+
 def test_the_conjugate_is_infinite_outside_its_domain():
     assert np.isinf(Logit().conjugate([1.5, -0.5], [-1.0, 1.0])).tolist() == [True, False]
     assert np.isinf(OwnHuber(0.7).conjugate(0.8, 2.0))

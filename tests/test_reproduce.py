@@ -238,8 +238,16 @@ def test_a_full_disk_ends_the_run_and_keeps_what_is_done(tmp_path, monkeypatch, 
 def test_a_report_that_cannot_be_written_is_told(tmp_path, capsys):
     (tmp_path / "report.html").mkdir()
     assert reproduce(toy_studies.registry(), "--out", tmp_path) == 1
-    assert "The report could not be written" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "The report could not be written" in told
+    assert f"The findings are kept; then: southwell reproduce --report-only --out {tmp_path}" in told
     assert len(traces(tmp_path)) == 2
+
+
+def test_a_report_without_findings_is_refused(tmp_path, capsys):
+    assert reproduce(toy_studies.registry(), "--report-only", "--out", tmp_path / "none") == 1
+    assert "There are no findings in" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
 
 
 def test_a_folder_that_cannot_be_made_is_told_before_anything_runs(tmp_path, capsys):
@@ -272,18 +280,21 @@ def test_wrong_arguments_are_told(tmp_path, capsys, arguments, words):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("seed", ["-1", "x", str(2**63)])
+@pytest.mark.parametrize("seed", ["-1", "x", "1.5", "", str(2**63)])
 def test_a_wrong_seed_is_told(seed, capsys):
     with pytest.raises(SystemExit) as leaving:
         main(["reproduce", "--seed", seed])
     assert leaving.value.code == 2
-    assert "--seed" in capsys.readouterr().err
+    assert "--seed: it must be an integer >= 0 and below 2**63; got" in capsys.readouterr().err
 
 
 def test_papers_studies_and_claims_are_listed(capsys):
     assert reproduce(toy_studies.registry(), "--list") == 0
     told = capsys.readouterr().out
-    assert "toy-first" in told and "T1, T2, T4" in told and "hybrid: H. Fang" in told
+    assert "toy-first" in told and "T1, T2, T4" in told and "spdc: Y. Zhang" in told
+    assert reproduce(toy_studies.registry(), "spdc", "--list") == 0
+    told = capsys.readouterr().out
+    assert "toy-second" in told and "toy-first" not in told and "dgpd:" not in told
 
 
 def test_a_terminal_sees_one_line_and_files_see_few(monkeypatch):

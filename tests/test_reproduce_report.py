@@ -1,6 +1,7 @@
 """The report of studies: valid HTML, with figures that a browser draws."""
 
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -55,6 +56,8 @@ def test_the_report_is_valid_html_without_scripts_and_outside_links(written_repo
     html5lib.HTMLParser(strict=True).parse(page)
     names = re.findall(r' id="([^"]+)"', page)
     assert len(names) == len(set(names))
+    levels = [int(level) for level in re.findall(r"<h([1-6])", page)]
+    assert levels[0] == 1 and all(after - before <= 1 for before, after in pairwise(levels))
     assert not re.search(r"<script|<link|src=|https?://|url\(", page)
     assert "a &lt; b" in page and "greedy &lt;1&gt;" in page
 

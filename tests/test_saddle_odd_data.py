@@ -65,7 +65,7 @@ def odd_problem(case, loss, penalty, intercept):
         b[-1], b[-2:-1] = 1.0, -1.0
         if b.size == 1:
             return None  # both classes are needed
-    b = np.abs(b) if kind == "counts" else b
+    b = np.abs(b) if kind == "counts" else np.abs(b) + 0.1 if kind == "positive" else b
     return sw.Problem(A, b, loss, penalty, intercept=intercept, sample_weight=s)
 
 

@@ -21,7 +21,7 @@ COUPLINGS = {  # who may use a Gram matrix
 
 
 def refused(score, side, loss, penalty):
-    if side == "primal" and loss == "poisson" and score in ("gs-r", "gs-q"):
+    if side == "primal" and np.isinf(sw.losses.get(loss).smoothness) and score in ("gs-r", "gs-q"):
         return True
     return score == "gs" and (penalty != "l2" if side == "primal" else loss != "squared")
 

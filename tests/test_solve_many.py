@@ -11,7 +11,7 @@ import southwell as sw
 from many_problems import CLASSES, FORMS, D, N, agrees, made, same
 from saddles import factors, honest
 from southwell.methods import DGPD, DSPDC, FISTA, LBFGS, SAGA, SPDC, CoordinateDescent
-from southwell.penalties import ElasticNet
+from southwell.penalties import ElasticNet, Groups, MaxGroups
 
 # The numbers of one by one
 
@@ -64,6 +64,22 @@ def test_options_reach_every_problem():
     results = sw.solve_many(A, labels, **options)
     agrees(A, targets, results, **options)
     assert all(len(r.history["epoch"]) == 1 and r.tol == 1e-9 for r in results)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+@pytest.mark.parametrize("penalty", [Groups, MaxGroups])
+@pytest.mark.parametrize("form", ["dense", "centred"])
+def test_groups_give_the_numbers_of_single_solves(form, penalty, loss):
+    A, labels = made()
+    A = A if form == "dense" else sw.Centred(sp.csr_array(A))
+    targets = np.where(labels[:, None] == np.arange(CLASSES), 1.0, -1.0)
+    options = {"loss": loss, "penalty": penalty(0.02, groups=np.arange(D) // 2), "intercept": True, "tol": 1e-9}
+    results = sw.solve_many(A, labels if loss == "logistic" else targets, n_threads=2, **options)
+    agrees(A, targets, results, **options)
+    assert results.converged
+    margins = results.decision_function(A.A if form == "centred" else A)
+    expected = np.column_stack([r.decision_function(A.A if form == "centred" else A) for r in results])
+    np.testing.assert_allclose(margins, expected, atol=1e-12)
 
 
 # Targets

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from southwell.studies.dgpd import CLAIMS, STUDIES
-from southwell.studies.dgpd.claims import APPENDIX, COSTS, FIGURE_1, PASSES, STRENGTHS, TABLE, THEOREM
+from southwell.studies.dgpd.claims import APPENDIX, COSTS, FIGURE_1, PASSES, STRENGTHS, TABLE, THEOREM, _between
 from southwell.studies.dgpd.contest import against_the_best
 from southwell.studies.dgpd.problems import DENSE, METHODS, SPARSE, TABLE_2
 from southwell.studies.findings import Findings, Race, Trace
@@ -110,6 +110,31 @@ def test_a_speedup_of_our_order_alone_holds_in_part():
     [d1] = [claim for claim in CLAIMS if claim.name == "D1"]
     because = d1.judge({FIGURE_1: ours, APPENDIX: ours}).because
     assert "24 of 24 comparisons with the moves of a pass made together" in because and "24 of 24 with" in because
+
+
+def test_a_time_that_was_not_enough_decides_only_what_it_bounds():
+    """One pass took 1.4 s, which is not 1.5 times 1, or 2 s; never came is not slower than never came."""
+
+    def passes(one, five, end):
+        late = Trace("together, 1 passes", "paper", {"seconds": np.array([0.0, end]), "error": np.array([1.0, 0.5])})
+        runs = [late if np.isinf(one) else trace("together, 1 passes", one), trace("together, 5 passes", five)]
+        others = [trace(f"in turn, {many} passes", np.inf) for many in (1, 5, 50)]
+        return Findings([Race("sector", [*runs, trace("together, 50 passes", 0.1), *others])])
+
+    assert judged(CLAIMS, "D4", {PASSES: passes(np.inf, 0.5, 1.4)}) == "holds"  # at 1e-3 alone
+    assert judged(CLAIMS, "D4", {PASSES: passes(np.inf, 1.0, 1.4)}) == "cannot tell"
+    assert judged(CLAIMS, "D4", {PASSES: passes(np.inf, np.inf, 1.4)}) == "cannot tell"
+    assert _between(2.0, 4.0, 9.0) == (0.5, 0.5) and _between(np.inf, 3.0, 9.0) == (3.0, np.inf)
+    assert _between(3.0, np.inf, 9.0) == (0.0, 3.0 / 9.0)
+    [d7] = [claim for claim in CLAIMS if claim.name == "D7"]
+    for first, last, told in (
+        (np.inf, 20.0, 0),
+        (np.inf, 2.0, 4),
+        (0.1, np.inf, 4),
+        (np.inf, np.inf, 0),
+    ):  # seconds of DGPD
+        cases = d7.judge({STRENGTHS: sweeps((100, 1000), (0.1, 0.5), (first, last))}).cases
+        assert sum("times the seconds of" in case for case in cases) == told
 
 
 def test_nothing_is_told_of_runs_that_never_arrive():

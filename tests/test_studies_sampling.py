@@ -26,7 +26,13 @@ def findings(costs, svm, excess=0.0, ratio=0.5, afresh=6.0):
         LARGE: Findings(races(("Lasso, rcv1", "SVM, rcv1", "Lasso, 20news", "SVM, 20news"))),
         COSTS: Findings(numbers={"costs": dict.fromkeys(RAW, prices)}),
         LAWS: Findings(
-            numbers={"excess": {"Lasso": excess}, "ratios": {"3.3": ratio, "3.7": ratio}, "problems": 1, "steps": 2}
+            numbers={
+                "excess": {"Lasso": excess},
+                "ratios": {"3.3": ratio, "3.7": ratio},
+                "problems": 1,
+                "steps": 2,
+                "(10)": {"wanted": 1.0, "printed": 3, "gap, printed": ratio, "mended": 9, "gap, mended": 0.5},
+            }
         ),
     }
 
@@ -86,6 +92,21 @@ def test_moves_of_the_template_are_the_best_and_its_gap_is_that_of_its_scores(ki
     gaps, kappa = problem.scores(least)
     assert gaps.sum() < 1e-9
     assert kappa.max() < 1e-6
+
+
+def test_the_number_of_iterations_of_theorem_3_3_is_too_small():
+    """The chances of the gap are those of draws: a mean over 20,000 of them is as near as chance allows."""
+    found = theorems.counter_example()
+    assert found["printed"] == 3 and found["gap, printed"] > found["wanted"]
+    assert found["mended"] == 36 and found["gap, mended"] < found["wanted"]
+    rng, gaps = np.random.default_rng(0), []
+    for _ in range(20_000):
+        drawn: list[set[int]] = [set()]
+        for _ in range(4):
+            drawn.append(drawn[-1] | ({int(rng.integers(36))} if len(drawn[-1]) < 6 else set()))
+        mean = np.mean([len(ones) for ones in drawn])
+        gaps.append((36 - mean) * (6 - mean))
+    assert np.mean(gaps) == pytest.approx(theorems.mean_gap(5), abs=5 * np.std(gaps) / np.sqrt(20_000))
 
 
 def test_a_wrong_bound_is_noticed():

@@ -83,17 +83,20 @@ def test_batches():
     assert outcome("S7", sweep((2.0, 1.0, 3.0))) == "holds"
     assert outcome("S7", sweep((1.0, 2.0, 3.0))) == "in part"
     assert outcome("S7", sweep((1.0, 2.0, 3.0), (10, 20, 30), (10, 9, 8))) == "fails"
+    assert outcome("S7", sweep((1.0, NEVER, NEVER), (10, NEVER, NEVER), (10, NEVER, NEVER))) == "cannot tell"
+    assert outcome("S7", sweep((NEVER,) * 3, (NEVER,) * 3, (NEVER,) * 3)) == "cannot tell"
 
 
 def test_sampling_by_norms():
-    def of(norms):
-        rows = [{"lengths": name, "longest / mean": ratio, "uniform": 100.0, "norms": norms}
+    def of(norms, uniform=100.0):
+        rows = [{"lengths": name, "longest / mean": ratio, "uniform": uniform, "norms": norms}
                 for name, ratio in (("equal", 1.0), ("Pareto", 50.0))]  # fmt: skip
         return found("spdc-sampling", sampling=rows)
 
     assert outcome("S8", of(10.0)) == "holds"
     assert outcome("S8", of(90.0)) == "fails"
     assert outcome("S8", of(NEVER)) == "fails"
+    assert outcome("S8", of(NEVER, NEVER)) == "cannot tell"
 
 
 def table_1(growth):
@@ -111,7 +114,7 @@ def test_rates():
     unreached = table_1(0.0)
     for row in unreached["spdc-table-1"].numbers["table 1"]:
         row["passes"] = NEVER
-    assert outcome("S9", unreached) == "fails"
+    assert outcome("S9", unreached) == "cannot tell"
 
 
 def test_cost_of_a_step():

@@ -2,15 +2,19 @@
 
 import re
 from importlib import import_module
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import southwell as sw
 from southwell.methods import SPDC, CoordinateDescent
+from southwell.studies import stopwatch
 from southwell.studies.bench import ROWS, Bench, thinned
 from southwell.studies.misprints import MISPRINTS
 from southwell.studies.papers import PAPERS, registry
+from southwell.studies.runs import quietly
+from southwell.studies.stopwatch import PATIENCE, Stopwatch
 
 
 @pytest.fixture
@@ -71,6 +75,41 @@ def test_an_optimum_that_is_not_proven_is_noted(problem):
     bench = Bench()
     bench.optimum(problem, seconds=1e-9)
     assert len(bench.notes) == 1 and "relative gap" in bench.notes[0]
+
+
+def a_clock(monkeypatch, *times):
+    """The time of the processor, as it is read."""
+    read = iter(times)
+    monkeypatch.setattr(stopwatch, "CLOCK", lambda: next(read))
+
+
+def test_seconds_are_those_of_the_processor_or_fewer_on_the_wall(monkeypatch):
+    a_clock(monkeypatch, 100.0, 101.0, 102.0, 105.5)
+    watch = Stopwatch(3.0)
+    assert not watch(SimpleNamespace(seconds=4.0))  # the machine did other work
+    assert not watch(SimpleNamespace(seconds=8.0))
+    assert watch(SimpleNamespace(seconds=20.0)) and watch.spent == [0.0, 1.0, 2.0, 5.5]
+    np.testing.assert_allclose(watch.of([0.0, 2.0, 4.0, 14.0]), [0.0, 0.5, 1.0, 3.75])
+    a_clock(monkeypatch, 0.0, 2.0, 8.0)
+    shared = Stopwatch(3.0)  # by two threads
+    assert not shared(SimpleNamespace(seconds=1.0)) and shared(SimpleNamespace(seconds=4.0))
+    assert shared.spent == [0.0, 1.0, 4.0]
+
+
+def test_a_run_ends_when_its_seconds_are_spent_or_when_it_is_told_to(problem, monkeypatch):
+    """In the end on the wall, too, since a processor that others hold spends none."""
+    monkeypatch.setattr(stopwatch, "CLOCK", lambda: 7.0)
+    options = {"method": SPDC(), "tol": 0.0, "check_every": 1, "max_epochs": 6}
+    assert quietly(problem, seconds=5.0, **options).epochs == 6
+    assert quietly(problem, seconds=5.0, callback=lambda at: at.epoch == 2, **options).epochs == 2
+    assert quietly(problem, seconds=1e-12, **options).status is sw.Status.MAX_SECONDS
+    assert Stopwatch(2.0).options["max_seconds"] == 2.0 * PATIENCE
+
+
+def test_time_that_others_took_is_not_in_a_trace(problem, monkeypatch):
+    monkeypatch.setattr(stopwatch, "CLOCK", lambda: 7.0)
+    trace = Bench().solve(problem, SPDC(), "SPDC", "paper", 0.0, seconds=20, tol=1e-9)
+    assert trace.columns["gap"][-1] <= 1e-9 and not trace.columns["seconds"].any()
 
 
 def test_traces_are_thinned_but_keep_their_ends():

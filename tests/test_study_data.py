@@ -74,7 +74,34 @@ def test_npz_files_are_read_with_their_split(alone):
 )  # fmt: skip
 def test_a_damaged_file_is_told_by_name(alone, name, content):
     (alone / name).write_bytes(content)
-    with pytest.raises(ValueError, match=f"{name} cannot be read"):
+    with pytest.raises(ValueError, match=rf"{name} cannot be read: .*[^.]\. Get it again, or remove it") as told:
+        datasets.load("a9a")
+    assert "allow_pickle" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "words"),
+    [
+        ({"X": np.ones(3), "y": np.ones(3)}, "rows and columns, and holds an array of shape (3,)"),
+        ({"X": np.ones((0, 3)), "y": np.ones(0)}, "rows and columns, and holds an array of shape (0, 3)"),
+        ({"X": np.ones((3, 2)), "y": np.ones(2)}, "it has 3 rows and targets of shape (2,)"),
+        ({"X": np.full((3, 2), np.nan), "y": np.ones(3)}, "NaN or infinity"),
+        ({"X": np.ones((3, 2)), "y": np.array([1, np.inf, 2])}, "NaN or infinity"),
+        ({"X": np.ones((3, 2)), "y": np.ones(3), "n_train": 4}, "its n_train is 4, and it has 3 rows"),
+        ({"X": np.ones((3, 2))}, "y is not a file in the archive"),
+        ({"data": np.ones(2), "indices": [0, 5], "indptr": [0, 1, 2], "shape": (2, 3), "y": np.ones(2)}, "must be < 3"),
+    ],
+)  # fmt: skip
+def test_arrays_that_no_study_can_use_are_told(alone, arrays, words):
+    np.savez(alone / "a9a.npz", **arrays)
+    with pytest.raises(ValueError, match=r"a9a\.npz cannot be read") as told:
+        datasets.load("a9a")
+    assert words in str(told.value)
+
+
+def test_an_empty_file_is_told(alone):
+    (alone / "a9a").write_bytes(b"")
+    with pytest.raises(ValueError, match="rows and columns"):
         datasets.load("a9a")
 
 

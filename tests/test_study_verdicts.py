@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from southwell.studies.ahead import Ratio, arrival, beyond, held
-from southwell.studies.findings import Race, Trace
+from southwell.studies.cards import judged
+from southwell.studies.findings import Findings, Race, Trace
+from southwell.studies.papers import registry
 from southwell.studies.verdicts import count, decided, outcome, shown, slope
 
 
@@ -87,3 +89,20 @@ def test_the_exponent_of_a_power():
     assert slope(x, 3 * x**1.5) == pytest.approx(1.5)
     assert slope(x, [2.0, 4.0, np.inf]) == pytest.approx(1.0)
     assert np.isnan(slope(x, [2.0, np.nan, np.inf]))
+
+
+class Holding(dict):
+    """Numbers of every name, all empty."""
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    def __missing__(self, name):
+        return self.kind()
+
+
+@pytest.mark.parametrize("kind", [list, dict])
+@pytest.mark.parametrize("claim", registry().claims, ids=lambda claim: claim.name)
+def test_nothing_is_decided_by_findings_of_nothing(claim, kind):
+    verdict, _ = judged(claim, {name: Findings(numbers=Holding(kind)) for name in claim.studies})
+    assert verdict.outcome == "cannot tell"

@@ -41,7 +41,8 @@ def data(loss, seed=0, n=N, d=D, density=0.08):
     A[rng.integers(0, n, d), np.arange(d)] = rng.normal(size=d)
     A[np.arange(n), rng.integers(0, d, n)] = rng.normal(size=n)
     m = A @ np.where(rng.random(d) < 0.5, 2 * rng.normal(size=d), 0.0) + 0.5 * rng.normal(size=n)
-    b = {"real": m, "signs": np.where(m > 0, 1.0, -1.0), "counts": np.round(np.exp(np.clip(m, -3, 2)))}[loss.targets]
+    means = np.exp(np.clip(m, -3, 2))
+    b = {"real": m, "signs": np.where(m > 0, 1.0, -1.0), "counts": np.round(means), "positive": means}[loss.targets]
     return A, b, loss, rng.uniform(0.2, 2.0, n)
 
 

@@ -20,7 +20,7 @@ public:
 
   // `norms` holds sum_j a_ij^2 / l2_j for each sample.
   DualStep(const Problem& problem, L loss, CVec norms, CVec start, Real towards = 0)
-      : problem_(problem), loss_(loss), towards_(towards) {
+      : problem_(problem), loss_(loss), towards_(towards), offsets_(problem.loss.offsets()) {
     const CVec s = problem.loss.weights(), b = problem.loss.targets();
     samples_.reserve(start.size());
     for (std::size_t i = 0; i < start.size(); ++i)
@@ -31,10 +31,10 @@ public:
   Real smoothness() const { return 1; } // lengths of rows include that of g*
   void prefetch(Index i) const { SOUTHWELL_PREFETCH(&samples_[i]); }
 
-  template <class C> SOUTHWELL_INLINE Real operator()(Index i, Real margin, C&) {
+  template <class C> SOUTHWELL_INLINE Real operator()(Index i, Real reading, C&) {
     Sample& sample = samples_[i];
     if (sample.s == 0) return 0;
-    const Real before = sample.y;
+    const Real before = sample.y, margin = reading + offset(i);
     sample.y = towards_ > 0 ? before + towards_ * (loss_.derivative(margin, sample.b) - before)
                             : loss_.maximise(margin, before, sample.q, sample.b);
     return sample.s * (sample.y - before);
@@ -42,13 +42,16 @@ public:
 
   void prepare_scores() {
     largest_ = level_ = 0;
-    for (const Sample& sample : samples_) {
+    for (Index i = 0; i < coordinates(); ++i) {
+      const Sample& sample = samples_[i];
       largest_ = std::max(largest_, std::sqrt(sample.s * sample.q));
-      level_ += sample.s > 0 ? sample.s * (loss_.value(0, sample.b) + loss_.conjugate(0, sample.b)) : 0;
+      level_ +=
+          sample.s > 0 ? sample.s * (loss_.value(offset(i), sample.b) + loss_.conjugate(0, sample.b)) : 0;
     }
   }
-  Real score(Score kind, Index i, Real m) const {
+  Real score(Score kind, Index i, Real reading) const {
     const auto [y, q, s, b] = samples_[i];
+    const Real m = reading + offset(i);
     if (s == 0) return 0;
     const auto size = [&, s = s, q = q] { return q > 0 ? std::sqrt(s * q) : largest_; };
     switch (kind) {
@@ -85,16 +88,18 @@ public:
   Interval quiet(Index i) const {
     const Sample& sample = samples_[i];
     if (sample.s == 0) return {-infinity, infinity};
-    return loss_.conjugate_subdifferential(sample.y, sample.b);
+    const Interval slopes = loss_.conjugate_subdifferential(sample.y, sample.b);
+    return {slopes.lo - offset(i), slopes.hi - offset(i)};
   }
 
   Real prox(Index i, Real m, Real from, Real stretch) const {
     const Sample& sample = samples_[i];
-    return sample.s == 0 ? from : loss_.maximise(m, from, stretch * sample.q, sample.b);
+    return sample.s == 0 ? from : loss_.maximise(m + offset(i), from, stretch * sample.q, sample.b);
   }
   std::pair<Real, Real> smooth(Index i, Real m, Real y) const { // for a phi* that is a parabola
     const Sample& sample = samples_[i];
-    return {loss_.conjugate_subdifferential(y, sample.b).lo - m, sample.q + 1 / loss_.smoothness()};
+    const Real slope = loss_.conjugate_subdifferential(y, sample.b).lo - (m + offset(i));
+    return {slope, sample.q + 1 / loss_.smoothness()};
   }
   Real convexity(Index i) const {
     const Sample& sample = samples_[i];
@@ -134,6 +139,8 @@ public:
   }
 
 private:
+  Real offset(Index i) const { return offsets_.empty() ? 0 : offsets_[i]; }
+
   // The largest y_i (times `sign`) that an iterate can have: the end of dom phi_i* or, if that is infinite,
   // the y at which s_i (phi_i*(y) + phi_i(0)) = P(0) - D(0), since any ascent from y = 0 stays below that.
   // Found by bisection, because phi* is convex.
@@ -141,13 +148,14 @@ private:
     const Sample& sample = samples_[i];
     const Interval dom = loss_.domain(sample.b);
     if (const Real limit = sign > 0 ? dom.hi : dom.lo; std::isfinite(limit)) return limit;
-    const Real most = level_ / sample.s - loss_.value(0, sample.b);
+    const auto conjugate = [&](Real y) { return loss_.conjugate(y, sample.b) - offset(i) * y; };
+    const Real most = level_ / sample.s - loss_.value(offset(i), sample.b);
     Real far = sample.b == 0 ? sign : sign * std::abs(sample.b);
-    while (std::abs(far) < 1e150 && loss_.conjugate(far, sample.b) <= most) far *= 2;
+    while (std::abs(far) < 1e150 && conjugate(far) <= most) far *= 2;
     Real near = 0;
     for (int k = 0; k < 60; ++k) {
       const Real middle = near + (far - near) / 2;
-      (loss_.conjugate(middle, sample.b) <= most ? near : far) = middle;
+      (conjugate(middle) <= most ? near : far) = middle;
     }
     return far;
   }
@@ -158,6 +166,7 @@ private:
   const Problem& problem_;
   L loss_;
   Real towards_; // the share of MISO's step; 0: exact steps
+  CVec offsets_; // of readings from margins
   std::vector<Sample> samples_;
   Real largest_ = 0, level_ = 0;
 };

@@ -6,10 +6,10 @@
 
 namespace southwell {
 
-// Passes over the data, about, that Newton's method takes for a solution without zeros: few where the Hessian
-// is cheap to form, by features (all pairs that meet in a row) or by samples, and fewer where once is enough;
-// some hundreds through conjugate gradients, more where pieces of the loss meet; and several times as many
-// round kinks, which have to be softened step by step.
+// Passes over the data that Newton's method takes for a solution without zeros, estimated. They are few if
+// the Hessian is cheap to form, by features (all pairs that meet in a row) or by samples, and fewer if formed
+// once. Conjugate gradients take some hundreds, and more on losses made of pieces. Losses with kinks take
+// several times as many, because the kinks are softened step by step.
 template <class P> Real newton_passes(const P& problem, const Policy& policy) {
   const Design& design = problem.design;
   const Real n = Real(design.rows()), d = Real(problem.penalty.penalised()), stored = Real(design.stored());
@@ -27,10 +27,10 @@ template <class P> Real newton_passes(const P& problem, const Policy& policy) {
          (problem.loss.smooth() ? 1 : policy.newton_kinks);
 }
 
-// Of dual coordinate descent: an entry in units of an entry of a column, and passes for each unit of
-// mean ||a_i||^2. x is read and written all over, which is dear unless it fits into a core's own cache; and
-// each row costs something itself: a step is solved for in one variable, with logarithms where the loss is
-// not in pieces. Its epochs grow with kappa = mean ||a_i||^2 / (l2 gamma n).
+// Of dual coordinate descent: the price of an entry, in entries of a column, and the passes for each unit of
+// mean ||a_i||^2. A row reads and writes x in many places, which is slow unless x fits into the cache of a
+// core. Each row also takes a step in one variable, with logarithms unless the loss is made of pieces. The
+// number of epochs grows with kappa = mean ||a_i||^2 / (l2 gamma n).
 struct DualPrice {
   Real entry, by_square;
 };

@@ -18,7 +18,7 @@
 
 namespace southwell {
 
-// Model: Numbers or Blocks, P the problem they belong to. Where the samples are, Model::Source knows.
+// Model: Numbers or Blocks, P the problem they belong to. Model::Source: the class of its samples.
 template <class P, class Model> class ProximalNewton : public Algorithm {
 public:
   // `softness` of kinks at first, in units of the zero model's objective for a margin. Units that `screening`
@@ -43,7 +43,7 @@ public:
     model_.ledger().attend(pulse);
     const bool solved = round(pulse);
     if (!samples_.kinked() || model_.ledger().stopped()) return;
-    // The method of multipliers wants the softened problem solved before its centres move.
+    // In the method of multipliers the softened problem is solved before the centres move.
     if (!solved && ++unsolved_ < policy_.unsolved_rounds) return;
     unsolved_ = 0;
     samples_.recentre();
@@ -92,16 +92,16 @@ public:
   std::vector<Effort> parts() const override { return {model_.ledger().newton_effort()}; }
 
 private:
-  // True: the problem on W, softened if need be, is solved as well as it should be, or as it can be.
+  // True: the problem on W, softened if the loss has kinks, is solved to its target or to rounding.
   bool round(Pulse& pulse) {
     const bool digits = goal_ <= policy_.all_digits * unit_ * Real(width_);
-    // Hardly any other unit will join.
+    // In the last round W is complete, or nearly so.
     const bool last = foreseen_ || (complete_ && (digits || gap_ <= policy_.last_round * goal_));
     const Real part = complete_ ? policy_.part_once_complete : policy_.part_while_joining,
                least = (digits ? policy_.beyond_goal : 1) * policy_.part_of_goal * goal_;
     Real target = last ? least : std::max(part * gap_, least);
     if (!begun()) target = infinity; // the gap is that of another problem
-    // Then a certificate is due, the sooner the more W lacks: it brings that.
+    // After so much work a certificate is due. It finds the units that W lacks, so it comes early if many do.
     const Real passes = complete_ ? policy_.passes_once_complete : policy_.passes_while_joining;
     const Index enough = pulse.entries() + Index(passes * pass_);
     model_.begin_round();
@@ -118,7 +118,7 @@ private:
       if (left <= target || rounding) return true;
       start_ = model_.x();
       model_.solve({gap_, goal_, unit_, left, target, value_, large_});
-      if (model_.ledger().stopped() && !quadratic_) { // a model that is solved by half may give no descent
+      if (model_.ledger().stopped() && !quadratic_) { // a half-solved model may give no descent direction
         model_.put(start_);
         return false;
       }
@@ -127,7 +127,7 @@ private:
     }
     return false;
   }
-  // Along the model's step, until P falls as it should. False: it is at rest.
+  // Line search along the model's step, until P falls enough (Armijo). False: no step lowers P.
   bool search_line() {
     const std::vector<Real> end = model_.x();
     change_.resize(end.size());

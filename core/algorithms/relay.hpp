@@ -25,10 +25,10 @@ public:
     const char* name;
     Make make;
     Real price; // of touching an entry, in units that are the same for all
-    // What a solution will cost, in units of the stored entries: so much, and so much for mean_i ||a_i||^2.
+    // Passes over the data that a solution will take: expected + by_square mean_i ||a_i||^2.
     Real expected, by_square;
-    bool sparse;    // is that for a solution without zeros, and less for one with?
-    bool uncertain; // is that hard to tell ahead where n < d, while a few rounds are cheap?
+    bool sparse;    // does a solution with zeros take fewer?
+    bool uncertain; // is this number unreliable where n < d, while a few rounds are cheap?
   };
 
   // `timed`: rates are by the second.
@@ -89,7 +89,7 @@ public:
       decide(*certifier_);
     if (!successor_) return current_->resync(point);
     past_ = parts();
-    current_ = std::move(successor_); // it stands elsewhere
+    current_ = std::move(successor_); // it has a point of its own
     Point own(*problem_);
     current_->locate(own);
     current_->resync(own);
@@ -128,8 +128,8 @@ private:
     Real outlook = 0; // what it is expected to cost, in units of the stored entries
     Real rate = -1;   // fall of log(gap) a second or an entry, in its last stint; < 0: unknown
   };
-  // With fewer samples than features a mover whose costs are hard to tell begins, unless another needs hardly
-  // more than its few rounds.
+  // With fewer samples than features the mover whose cost is uncertain begins, unless Newton's method is
+  // expected to take hardly more than the rounds before the first decision.
   std::size_t first_mover() {
     if (problem_->design.rows() < problem_->design.cols() && runners_[0].mover.expected > policy_.hardly_more)
       for (std::size_t k = 0; k < runners_.size(); ++k)
@@ -153,9 +153,9 @@ private:
     for (std::size_t i = 0; i < squares.size(); ++i) total += s[i] * squares[i];
     return total;
   }
-  // Who is expected to be done first. What a working set will hold is judged by the features at work, each
-  // weighed by its squared norm. At zero too many are: where l1 can make a solution sparse, two rounds go by
-  // before that is looked at.
+  // The mover that is expected to finish first. The part of the data in the final working set is estimated
+  // from the units at work, weighted by their squared norms. At x = 0 that is too much: where l1 can make a
+  // solution sparse, the choice is made after two rounds.
   std::size_t expect() {
     Real broken = 0, all = 0;
     if (sparse()) {
@@ -194,7 +194,7 @@ private:
     stint_ = recent_ = {};
     successor_ = runners_[to].mover.make(certifier.x(), certifier.y(), screening_);
   }
-  // Those of movers that were relieved, and of the present one.
+  // The parts of movers that were replaced, and of the present one.
   std::vector<Effort> parts() const override {
     std::vector<Effort> all = past_;
     for (const Effort& part : current_->parts()) {
@@ -206,7 +206,7 @@ private:
     return all;
   }
   // Rounds may be so cheap that a trial takes more of them than a solve has, a thousand by default. A mover
-  // that would not be done in 600 more at the pace of its last 200 is slow, and is replaced.
+  // that would need more than pace_ahead times its last pace_window rounds is slow, and is replaced.
   void watch_pace(Real left) { // log(gap / goal)
     const bool due = Real(recent_.rounds) >= policy_.pace_window;
     slow_ = due && runners_.size() > 1 && policy_.pace_ahead * recent_.fall < left;
@@ -223,7 +223,8 @@ private:
     const auto rate = [&](std::size_t k) {
       const auto& [mover, effort, outlook, rate] = runners_[k];
       return rate >= 0 ? rate
-                       : policy_.digits / (2 * outlook * Real(problem_->design.stored())) * units / spent;
+                       : policy_.change_of_mover * policy_.digits /
+                             (outlook * Real(problem_->design.stored())) * units / spent;
     };
     const bool replace = stuck && runners_.size() > 1;
     std::size_t best = replace ? (now_ + 1) % runners_.size() : now_;
@@ -232,8 +233,9 @@ private:
     if (best == now_) return;
     spent_ += units;
     // A mover that has not moved yet is given a short stint at first, so that little is lost on it.
-    trial_ = runners_[best].rate < 0 ? std::max(spent_ / 4, policy_.probe * Real(problem_->design.stored()))
-                                     : 2 * spent_;
+    trial_ = runners_[best].rate < 0
+                 ? std::max(policy_.probe_part * spent_, policy_.probe * Real(problem_->design.stored()))
+                 : policy_.longer_trial * spent_;
     hand_over(best, certifier);
   }
 
@@ -245,15 +247,15 @@ private:
   Index undecided_ = 0; // rounds until the next mover is chosen, or 0
   Index easy_ = 0;      // rounds at easier problems
   Real trial_;          // a stint, in the units of prices
-  Real spent_ = 0;      // by all, when hands last changed
+  Real spent_ = 0;      // by all movers, at the last change of mover
   std::vector<Runner> runners_;
   std::size_t now_ = 0;
   std::unique_ptr<Algorithm> current_, successor_;
-  const Certifier* certifier_ = nullptr; // the last that judged
+  const Certifier* certifier_ = nullptr; // that of the last call of `judge`
   Effort stint_{}, recent_{};            // the latter: since its pace was last looked at
-  bool slow_ = false;                    // did that leave much to be wished for?
+  bool slow_ = false;                    // was that pace too slow?
   Index round_ = 0;                      // entries touched by the last
-  std::vector<Effort> past_;             // parts of movers that were relieved
+  std::vector<Effort> past_;             // parts of movers that were replaced
   Real gap_ = infinity;
 };
 

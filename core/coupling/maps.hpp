@@ -13,7 +13,7 @@
 
 namespace southwell {
 
-// Squared loss: image_i = s_i (p_i - b_i), the weighted residual.
+// Squared loss: image_i = s_i (p_i - b_i), the weighted residual. Offsets are in the targets.
 class ResidualMap {
 public:
   static constexpr bool linear = true;
@@ -33,8 +33,10 @@ template <SmoothLoss L> class DerivativeMap {
 public:
   static constexpr bool linear = false;
   DerivativeMap(L loss, const SampleLoss& over)
-      : loss_(loss), targets_(over.targets()), weights_(over.weights()) {}
-  SOUTHWELL_INLINE Real at(Index i, Real p) const { return weights_[i] * loss_.derivative(p, targets_[i]); }
+      : loss_(loss), targets_(over.targets()), weights_(over.weights()), offsets_(over.offsets()) {}
+  SOUTHWELL_INLINE Real at(Index i, Real p) const {
+    return weights_[i] * loss_.derivative(offsets_.empty() ? p : p + offsets_[i], targets_[i]);
+  }
   // s_i phi''(p_i), computed from the image, which saves an exponential.
   SOUTHWELL_INLINE Real curvature(Index i, Real image) const {
     return weights_[i] > 0 ? weights_[i] * loss_.curvature(image / weights_[i], targets_[i]) : 0;
@@ -42,7 +44,7 @@ public:
 
 private:
   L loss_;
-  CVec targets_, weights_;
+  CVec targets_, weights_, offsets_;
 };
 
 // The map of the dual side: image_j = argmax_x -p x - g_j(x) - (mu_j/2)(x - c_j)^2.

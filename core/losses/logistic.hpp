@@ -1,6 +1,7 @@
 // phi(m) = log(1 + exp(-b m)), b = -1 or +1. With t = -b y in [0, 1]: phi*(y) = t log t + (1-t) log(1-t).
 #pragma once
 #include "core/losses/loss.hpp"
+#include "core/support/bracketed_newton.hpp"
 #include "core/support/rounding.hpp"
 
 namespace southwell {
@@ -40,29 +41,16 @@ struct Logistic : OneMargin {
 
   // t solves u + q (t - t0) = -b m with u = logit t. In u the equation is increasing with slope between 1 and
   // 1 + q/4, so Newton inside a shrinking bracket ends after a few steps, with t exact to rounding near 0.
-  // Its second derivative is smaller than its first: after a step of length e the error is less than e^2 / 2.
   Real maximise(Real m, Real y0, Real q, Real b) const {
     const Real c = -b * m, t0 = -b * y0;
-    Real lo = c - q * (1 - t0), hi = c + q * t0;
-    Real u = clip(c, lo, hi);
-    if (q > 0 && t0 > 0 && t0 < 1) u = clip(std::log(t0 / (1 - t0)), lo, hi);
-    Real t = sigmoid(u), last = hi - lo;
-    for (int step = 0; step < 100 && q > 0; ++step) {
-      const Real residual = u + q * (t - t0) - c;
-      if (residual == 0) break;
-      (residual > 0 ? hi : lo) = u;
-      Real next = u - residual / (1 + q * t * (1 - t));
-      // On the flats of the sigmoid Newton jumps from end to end: a step must stay inside and shrink, or we
-      // bisect.
-      const bool newton = next > lo && next < hi && std::abs(next - u) <= 0.75 * last;
-      if (!newton) next = lo + (hi - lo) / 2;
-      last = std::abs(next - u);
-      const bool settled = last <= (newton ? 1.5e-8 : 4e-16 * (1 + std::abs(u)));
-      u = next;
-      t = sigmoid(u);
-      if (settled) break;
-    }
-    return -b * t;
+    if (!(q > 0)) return -b * sigmoid(c);
+    const Real lo = c - q * (1 - t0), hi = c + q * t0;
+    const Real start = t0 > 0 && t0 < 1 ? std::log(t0 / (1 - t0)) : c;
+    const auto f = [&](Real u) {
+      const Real t = sigmoid(u);
+      return Slanted{u + q * (t - t0) - c, 1 + q * t * (1 - t)};
+    };
+    return -b * sigmoid(bracketed_newton(lo, hi, clip(start, lo, hi), f));
   }
   Real smoothness() const { return 0.25; }
 };

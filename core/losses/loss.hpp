@@ -13,8 +13,9 @@ struct OneMargin {
   static constexpr bool piecewise = false;            // is phi'' constant on each of a few intervals?
   static constexpr bool may_overflow = false;         // is it infinite at margins that are not?
   static constexpr bool log_odds = false;             // is a margin the logarithm of odds?
+  static constexpr bool log_link = false;             // is it the logarithm of a mean?
   static constexpr Real self_concordance = 0;         // M with |phi'''| <= M phi''; 0: none, use smoothness()
-  static constexpr std::string_view targets = "real"; // "real", "signs" (-1 and +1) or "counts" (>= 0)
+  static constexpr std::string_view targets = "real"; // or "signs" (-1 and +1), "counts" (>= 0), "positive"
 };
 
 // phi(m; b): a margin for each class; b is the number of a class.

@@ -1,4 +1,4 @@
-// The piecewise quadratic family: eight losses, one formula. Each is given by its conjugate,
+// The piecewise quadratic family: nine losses, one formula. Each is given by its conjugate,
 //
 //     phi*(y) = b y + eps |y| + (kappa/2) y^2    on the interval domain(b),
 //     phi(m)  = max over y in domain(b) of  y (m - b) - eps |y| - (kappa/2) y^2.

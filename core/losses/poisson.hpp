@@ -8,7 +8,8 @@ namespace southwell {
 struct Poisson : OneMargin {
   static constexpr std::string_view name = "poisson";
   static constexpr std::string_view targets = "counts";
-  static constexpr bool may_overflow = true;  // e^m
+  static constexpr bool may_overflow = true; // e^m
+  static constexpr bool log_link = true;
   static constexpr Real self_concordance = 1; // phi''' = phi''
 
   SOUTHWELL_INLINE Real value(Real m, Real b) const { return m > 709 ? infinity : exponential(m) - b * m; }
@@ -51,7 +52,6 @@ struct Poisson : OneMargin {
   }
   Real smoothness() const { return infinity; }
 
-private:
   // Beyond e^600 sums of derivatives would overflow; a minimiser is never there, and any descent direction
   // will do.
   SOUTHWELL_INLINE static Real bounded_exp(Real m) { return exponential(std::min(m, 600.0)); }

@@ -55,14 +55,16 @@ public:
   // The largest eigenvalue of G on a stretch of slots, about.
   Real largest(Index first, Index count) const {
     if (count == 1) return line(first)[first];
+    const Policy& policy = weighted_.policy;
     Real trace = 0;
     for (Index a = first; a < first + count; ++a) trace += line(a)[a];
     std::vector<Real> image(static_cast<std::size_t>(count));
-    const Real value = largest_eigenvalue(count, 30, 1e-3, [&](std::vector<Real>& v) {
-      for (Index a = 0; a < count; ++a) image[a] = kernels::dot(line(first + a) + first, v.data(), count);
-      v = image;
-    });
-    return value > 0 ? std::min(1.05 * value, trace) : trace;
+    const Real value = largest_eigenvalue(
+        count, int(policy.gram_powers), policy.gram_powers_part, [&](std::vector<Real>& v) {
+          for (Index a = 0; a < count; ++a) image[a] = kernels::dot(line(first + a) + first, v.data(), count);
+          v = image;
+        });
+    return value > 0 ? std::min((1 + policy.gram_spare) * value, trace) : trace;
   }
 
   // Sweeps and Newton steps on blocks of the slots it was formed on, k numbers each, until the gap among them
@@ -89,18 +91,18 @@ public:
           if (!(worth > 0)) continue;
           moved += worth;
           for (Index s = 0; s < block.size / k; ++s) add(block.first / k + s, buffer.data() + s * k, k, z);
-          left = spend(block.size * f / 8);
+          left = spend(read(block.size * f));
         }
         if (sweep == 0) first = moved;
         if (moved <= weighted_.policy.block_sweep_part * first) break;
       }
       if (restricted_gap(blocks, u, z, diagonal, value) <= weighted_.policy.gram_part * target) break;
-      const Manifold manifold(blocks, u, diagonal, 0, true);
+      const Manifold manifold(blocks, u, diagonal, 0, true, weighted_.policy);
       const auto by_gram = [&](CVec v, Vec out) { product(v, k, out); };
       d.resize(u.size());
       image.resize(u.size());
       manifold.solve(
-          z, diagonal, by_gram, [](CVec, Vec) { return 0.0; }, [&] { return left = spend(f * f * k / 8); },
+          z, diagonal, by_gram, [](CVec, Vec) { return 0.0; }, [&] { return left = spend(read(f * f * k)); },
           weighted_.policy.block_precise, Index(weighted_.policy.block_steps), buffers, d, image);
       if (!shorten(manifold, z, by_gram, d, image)) continue;
       by_gram(d, image); // outside too
@@ -112,6 +114,8 @@ public:
   }
 
 private:
+  Index read(Index numbers) const { return Index(Real(numbers) / weighted_.policy.sums_at_once); }
+
   Expansion none_; // weights are given
   Weighted weighted_;
   Rows rows_;

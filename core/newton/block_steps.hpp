@@ -62,7 +62,7 @@ template <class Product> bool shorten(const Manifold& manifold, CVec z, Product&
   std::vector<Real> whole;
   if (manifold.kinked()) whole.assign(d.begin(), d.end()); // else nothing will stop
   bool stopped = false;
-  for (Real part = 1; part > 1e-4; part /= 2) {
+  for (Real part = 1; part > manifold.shortest_step(); part /= 2) {
     if (part < 1)
       for (std::size_t e = 0; e < d.size(); ++e) {
         d[e] = stopped ? part * whole[e] : d[e] / 2;

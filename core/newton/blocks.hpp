@@ -81,9 +81,9 @@ public:
     diagonal_.resize(u_.size());
     // As the gap should fall; with l2 it falls with the square of what is left.
     const Real part = outlook.target / outlook.left;
-    precision_ =
-        kinked_ ? policy_.block_precision
-                : clip(0.5 * (strong_ ? std::sqrt(part) : part), policy_.block_precise, policy_.block_rough);
+    precision_ = kinked_ ? policy_.block_precision
+                         : clip(policy_.block_part * (strong_ ? std::sqrt(part) : part),
+                                policy_.block_precise, policy_.block_rough);
     Slots hot; // blocks that may move
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       const BlockAt& block = blocks_[b];
@@ -227,20 +227,21 @@ private:
         trace += store[first + t].sum([&](Index i, Real a) { return s[i] * a * a; }) +
                  gamma * (2 * means[t] + gamma);
       }
-      value = largest_eigenvalue(count, 15, 1e-2, [&](std::vector<Real>& v) {
-        Real alike = 0, mean = 0; // what the frame adds to every margin; the mean of the stored parts
-        for (Index t = 0; t < count; ++t) {
-          alike += v[t] * columns.gamma(first + t);
-          mean += v[t] * means[t];
-          store[first + t].add_to(along, v[t]);
-        }
-        for (Index t = 0; t < count; ++t)
-          v[t] = store[first + t].sum([&](Index i, Real a) { return s[i] * a * along[i]; }) +
-                 means[t] * alike + columns.gamma(first + t) * (mean + alike);
-        for (Index t = 0; t < count; ++t) store[first + t].visit([&](Index i, Real) { along[i] = 0; });
-      });
+      value = largest_eigenvalue(
+          count, int(policy_.block_powers), policy_.block_powers_part, [&](std::vector<Real>& v) {
+            Real alike = 0, mean = 0; // what the frame adds to every margin; the mean of the stored parts
+            for (Index t = 0; t < count; ++t) {
+              alike += v[t] * columns.gamma(first + t);
+              mean += v[t] * means[t];
+              store[first + t].add_to(along, v[t]);
+            }
+            for (Index t = 0; t < count; ++t)
+              v[t] = store[first + t].sum([&](Index i, Real a) { return s[i] * a * along[i]; }) +
+                     means[t] * alike + columns.gamma(first + t) * (mean + alike);
+            for (Index t = 0; t < count; ++t) store[first + t].visit([&](Index i, Real) { along[i] = 0; });
+          });
     });
-    spend(30 * columns.size(first) * count);
+    spend(Index(2 * policy_.block_powers) * columns.size(first) * count);
     return trace > 0 && value > 0 ? std::min(policy_.block_share * value / trace, 1.0) : 1;
   }
 
@@ -249,14 +250,15 @@ private:
     const Ledger::NewtonStep booked(ledger_);
     products_.diagonal(at_.h, diagonal_);
     const Manifold manifold(blocks_, u_, diagonal_, problem_.has_intercept() ? k_ : 0,
-                            problem_.loss.quadratic());
+                            problem_.loss.quadratic(), policy_);
     std::vector<char> marks(std::size_t(products_.slots()), char(set_.whole()));
     if (!set_.whole())
       for (std::size_t b = 0; b < blocks_.size(); ++b)
         if (manifold.active(b))
           std::fill_n(marks.begin() + blocks_[b].first / k_, blocks_[b].size / k_, char(1));
     // Columns are read four at a time where all are: marks pay only where they spare more than that.
-    if (2 * std::count(marks.begin(), marks.end(), char(1)) > Index(marks.size())) marks.clear();
+    if (Real(std::count(marks.begin(), marks.end(), char(1))) > policy_.block_marks * Real(marks.size()))
+      marks.clear();
     if (!set_.whole()) products_.backward(residual_.whole(), marks, z_); // sweeps have moved it
     along_.resize(at_.h.size());
     d_.resize(u_.size());
@@ -315,7 +317,7 @@ private:
   std::vector<Real> along_;                                             // over the samples
   std::vector<Real> z_, d_, image_, diagonal_, steep_, shares_, means_; // over the set
   Manifold::Buffers buffers_;
-  Real precision_ = 0.1;
+  Real precision_ = 0;   // of conjugate gradients
   bool careful_ = false; // has a step failed, so that curvatures are bounded safely?
 };
 

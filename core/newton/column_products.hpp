@@ -111,7 +111,8 @@ private:
   // Sparse: row by row, all pairs that meet there. Threads divide the lines: no number depends on how many
   // there are.
   template <class Spend> bool add_products(const SparseColumns& store, Index before, CVec w, Spend&& spend) {
-    if (spend(rows_.gather(store, known_, columns().count(), Index(w.size())))) return true;
+    if (spend(rows_.gather(store, known_, columns().count(), Index(w.size()), weighted_.policy.rows_whole)))
+      return true;
     place_.resize(std::size_t(columns().count()), -1); // rows may hold columns that came since
     const RowPairs pairs{place_,  size(),      ascending([](Index k) { return k; }), w, matrix_.get(),
                          stride_, sums_.data()};
@@ -172,7 +173,8 @@ private:
         if (a >= before) sums_[a] = std::accumulate(with, with + length, sums_[a]);
       }
       southwell::add_products(weighed_.data(), plain_.data(), length, before, size(), matrix_.get(), stride_);
-      if (spend(length * size() * (size() - before) / 32)) return true;
+      const Real pairs = 2 * Real(length * size() * (size() - before));
+      if (spend(Index(pairs / weighted_.policy.pairs_at_once))) return true;
     }
     return false;
   }

@@ -6,17 +6,17 @@
 
 namespace southwell {
 
-// In the place of `right`, until the squared residual is a `part` of the first. False if that takes more than
+// In the place of `right`, until the squared residual is a part of the first. False if that takes more than
 // `most` steps. `multiply(v, image)` writes H v and returns the entries touched; `spend(entries)` counts
 // them; if it returns true, the solution is abandoned. `coordinates` hold the diagonal of H.
 template <class Coordinates, class Multiply, class Spend>
 bool conjugate_gradients(const UpdatedFactor& factor, const Coordinates& coordinates,
-                         UpdatedFactor::Slots support, CVec ridge, Vec right, Real part, int most,
+                         UpdatedFactor::Slots support, CVec ridge, Vec right, const Policy& policy, int most,
                          Multiply&& multiply, Spend&& spend) {
   const std::size_t size = support.size();
   std::vector<Real> residual(right.begin(), right.end()), scaled(size), direction, image(size);
   std::fill(right.begin(), right.end(), 0.0);
-  const bool known = factor.covers(support, Index(coordinates.size()));
+  const bool known = factor.covers(support, Index(coordinates.size()), policy.factor_alike);
   std::vector<std::int32_t> place(coordinates.size(), -1);
   if (known) factor.write_places(place);
   std::vector<Real> within(std::size_t(factor.size()));
@@ -36,9 +36,11 @@ bool conjugate_gradients(const UpdatedFactor& factor, const Coordinates& coordin
   };
   Real rho = precondition();
   direction = scaled;
-  const Real goal = part * rho;
+  const Real goal = policy.gradient_part * rho;
   for (int step = 0; step < most && rho > goal; ++step) {
-    if (spend(multiply(direction, image) + Index(within.size() * within.size() / 4))) return false;
+    if (spend(multiply(direction, image) +
+              Index(Real(within.size() * within.size()) / policy.solved_at_once)))
+      return false;
     Real bend = 0;
     for (std::size_t t = 0; t < size; ++t) {
       image[t] += ridge[t] * direction[t];

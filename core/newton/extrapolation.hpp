@@ -3,9 +3,9 @@
 // whose steps, combined alike, would be the shortest. Whatever is affine in x is combined with it, without
 // another look at the data.
 #pragma once
+#include "core/policy.hpp"
 #include "core/support/cholesky.hpp"
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -14,10 +14,11 @@ namespace southwell {
 
 class Extrapolation {
 public:
-  static constexpr std::size_t steps = 5;
+  explicit Extrapolation(const Policy& policy)
+      : steps_(std::max(std::size_t(policy.extrapolated), std::size_t(1))), iterates_(steps_ + 1) {}
 
   void forget() { count_ = 0; }
-  bool ready() const { return count_ == steps + 1; }
+  bool ready() const { return count_ == steps_ + 1; }
   // An iterate, and what is affine in it.
   void remember(CVec x, CVec images) {
     if (ready()) {
@@ -30,13 +31,11 @@ public:
   }
   // In place of the last of them. False, and nothing changes, if steps are too much alike to tell.
   bool operator()(Vec x, Vec images) const {
-    std::array<Real, steps> mix;
-    mix.fill(1);
+    std::vector<Real> mix(steps_, 1.0), row(steps_);
     Cholesky gram;
     Real size = 0;
-    for (std::size_t k = 0; k < steps; ++k) size += product(k, k);
-    for (std::size_t k = 0; k < steps; ++k) {
-      std::array<Real, steps> row;
+    for (std::size_t k = 0; k < steps_; ++k) size += product(k, k);
+    for (std::size_t k = 0; k < steps_; ++k) {
       for (std::size_t l = 0; l <= k; ++l) row[l] = product(k, l) + (l == k ? 1e-12 * size : 0);
       if (!gram.append(row.data())) return false;
     }
@@ -45,7 +44,7 @@ public:
     if (!(std::abs(total) > 0) || !std::isfinite(total)) return false;
     std::fill(x.begin(), x.end(), 0.0);
     std::fill(images.begin(), images.end(), 0.0);
-    for (std::size_t k = 0; k < steps; ++k) {
+    for (std::size_t k = 0; k < steps_; ++k) {
       const Real part = mix[k] / total;
       const auto& [point, image] = iterates_[k + 1];
       for (std::size_t t = 0; t < x.size(); ++t) x[t] += part * point[t];
@@ -63,7 +62,8 @@ private:
     return unrolled(Index(iterates_[0].x.size()), [&](Index t) { return step(k, t) * step(l, t); });
   }
 
-  std::array<Iterate, steps + 1> iterates_;
+  std::size_t steps_;
+  std::vector<Iterate> iterates_;
   std::size_t count_ = 0;
 };
 

@@ -52,8 +52,8 @@ public:
     if (slots.empty()) return 0;
     Real stored = 0, total = 0;
     for (const Index k : slots) stored += Real(weighted_.columns.size(k));
-    const Real pairs =
-        stored * stored / Real(weighted_.at.h.size()) / (weighted_.columns.sparse() ? 2 : dense_pairs);
+    const Real pairs = stored * stored / Real(weighted_.at.h.size()) /
+                       (weighted_.columns.sparse() ? 2 : weighted_.policy.pairs_at_once);
     for (const bool whole : {false, true}) {
       if (!mixed(whole)) continue;
       const ColumnProducts& products = whole ? whole_ : curved_;
@@ -69,7 +69,9 @@ public:
   template <class Spend> void form(Slots slots, Spend&& spend) {
     if (mixed(false)) {
       if (std::exchange(stale_, false)) {
-        if (curved_.size() > 2 * Index(slots.size()) + 20) curved_.forget(); // it has become too large
+        if (Real(curved_.size()) >
+            weighted_.policy.formed_room * Real(slots.size()) + weighted_.policy.formed_beside)
+          curved_.forget(); // it has become too large
         if (curved_.empty())
           curved_.begin(weighted_.at.curved());
         else if (curved_.mend(weighted_.at.curved(), slack(), spend))
@@ -83,9 +85,10 @@ public:
   }
 
 private:
-  static constexpr Real dense_pairs = 64; // of numbers multiplied in the time of an entry of a sparse column
   // Whether the part belongs to the mixture. A tiny one is seen in the diagonal alone.
-  bool mixed(bool whole) const { return whole ? weighted_.at.flat > 1e-6 : weighted_.at.flat < 1; }
+  bool mixed(bool whole) const {
+    return whole ? weighted_.at.flat > weighted_.policy.flat_part : weighted_.at.flat < 1;
+  }
   // How much a weight may have changed without being updated. Curvatures of pieces are equal or different;
   // other curvatures converge, and an approximate H costs accuracy, so it is used only where it saves work.
   Real slack() const {

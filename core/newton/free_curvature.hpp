@@ -33,7 +33,8 @@ public:
     factors_.clear();
     table_.clear();
     const Real m = Real(members.size()), n = Real(design.rows()), k = Real(loss.width());
-    const Real price = m * m * n * (loss.quadratic() ? 1 : k) / (4 * Real(entries) * k); // in steps
+    const Real price =
+        m * m * n * (loss.quadratic() ? 1 : k) / (policy.free_pairs * Real(entries) * k); // in steps
     possible_ =
         m > 0 && m <= policy.free_columns && m * n <= policy.free_entries && price <= policy.free_price;
     wanted_ = price <= policy.free_at_once;

@@ -59,7 +59,7 @@ public:
   template <class Spend> void solve(Slots support, CVec ridge, Vec right, Spend&& spend) {
     const Estimate estimate(*this, support);
     if (estimate.outer() && bordered(support, ridge, right, spend)) return;
-    if (!current_ && estimate.direct() && factor_.covers(support, columns().count()) &&
+    if (!current_ && estimate.direct() && factor_.covers(support, columns().count(), policy().factor_alike) &&
         estimate.factoring > policy().old_factor_price * estimate.stored) {
       std::vector<Real> solution(right.begin(), right.end());
       if (conjugate_gradients(support, ridge, solution, int(policy().old_factor_steps), spend)) {
@@ -99,7 +99,7 @@ private:
     Estimate(const Hessian& self, Slots support)
         : size(Real(support.size())), samples(Real(self.weighted_.at.h.size())), policy(self.policy()) {
       for (const Index k : support) stored += Real(self.columns().size(k));
-      priced = self.formed_.cost(support) + size * size * size / 12;
+      priced = self.formed_.cost(support) + size * size * size / policy.sparse_cube;
       factoring = self.columns().sparse()
                       ? priced
                       : self.formed_.cost(support) + Cholesky::cost(Index(support.size()));
@@ -123,7 +123,7 @@ private:
     std::vector<std::int32_t> firm, loose;
     std::vector<Real> firm_ridge, solution;
     for (std::size_t t = 0; t < support.size(); ++t)
-      if (ridge[t] > 1e-9 * weighted_.coordinates[support[t]].curvature) {
+      if (ridge[t] > policy().firm * weighted_.coordinates[support[t]].curvature) {
         firm.push_back(support[t]);
         firm_ridge.push_back(ridge[t]);
         solution.push_back(right[t]);
@@ -131,7 +131,7 @@ private:
         loose.push_back(std::int32_t(t));
       }
     const std::size_t border = loose.size();
-    if (border > 8 || !outer_.solve(firm, firm_ridge, solution, spend)) return false;
+    if (Real(border) > policy().border || !outer_.solve(firm, firm_ridge, solution, spend)) return false;
     std::vector<std::vector<Real>> across(border), solved(border); // V and B^-1 V, by column
     Cholesky own;
     std::vector<Real> ends(border), row(border + 1);
@@ -164,7 +164,7 @@ private:
   template <class Spend>
   bool conjugate_gradients(Slots support, CVec ridge, Vec right, int most, Spend&& spend) {
     return southwell::conjugate_gradients(
-        factor_, weighted_.coordinates, support, ridge, right, policy().gradient_part, most,
+        factor_, weighted_.coordinates, support, ridge, right, policy(), most,
         [&](CVec v, Vec image) { return product_(support, support, v, image); }, spend);
   }
 

@@ -23,8 +23,10 @@ public:
   // `free`: unpenalised numbers after the blocks. `exact`: the loss is quadratic, so steps of any length
   // agree with it. Numbers with neither curvature nor penalty (empty columns, or constant ones after
   // centring, whose slopes are rounding errors) stay where they are; `diagonal` is that of the curvature.
-  Manifold(std::span<const BlockAt> blocks, CVec u, CVec diagonal, Index free, bool exact)
-      : blocks_(blocks), u_(u), inside_(u.size(), 1), free_(u.size() - std::size_t(free)), exact_(exact) {
+  Manifold(std::span<const BlockAt> blocks, CVec u, CVec diagonal, Index free, bool exact,
+           const Policy& policy)
+      : policy_(policy), blocks_(blocks), u_(u), inside_(u.size(), 1), free_(u.size() - std::size_t(free)),
+        exact_(exact) {
     pieces_.reserve(blocks.size());
     for (const BlockAt& block : blocks) {
       const auto marks = std::span(inside_).subspan(std::size_t(block.first), std::size_t(block.size));
@@ -36,6 +38,7 @@ public:
   Manifold(const Manifold&) = delete;                              // its pieces refer to its marks
   bool active(std::size_t b) const { return pieces_[b].active(); } // does any of its numbers move?
 
+  Real shortest_step() const { return policy_.block_shortest; }
   bool kinked() const { return kinked_; } // whether numbers or blocks may stop at zero
 
   // Vectors as long as u, kept between solves, because clearing new memory takes long where u is long.
@@ -72,7 +75,7 @@ public:
       const Real next = precondition(residual, about), kept = next / rho;
       for (std::size_t e = 0; e < size; ++e) direction[e] = about[e] + kept * direction[e];
       rho = next;
-      if (kinked_ && step >= 10) {
+      if (kinked_ && Real(step) >= policy_.block_signs) {
         about.assign(d.begin(), d.end());
         if (!keep_signs(about)) break; // a number or block would pass zero
       }
@@ -163,6 +166,7 @@ private:
     std::vector<Real> times_;            // c
   };
 
+  const Policy& policy_;
   std::span<const BlockAt> blocks_;
   CVec u_;
   std::vector<char> inside_;

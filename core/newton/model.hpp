@@ -22,7 +22,7 @@ public:
   // Of samples that are in memory: it keeps a residual over them.
   Model(const WorkingColumns& columns, const Policy& policy, const Samples& samples)
       : weighted_{columns, *samples.local(), policy}, hessian_(weighted_), residual_(weighted_),
-        through_hessian_(weighted_, hessian_, ledger_) {}
+        through_hessian_(weighted_, hessian_, ledger_), extrapolation_(policy) {}
   Model(const Model&) = delete; // its parts refer to each other
 
   std::vector<Coordinate>& coordinates() { return weighted_.coordinates; }
@@ -114,7 +114,9 @@ public:
                     (k == 0 || ledger_.work() <= most);
          ++k) {
       if (newton_step(support)) return true;
-      if (k == 0) most = ledger_.work() + std::max<Index>((ledger_.work() - begun) / 8, 200'000);
+      if (k == 0)
+        most = ledger_.work() + Index(std::max(weighted_.policy.signs_part * Real(ledger_.work() - begun),
+                                               weighted_.policy.signs_entries));
       std::erase_if(support, [&](Index k) { return !coordinates()[k].supports(); });
     }
     return support.empty();
@@ -167,7 +169,8 @@ private:
     // columns have long directions, and each coefficient near zero would end an unclipped step at once.
     std::vector<Real> path(support.size());
     for (Real part = 1; part > std::max(first, weighted_.policy.shortest_clipped);
-         part /= part > 0.01 ? 4 : 16) {
+         part /= part > weighted_.policy.clipped_short ? weighted_.policy.clipped_by
+                                                       : weighted_.policy.clipped_further_by) {
       for (std::size_t t = 0; t < support.size(); ++t) {
         const Coordinate& c = coordinates()[support[t]];
         path[t] = c.g.held(c.x, c.x + part * direction[t]) - c.x;

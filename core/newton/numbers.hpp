@@ -116,7 +116,7 @@ private:
       sure_ = model_.newton(support); // there are no signs to find first
       if (sure_ || ledger().stopped()) return;
     }
-    Real first = 0, now = infinity, goal = 0, pace = 0.9999;
+    Real first = 0, now = infinity, goal = 0, pace = policy_.slowest_pace;
     model_.begin_sweeps(hot);
     for (int k = 0; k < int(policy_.sweeps) && now > goal; ++k) {
       const Index work = ledger().work();
@@ -129,11 +129,11 @@ private:
       }
       model_.extrapolate(hot);
       Slots next = support_of();
-      const bool settled =
-          Real(difference(support, next)) <= policy_.support_settled * Real(next.size() + 20);
+      const bool settled = Real(difference(support, next)) <=
+                           policy_.support_settled * (Real(next.size()) + policy_.settled_beside);
       support = std::move(next);
       if (!(now > goal) || !settled) continue;
-      if (k > 0) pace = clip(now / last, 0.01, 0.9999);
+      if (k > 0) pace = clip(now / last, policy_.fastest_pace, policy_.slowest_pace);
       // The gap falls with the square of the changes.
       const Real cost = model_.newton_cost(support),
                  to_come =
@@ -142,7 +142,7 @@ private:
         sure_ = model_.newton(support);
         spent_ = 0;
         if (ledger().stopped()) return;
-        if (sure_) k = std::max(k, int(policy_.sweeps) - 3);
+        if (sure_) k = std::max(k, int(policy_.sweeps) - int(policy_.sweeps_after));
         support = support_of();
         model_.begin_sweeps(hot);
       }
@@ -155,7 +155,7 @@ private:
     if (piecewise_) return 1; // samples near a change of piece do not represent the others
     const Real every =
         model_.samples() / std::max(policy_.rows_a_feature * Real(hot.size()), policy_.least_rows);
-    return every >= 3 ? Index(every) : 1;
+    return every >= policy_.least_thinning ? Index(every) : 1;
   }
   static Index difference(const Slots& a, const Slots& b) { // how many are in one alone
     Index common = 0;

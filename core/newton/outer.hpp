@@ -29,7 +29,7 @@ public:
       const Real size = Real(columns().size(k));
       stored += size;
       if (k >= Index(weight_.size()) || weight_[k] == 0)
-        fresh += columns().sparse() ? size * size / 2 : n * n / 64;
+        fresh += columns().sparse() ? size * size / 2 : n * n / weighted_.policy.pairs_at_once;
     }
     return fresh + Cholesky::cost(samples()) + 4 * stored;
   }
@@ -139,7 +139,7 @@ private:
         }
       }
       southwell::add_products(weighed.data(), plain.data(), length, 0, n, matrix_.data(), n);
-      if (spend(length * n * n / 64)) return true;
+      if (spend(Index(Real(length * n * n) / weighted_.policy.pairs_at_once))) return true;
     }
     return false;
   }

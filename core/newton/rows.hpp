@@ -19,14 +19,14 @@ public:
   }
 
   // Has at least these columns from now on; kept until others are asked for, and of all columns if those
-  // asked for hold most of them, so that it will be long until then. Returns the entries touched.
-  Index gather(const SparseColumns& store, Slots wanted, Index count, Index n) {
+  // asked for hold `most` of their entries, so that it will be long until then. Returns the entries touched.
+  Index gather(const SparseColumns& store, Slots wanted, Index count, Index n, Real most) {
     has_.resize(count);
     if (!starts_.empty() && std::all_of(wanted.begin(), wanted.end(), [&](Index k) { return has_[k]; }))
       return 0;
     Index stored = 0;
     for (const Index k : wanted) stored += store.size(k);
-    has_.assign(count, 3 * stored >= 2 * store.entries());
+    has_.assign(count, Real(stored) >= most * Real(store.entries()));
     for (const Index k : wanted) has_[k] = true;
     starts_.assign(n + 1, 0);
     for (Index k = 0; k < count; ++k)

@@ -9,7 +9,7 @@ namespace southwell {
 // The features of a working set whose columns the parts hold.
 class FeatureNames {
 public:
-  template <class Design> explicit FeatureNames(const Design&) {}
+  template <class Design> FeatureNames(const Design&, const Policy&) {}
   void join(std::span<const Index> names) { names_.insert(names_.end(), names.begin(), names.end()); }
   std::span<const Index> since(std::size_t before) const { return std::span(names_).subspan(before); }
   Index count() const { return Index(names_.size()); }
@@ -21,7 +21,8 @@ private:
 struct PartColumns {
   WorkingColumns own_columns;
   NumberProducts own_products;
-  explicit PartColumns(const Design& design) : own_columns(design), own_products(own_columns) {}
+  PartColumns(const Design& design, const Policy& policy)
+      : own_columns(design, policy), own_products(own_columns) {}
   PartColumns(const PartColumns&) = delete;
 };
 
@@ -29,7 +30,7 @@ struct PartColumns {
 class PartInMemory final : PartColumns, public NumbersInMemory {
 public:
   PartInMemory(const Problem& rows, const Policy& policy)
-      : PartColumns(rows.design), NumbersInMemory(rows, own_products, {}, 0, policy) {}
+      : PartColumns(rows.design, policy), NumbersInMemory(rows, own_products, {}, 0, policy) {}
   void join(std::span<const Index> names) override { own_columns.join(names); }
 };
 

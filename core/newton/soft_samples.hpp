@@ -14,6 +14,7 @@ public:
   SoftSamples(const SampleLoss& loss, Real q)
       : SampleLoss(loss.targets(), loss.weights()), loss_(loss), q_(q), centre_(loss.targets().size()) {}
 
+  CVec offsets() const override { return loss_.offsets(); } // which the loss itself adds
   Real softness() const { return q_; }
   void soften(Real q) { q_ = q; }
   void recentre(CVec y) { centre_.assign(y.begin(), y.end()); }

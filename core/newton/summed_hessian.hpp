@@ -80,7 +80,7 @@ public:
     }
     const Policy& policy = at_.policy;
     conjugate_gradients(
-        factor_, at_.coordinates, support, ridge, right, policy.gradient_part, int(patience_),
+        factor_, at_.coordinates, support, ridge, right, policy, int(patience_),
         [&](CVec v, Vec image) {
           multiply(support, v, image, ledger);
           return Index(0); // counted there

@@ -38,7 +38,7 @@ public:
         ++moves;
       }
       if (k == 0) first = largest;
-      if (ledger_(moves * size / 8) || largest <= part * first) break;
+      if (ledger_(Index(Real(moves * size) / at_.policy.sums_at_once)) || largest <= part * first) break;
       if ((k + 1) % std::max(int(at_.policy.hessian_newton), 1) == 0) newton(slots);
     }
     return first;
@@ -52,7 +52,7 @@ private:
   }
   void newton(const Slots& slots) {
     const Ledger::NewtonStep booked(ledger_);
-    for (int most = 20; most > 0; --most) {
+    for (int most = int(at_.policy.steps_by_signs); most > 0; --most) {
       Slots support;
       std::vector<Index> at;
       std::vector<Real> slopes;

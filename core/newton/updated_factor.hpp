@@ -61,14 +61,14 @@ public:
     for (std::size_t t = 0; t < right.size(); ++t) right[t] = ordered[order_[t]];
   }
 
-  // Whether the factor, possibly of an earlier H, contains nearly all of the support and little else.
-  bool covers(Slots support, Index count) const {
+  // Whether the factor, possibly of an earlier H, is that of the support but for this part of it.
+  bool covers(Slots support, Index count, Real part) const {
     if (members_.empty()) return false;
     std::vector<char> in(static_cast<std::size_t>(count));
     for (const Index k : support) in[k] = 1;
     Index common = 0;
     for (const Member& member : members_) common += in[member.slot];
-    return 10 * (Index(support.size() + members_.size()) - 2 * common) <= Index(support.size());
+    return Real(Index(support.size() + members_.size()) - 2 * common) <= part * Real(support.size());
   }
   // Where each slot is in the order of the factor, and a solution in that order.
   void write_places(std::span<std::int32_t> place) const {

@@ -2,13 +2,14 @@
 // and no column is walked along: sums over all rows are as cheap, or cheaper.
 #pragma once
 #include "core/design/design.hpp"
+#include "core/policy.hpp"
 #include <numeric>
 
 namespace southwell {
 
 class WorkingColumns {
 public:
-  explicit WorkingColumns(const Design& design) : design_(design) {}
+  WorkingColumns(const Design& design, const Policy& policy) : design_(design), policy_(policy) {}
 
   void join(std::span<const Index> names) {
     names_.insert(names_.end(), names.begin(), names.end());
@@ -30,8 +31,8 @@ public:
   bool sparse() const { return design_.lies_by_rows() || gathered_.sparse(); }
   // Whether sums over all rows, and products of columns, are cheaper from the rows as stored than from
   // gathered columns.
-  bool by_rows() const { return hold_one_in(2); }
-  bool products_by_rows() const { return hold_one_in(3); }
+  bool by_rows() const { return hold(policy_.lie_by_rows); }
+  bool products_by_rows() const { return hold(policy_.multiply_by_rows); }
 
   // `work(store)`, where store[k] is a fiber: once for a whole loop.
   template <class Work> decltype(auto) visit(Work&& work) const {
@@ -40,8 +41,8 @@ public:
   }
 
 private:
-  bool hold_one_in(Index parts) const {
-    return design_.lies_by_rows() && parts * entries_ >= design_.stored();
+  bool hold(Real part) const {
+    return design_.lies_by_rows() && Real(entries_) >= part * Real(design_.stored());
   }
   void gather() const {
     if (gathered_.count() == count() && count() > 0) return;
@@ -49,6 +50,7 @@ private:
   }
 
   const Design& design_;
+  const Policy& policy_;
   std::vector<Index> names_;
   std::vector<std::uint32_t> source_sizes_; // of all columns of data that lie by rows
   Index entries_ = 0;                       // of the set, then

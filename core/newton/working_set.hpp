@@ -28,7 +28,8 @@ public:
 
   WorkingSet(const P& problem, const Policy& policy, CVec x)
       : problem_(&problem), policy_(policy), k_(problem.width()), whole_(problem.penalty.whole()),
-        columns_(problem.design), slot_(std::size_t(problem.penalty.units(problem.design.cols())), -1) {
+        columns_(problem.design, policy),
+        slot_(std::size_t(problem.penalty.units(problem.design.cols())), -1) {
     std::vector<Index> names;
     for (Index u = 0; u < Index(slot_.size()); ++u)
       if (whole_ || nonzero(u, x) || !problem.penalty.kinked(u)) names.push_back(u);
@@ -75,8 +76,8 @@ public:
   bool choose(CVec x, CVec slopes, Screening<P>& screening) {
     if (whole_) return true;
     Joining joining = joining_beyond(strong_, x, slopes, screening);
-    // Sparse data that lie by rows are read as a whole, whatever joins: features that the next few points of
-    // a path will need come along.
+    // Sparse data stored by rows are read as a whole for any unit that joins: features that the next few
+    // points of a path will need come along.
     if (foreseen() && !joining.names.empty() && problem_->design.lies_by_rows() &&
         !few(Index(slot_.size()), policy_))
       joining.names = joining_beyond(std::pow(strong_, policy_.foresight), x, slopes, screening).names;
@@ -113,7 +114,7 @@ private:
     features_.insert(features_.end(), features.begin(), features.end());
     if (!whole_ && !features.empty()) columns_.join(features);
   }
-  // How many times as strong the penalty would have to be for nothing to join; where all is zero, else 1.
+  // The factor by which the penalty would have to be stronger for no unit to join, if x = 0; otherwise 1.
   Real largest_violation(CVec x, CVec slopes) const {
     Real most = 1;
     if (few(Index(slot_.size()), policy_)) return most;

@@ -148,16 +148,17 @@ class ElasticNet {
 public:
   static constexpr Index width = 1;
 
-  // Empty arrays mean: every weight 1, no bounds. Coordinates from `penalised` on (the intercept) are free.
-  ElasticNet(Real l1, Real l2, std::vector<Real> weights, std::vector<Real> lower, std::vector<Real> upper,
-             Index penalised)
-      : l1_(l1), l2_(l2), weights_(std::move(weights)), lower_(std::move(lower)), upper_(std::move(upper)),
-        penalised_(penalised) {}
+  // Empty arrays mean: every weight 1, those of l2 the same, no bounds. Coordinates from `penalised` on (the
+  // intercept) are free.
+  ElasticNet(Real l1, Real l2, std::vector<Real> weights, std::vector<Real> ridge_weights,
+             std::vector<Real> lower, std::vector<Real> upper, Index penalised)
+      : l1_(l1), l2_(l2), weights_(std::move(weights)), ridge_weights_(std::move(ridge_weights)),
+        lower_(std::move(lower)), upper_(std::move(upper)), penalised_(penalised) {}
 
   SOUTHWELL_INLINE ScalarElasticNet operator[](Index j) const {
     if (j >= penalised_) return {0, 0, -infinity, infinity};
-    const Real w = weights_.empty() ? 1 : weights_[j];
-    return {w * l1_, w * l2_, lower_.empty() ? -infinity : lower_[j], upper_.empty() ? infinity : upper_[j]};
+    const Real w = weights_.empty() ? 1 : weights_[j], r = ridge_weights_.empty() ? w : ridge_weights_[j];
+    return {w * l1_, r * l2_, lower_.empty() ? -infinity : lower_[j], upper_.empty() ? infinity : upper_[j]};
   }
   // Over all coordinates. Where the formula is the same for all, the loop vectorises.
   Real value(CVec x) const {
@@ -286,10 +287,8 @@ public:
       zero[j] = -z - far > quiet.lo && -z + far < quiet.hi;
     }
   }
-  bool weighted() const { return !weights_.empty(); }
-  bool plain() const {
-    return weights_.empty() && !bounded();
-  } // the same on every coefficient but the intercept
+  bool weighted() const { return !weights_.empty() || !ridge_weights_.empty(); }
+  bool plain() const { return !weighted() && !bounded(); } // the same on every coefficient but the intercept
   bool bounded() const { return !lower_.empty() || !upper_.empty(); }
   bool quadratic() const { return l1_ == 0 && !bounded(); } // then grad g* is linear
   Index penalised() const { return penalised_; }
@@ -301,7 +300,7 @@ private:
   }
 
   Real l1_, l2_;
-  std::vector<Real> weights_, lower_, upper_;
+  std::vector<Real> weights_, ridge_weights_, lower_, upper_;
   Index penalised_;
 };
 

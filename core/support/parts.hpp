@@ -14,8 +14,8 @@ namespace southwell {
 template <class Part> struct Parameter {
   std::string_view name;
   Real Part::* field;
-  bool zero = false;     // may it be 0? It is never negative.
-  Real below = infinity; // a bound it must not reach
+  bool zero = false;                // may it be 0? It is never negative.
+  Real above = 0, below = infinity; // bounds it must not reach
 };
 
 template <class List> struct Parts;

@@ -377,11 +377,16 @@ def weights(given: Given, size: int, data: str = "A") -> np.ndarray:
     return np.asarray(values / values.sum())
 
 
+LEAST_TARGET = {"real": -np.inf, "counts": 0.0, "positive": float(np.finfo(np.float64).tiny)}
+"""The least target of losses over numbers, by kind. Positive ones have a logarithm, so they must not be denormal."""
+
+
 def targets(given: Given, kind: str, size: int, loss: str, words: Words = OF_SOLVE) -> np.ndarray:
-    """Checked targets of a loss over numbers: real ones, or counts."""
+    """Checked targets of a loss over numbers: real ones, counts, or positive ones."""
     values = vector(given, words.targets, size, words.data).copy()  # a copy, so that the checked values cannot change
-    if kind == "counts" and values.min() < 0:
-        raise ValueError(f"The {loss} loss takes targets >= 0; the smallest is {values.min():g}.")
+    if values.min() < LEAST_TARGET[kind]:
+        allowed = ">= 0" if kind == "counts" else "> 0"
+        raise ValueError(f"The {loss} loss takes targets {allowed}; the smallest is {values.min():g}.")
     return values
 
 

@@ -65,7 +65,7 @@ def compact(problem: Problem, most: float, least: float, entries: float) -> Comp
     data, kept = made
     penalty = problem.penalty.over(used)
     parts = {name: None if value is None else value[used] for name, value in
-             (("means", problem.means), ("shifts", problem.shifts), ("_offset", problem._offset))}  # fmt: skip
+             (("means", problem.means), ("shifts", problem.shifts), ("_moved", problem._moved))}  # fmt: skip
     own = problem._alike(
         data=data, n_features=used.size, penalty=penalty, core_penalty=penalty.core(used.size), _kept=kept, **parts
     )
@@ -80,7 +80,7 @@ def _used(matrix: Matrix, most: int) -> np.ndarray | None:
         return used if used.size <= most else None
     seen, size = np.zeros(given.shape[1], bool), given.indptr[-1]
     step = max(int(size) // 16 + 1, 65536)
-    for start in range(0, size, step):  # as a rule a part of the entries tells
+    for start in range(0, size, step):  # usually a part of the entries suffices
         seen[given.indices[start : min(start + step, size)]] = True
         if np.count_nonzero(seen) > most:
             return None
@@ -99,5 +99,5 @@ def _without_others(matrix: Matrix, used: np.ndarray) -> Matrix:
 
 
 def _certain(penalty: Separable, d: int) -> np.ndarray:
-    """Where a coefficient without data is zero in every solution because of a kink, as screening tells of others."""
+    """Where a coefficient without data is zero in every solution, because of a kink; screening says it of others."""
     return ~penalty.unpenalised(d) if penalty.kinked else np.zeros(d, bool)

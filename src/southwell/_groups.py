@@ -77,7 +77,7 @@ def _from_lists(given: Given, n_features: int) -> np.ndarray:
     return group_of
 
 
-def compiled(n_features: int, width: int, group_of: np.ndarray, weights: np.ndarray, *factors: float,
+def compiled(n_features: int, width: int, group_of: np.ndarray, weights: np.ndarray, *factors: float | np.ndarray,
               norm: str = "euclidean", positive: bool = False) -> _core.Groups:  # fmt: skip
     """The first three factors (strength, l1, l2) are multiplied by the weights; further ones are added to l1 and l2."""
     strength, l1, l2, more_l1, more_l2 = (*factors, 0.0, 0.0)[:5]

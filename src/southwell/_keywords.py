@@ -36,7 +36,7 @@ OF_SOLVE = {
     "class_weight": "sample_weight",
     "delta": "loss=sw.losses.Huber(delta)",
     "quantile": "loss=sw.losses.Quantile(q)",
-    "verbose": "callback, which is told of every certificate",
+    "verbose": "callback, which is called after every certificate",
     "timeout": "max_seconds",
     "X": "A",
     "y": "b",
@@ -98,5 +98,5 @@ class AnswersKeywords:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "__init__" in vars(cls):
+        if cls.__init__ is not object.__init__:  # an inherited one too, which is called by the name of this class
             cls.__init__ = answers(OF_ESTIMATORS, cls.__name__)(cls.__init__)  # type: ignore[method-assign]

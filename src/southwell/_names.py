@@ -96,17 +96,17 @@ def finite(name: str, value: object) -> float:
     return number
 
 
-def positive(name: str, value: object, *, zero: bool = False, below: float | None = None) -> float:
-    """``value`` as a finite float > 0 (or >= 0), or an error."""
+def positive(name: str, value: object, *, zero: bool = False, above: float = 0.0, below: float | None = None) -> float:
+    """``value`` as a finite float > ``above`` (or >= 0), or an error."""
     try:
         number = _number(value)
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be a number; got {shown(value)}.") from None
     except OverflowError:
         number = float("inf")
-    low = number >= 0 if zero else number > 0
+    low = number >= 0 if zero else number > above
     if not (low and number < (float("inf") if below is None else below)):
-        allowed = f"{'>=' if zero else '>'} 0" + (f" and < {below}" if below is not None else " and finite")
+        allowed = f"{'>=' if zero else '>'} {above:g}" + (f" and < {below}" if below is not None else " and finite")
         raise ValueError(f"{name} must be {allowed}; got {shown(value)}.")
     return number
 

@@ -19,7 +19,7 @@ from ._names import positive, shown
 if TYPE_CHECKING:
     from ._own_losses import Custom
 
-KINDS = ("real", "signs", "counts")
+KINDS = ("real", "signs", "counts", "positive")
 _MOST_TARGETS = 25
 _MOST_SAMPLES = 1000
 _STEPS = np.array([0.0, 1e-3, 0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 1.0, 1.1, 1.4, 2, 3, 4.5, 7, 10, 16, 30])

@@ -30,7 +30,7 @@ class Custom(Loss):
     Attributes
     ----------
     targets : str
-        "real", "signs" (-1 and +1: a loss for two classes) or "counts" (>= 0).
+        "real", "signs" (-1 and +1: a loss for two classes), "counts" (>= 0) or "positive".
     name : str
         For messages; by default that of the class.
     smoothness : float

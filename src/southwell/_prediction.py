@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _data
+from ._dense import numbers
 from ._names import shown
 from ._typing import AnyMatrix, Given
 from .losses import ClassLoss
@@ -57,12 +58,27 @@ def _product(A: _data.Matrix, rows: AnyMatrix) -> np.ndarray:
     return product.toarray() if sp.issparse(product) else np.asarray(product)
 
 
+def with_offset(margins: np.ndarray, offset: Given) -> np.ndarray:
+    """Margins of shape (n_samples, ...) plus a number for each sample, or one for each margin of a sample."""
+    if offset is None:
+        return margins
+    added = numbers("offset", offset)
+    allowed = {margins.shape[:1], (margins.shape[0], margins.shape[-1])}
+    if added.shape not in allowed or not np.isfinite(added).all():
+        raise ValueError(
+            f"offset must be finite numbers, one for each of {margins.shape[0]} samples; got {shown(offset)}."
+        )
+    if added.ndim < margins.ndim:
+        added = added.reshape(added.shape[0], *[1] * (margins.ndim - added.ndim), *added.shape[1:])
+    return np.asarray(margins + added)
+
+
 def answers(problem: Problem, margins: np.ndarray) -> np.ndarray:
     """The predictions that belong to margins, whose last axis are the columns of a table of coefficients, if it is one:
     labels of classes, the mean of counts, or the margins themselves."""
     loss, classes = problem.loss, problem.classes
     if classes is None:
         with np.errstate(over="ignore"):
-            return np.exp(margins) if loss.targets == "counts" else margins
+            return np.exp(margins) if loss.log_link else margins
     together = isinstance(loss, ClassLoss)
     return np.asarray(classes[margins.argmax(axis=-1) if together else (margins > 0).astype(int)])

@@ -75,11 +75,11 @@ def _dual(problem: Problem) -> AtZero:
     if pieces is None:  # phi* bends, or is steep at zero
         none = np.zeros(size)
         return AtZero(none, none, none, np.flatnonzero(weights > 0), False)
-    eps = pieces[1]
+    eps, moved = pieces[1], problem.core_offset if problem.core_offset.size else 0.0
     kinds, kind = np.unique(targets, return_inverse=True)
     domain = np.array([problem.loss.core.domain(float(b)) for b in kinds])[kind.ravel()]
-    low = np.where(domain[:, 0] < 0, targets - eps, -np.inf)  # the subdifferential of phi* at zero
-    high = np.where(domain[:, 1] > 0, targets + eps, np.inf)
+    low = np.where(domain[:, 0] < 0, targets - eps - moved, -np.inf)  # the subdifferential of phi* at zero
+    high = np.where(domain[:, 1] > 0, targets + eps - moved, np.inf)
     return AtZero(weights, low, high, np.empty(0, dtype=np.int64), False)
 
 

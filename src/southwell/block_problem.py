@@ -37,6 +37,8 @@ class BlockProblem(Problem):
     intercept : bool
         Adds c, a number for each column of X, never penalised.
     sample_weight : array of shape (n_samples,), optional
+    offset : array of shape (n_samples,) or (n_samples, n_tasks), optional
+        As for ``Problem``. Not for losses over classes.
     words : as for ``Problem``
 
     Examples
@@ -54,8 +56,11 @@ class BlockProblem(Problem):
     penalty: GroupPenalty | ElasticNet  # type: ignore[assignment]  # methods of blocks ask for what both have
 
     def __init__(self, A: Given, b: Given, loss: str | Loss = "squared", penalty: Penalty | None = None, *,
-                 intercept: bool = False, sample_weight: Given = None, words: Words = OF_SOLVE) -> None:  # fmt: skip
-        super().__init__(A, b, loss, penalty, intercept=intercept, sample_weight=sample_weight, words=words)
+                 intercept: bool = False, sample_weight: Given = None, offset: Given = None,
+                 words: Words = OF_SOLVE) -> None:  # fmt: skip
+        super().__init__(
+            A, b, loss, penalty, intercept=intercept, sample_weight=sample_weight, offset=offset, words=words
+        )
 
     def _checked_penalty(self, penalty: Penalty | None) -> Any:
         if penalty is not None and not isinstance(penalty, ElasticNet | GroupPenalty):
@@ -64,6 +69,15 @@ class BlockProblem(Problem):
 
     def _compile_penalty(self, penalty: Given) -> Any:
         return penalty.over_blocks(self.n_features, self.width)
+
+    def with_penalty(self, penalty: Penalty) -> Self:
+        other = super().with_penalty(penalty)
+        if not other.intercept or other.shifts is not None or not other.data.shifts_are_free:
+            return other
+        if not (other.penalty.kinked or other.penalty.bounded):
+            return other
+        shifts, moved = other._frame()  # stated without such a penalty, its columns were not centred
+        return other._alike(shifts=shifts, _moved=moved, _kept=other.keep("centred", dict))
 
     def with_targets(self, b: Given) -> Self:
         other = super().with_targets(b)
@@ -103,6 +117,21 @@ class BlockProblem(Problem):
             )
         return np.ascontiguousarray(np.stack([values for values, _ in columns], axis=1)), classes
 
+    def _checked_offset(self, given: Given) -> np.ndarray:
+        if isinstance(self.loss, ClassLoss):
+            raise ValueError(
+                f"The {self.loss.name} loss over classes takes no offset. Fit the classes one against the rest, with "
+                "the logistic loss."
+            )
+        table = numbers("offset", given)
+        if table.ndim != 2:
+            return super()._checked_offset(given)
+        if table.shape[0] != self.n_samples or not np.isfinite(table).all():
+            raise ValueError(
+                f"offset must be finite, with a row for each of the {self.n_samples} samples; got shape {table.shape}."
+            )
+        return np.ascontiguousarray(table)
+
     def _centres(self) -> bool:
         return self.data.shifts_are_free or super()._centres()
 
@@ -131,7 +160,7 @@ class BlockProblem(Problem):
     def wide_loss(self) -> _core.LossSum:
         if isinstance(self.loss, ClassLoss):
             return self.loss.over(self.targets, self.width, self.weights)
-        return _core.task_loss(self.loss.core, self.width, self.targets.ravel(), self.weights)
+        return _core.task_loss(self.loss.core, self.width, self.targets.ravel(), self.weights, self.core_offset)
 
     def core(self, by_columns: bool | None = None) -> _core.Question:
         layout = self.ready_layout() if by_columns is None else self.layout(by_columns)
@@ -159,20 +188,18 @@ class BlockProblem(Problem):
         largest = np.sort(self.group_sizes)[::-1]
         return int(min(largest[:blocks].sum() + max(blocks - largest.size, 0), self.n_features + self.intercept))
 
-    def _margins(self, inner: np.ndarray) -> np.ndarray:
-        return self.ready_layout().apply_wide(inner, self.width)
-
     def loss_at(self, inner: np.ndarray) -> float:
-        return self.wide_loss().value(self._margins(inner))
+        margins: np.ndarray = self.ready_layout().apply_wide(inner, self.width)  # the loss adds the offsets
+        return self.wide_loss().value(margins)
 
     def loss_slopes(self, inner: np.ndarray) -> np.ndarray:
-        return self.wide_loss().derivative(self._margins(inner))
+        return self.wide_loss().derivative(self.ready_layout().apply_wide(inner, self.width))
 
-    def _separates(self, result: Result) -> bool:
+    def separates(self, result: Result) -> bool:
         if not self.loss.log_odds:
             return False
         inner = self.to_inner(self.coefficients(result.x, "x"), result.intercept)
-        margins = self.ready_layout().apply_wide(inner, self.width).reshape(self.n_samples, self.width)
+        margins = self.total_margins(inner).reshape(self.n_samples, self.width)
         margins = margins[self.weights > 0]
         if not isinstance(self.loss, ClassLoss):  # one of the targets is enough
             targets = self.targets.reshape(self.n_samples, self.width)[self.weights > 0]
@@ -215,7 +242,7 @@ class BlockProblem(Problem):
                 )
             return np.ascontiguousarray(table).ravel()
         own = self._intercepts(intercept)
-        own = own if self._offset is None else own + self._offset @ table
+        own = own if self._moved is None else own + self._moved @ table
         return np.concatenate([table.ravel(), own])
 
     def _intercepts(self, given: Given) -> np.ndarray:
@@ -234,8 +261,8 @@ class BlockProblem(Problem):
         size = self.n_features * self.width
         table = inner[:size].reshape(self.n_features, self.width).copy()
         own = inner[size:].copy() if self.intercept else np.zeros(self.width)
-        if self._offset is not None:
-            own -= self._offset @ table
+        if self._moved is not None:
+            own -= self._moved @ table
         if isinstance(self.loss, ClassLoss):  # adding a constant to all intercepts does not change the loss
             own -= own.mean()
         if self.table:

@@ -24,12 +24,13 @@ def lambda_max(
     weights: Given = None,
     intercept: bool = False,
     sample_weight: Given = None,
+    offset: Given = None,
 ) -> float:
     """The smallest l1 at which every penalised coefficient is zero; of groups, the smallest strength.
 
     Parameters
     ----------
-    A, b, loss, intercept, sample_weight
+    A, b, loss, intercept, sample_weight, offset
         As in ``solve``; A may be a ``Problem``, whose own penalty does not matter, or a ``BlockProblem``. For
         ``Groups`` the answer is a strength, where the l1 keeps its ratio to the strength (a penalty of
         ``Groups(l1=...)`` alone: an l1); for ``ElasticNet`` it is an l1. The l2 does not matter, except that of groups
@@ -56,14 +57,22 @@ def lambda_max(
             raise TypeError("The penalty of a BlockProblem has its own weights.")
         return vanishing_strength(A)
     if isinstance(A, Problem):
-        if b is not None or sample_weight is not None or intercept is not False or loss != "squared":
-            raise TypeError("A Problem already holds b, loss, intercept and sample_weight; give weights at most.")
+        if (
+            b is not None
+            or sample_weight is not None
+            or offset is not None
+            or intercept is not False
+            or loss != "squared"
+        ):
+            raise TypeError(
+                "A Problem already holds b, loss, intercept, sample_weight and offset; give weights at most."
+            )
         null = A.with_penalty(penalty)
     elif b is None:
         raise TypeError("lambda_max(A, b, ...) needs targets b, or a Problem alone.")
     else:
         kind = BlockProblem if is_block_problem(b, loss, penalty) else Problem
-        null = kind(A, b, loss, penalty, intercept=intercept, sample_weight=sample_weight)
+        null = kind(A, b, loss, penalty, intercept=intercept, sample_weight=sample_weight, offset=offset)
         if isinstance(null, BlockProblem):
             return vanishing_strength(null)
     return _of_kinks(null)

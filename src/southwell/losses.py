@@ -44,7 +44,9 @@ class Loss:
         allowed = self.traits.parameter
         if allowed is not None:
             below = allowed.below if np.isfinite(allowed.below) else None
-            value = positive(allowed.name, getattr(self, allowed.name), zero=allowed.zero, below=below)
+            value = positive(
+                allowed.name, getattr(self, allowed.name), zero=allowed.zero, above=allowed.above, below=below
+            )
             object.__setattr__(self, allowed.name, value)
 
     @property
@@ -67,7 +69,7 @@ class Loss:
 
     @property
     def targets(self) -> str:
-        """The kind of targets: "real", "signs" (-1 and +1), "counts" (>= 0) or "classes" (0, 1, ...)."""
+        """The kind of targets: "real", "signs" (-1 and +1), "counts" (>= 0), "positive" or "classes" (0, 1, ...)."""
         return self.traits.targets
 
     @property
@@ -95,6 +97,11 @@ class Loss:
         """Whether the margin is the logarithm of the odds of b = 1; over classes, whether the difference of two margins
         is that of the odds of two classes. Such losses have no minimiser where classes are separable."""
         return self.traits.log_odds
+
+    @property
+    def log_link(self) -> bool:
+        """Whether the margin is the logarithm of the mean of b."""
+        return self.traits.log_link
 
     @property
     def smoothness(self) -> float:
@@ -230,6 +237,46 @@ class Poisson(Loss):
     """exp(m) - b m, b >= 0: counts with a log link."""
 
     name: ClassVar[str] = "poisson"
+
+
+@dataclass(frozen=True)
+class ModifiedHuber(Loss):
+    """``max(0, 1 - b m)^2`` where ``b m >= -1``, else ``-4 b m``, b = -1 or +1; scikit-learn's SGDClassifier has it."""
+
+    name: ClassVar[str] = "modified_huber"
+
+
+@dataclass(frozen=True)
+class Gamma(Loss):
+    """m + b exp(-m), b > 0: positive numbers with a log link, whose standard deviation is in proportion to their
+    mean."""
+
+    name: ClassVar[str] = "gamma"
+
+
+@dataclass(frozen=True)
+class Tweedie(Loss):
+    """``exp((2 - power) m) / (2 - power) + b exp((1 - power) m) / (power - 1)``, b >= 0, 1 < power < 2: amounts that
+    may be zero, with a log link and a variance in proportion to ``mean ** power``.
+
+    Examples
+    --------
+    >>> import southwell as sw
+    >>> sw.losses.Tweedie(1.5).derivative(0.0, [0.0, 1.0, 3.0])
+    array([ 1.,  0., -2.])
+    """
+
+    power: float = _default("tweedie")
+    name: ClassVar[str] = "tweedie"
+
+
+@dataclass(frozen=True)
+class NegativeBinomial(Loss):
+    """``(b + theta) log(1 + exp(m) / theta) - b m``, b >= 0: counts with a log link and a known ``theta > 0``; the
+    variance is ``mean + mean ** 2 / theta``."""
+
+    theta: float = _default("negative_binomial")
+    name: ClassVar[str] = "negative_binomial"
 
 
 class ClassLoss(Loss):

@@ -60,6 +60,7 @@ def path(
     penalty: Penalty | None = None,
     intercept: bool = False,
     sample_weight: Given = None,
+    offset: Given = None,
     n_points: int = 100,
     ratio: float = 0.01,
     everywhere: bool = False,
@@ -79,7 +80,7 @@ def path(
 
     Parameters
     ----------
-    A, b, loss, intercept, sample_weight
+    A, b, loss, intercept, sample_weight, offset
         As for ``solve``; A may be a ``Problem`` or ``BlockProblem``, which holds the others.
     penalty : ElasticNet, Groups or MaxGroups, optional
         Gives weights, bounds and groups, and the l2 where ``l2s`` is not given; its strength is replaced.
@@ -134,7 +135,7 @@ def path(
     (True, (8, 2), (20, 2))
     """
     begun = time.perf_counter()
-    problem = stated(A, b, loss, 0.0, 0.0, penalty, intercept, sample_weight, "path")
+    problem = stated(A, b, loss, 0.0, 0.0, penalty, intercept, sample_weight, offset, "path")
     settings = Settings.checked(tol, max_epochs, max_seconds, None, seed, False, n_threads)
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; got {type(callback).__name__}.")

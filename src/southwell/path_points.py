@@ -43,7 +43,7 @@ class Path:
         The l1 and the l2 of the penalty at each point. For ``ElasticNet``, ``l1s`` are the strengths; for ``Groups``
         they are in proportion to the strengths.
     penalties : list of Penalty
-        The whole penalty at each point; its groups are told by a number for each feature.
+        The whole penalty at each point; its groups are given by a number for each feature.
     x : sparse array of shape (n_points, n_features) or (n_points, n_features * n_columns)
         The coefficients, a row for each point. Where they are a table with a column for each task or class, its rows
         lie one after the other; ``coefficients(k)`` gives the table.
@@ -129,7 +129,10 @@ class Path:
         """
         strength = positive("strength", strength, zero=True)
         if (np.diff(self.strengths) > 0).any() or np.ptp(self.l2s) > 0:
-            raise ValueError("Strengths between points are told on paths that go from strong to weak, at one l2.")
+            raise ValueError(
+                "Path.at needs a path from strong to weak penalties, with the same l2 at all points. Compute one with "
+                "l1s in decreasing order, or use path[k] for single points."
+            )
         if not self.strengths[-1] <= strength <= self.strengths[0]:
             raise ValueError(
                 f"strength must be between {self.strengths[-1]:g} and {self.strengths[0]:g}, the ends of this path; "
@@ -195,16 +198,16 @@ class Path:
         """The labels of the classes, if the loss is one over classes."""
         return _prediction.stated(self.problem).classes
 
-    def decision_function(self, A: Given) -> np.ndarray:
+    def decision_function(self, A: Given, *, offset: Given = None) -> np.ndarray:
         """A x + c of shape (n_samples, n_points); of tables, (n_samples, n_points, n_columns)."""
         problem = _prediction.stated(self.problem)
         margins = _prediction.margins(problem, self.rows(), self.intercepts.ravel(), A)
-        return margins.reshape(-1, *self.intercepts.shape)
+        return _prediction.with_offset(margins.reshape(-1, *self.intercepts.shape), offset)
 
-    def predict(self, A: Given) -> np.ndarray:
-        """The predictions of all points, a column for each: labels for losses over classes, means for Poisson, else
-        ``A x + c``; of several targets of shape (n_samples, n_points, n_targets)."""
-        return _prediction.answers(_prediction.stated(self.problem), self.decision_function(A))
+    def predict(self, A: Given, *, offset: Given = None) -> np.ndarray:
+        """The predictions of all points, a column for each: labels for losses over classes, means for losses with
+        a log link, else ``A x + c``; of several targets of shape (n_samples, n_points, n_targets)."""
+        return _prediction.answers(_prediction.stated(self.problem), self.decision_function(A, offset=offset))
 
     def to_frame(self, what: str = "points") -> Any:
         """A pandas DataFrame with a row for each point.

@@ -20,7 +20,7 @@ from ._typing import Given
 
 @dataclass(frozen=True, eq=False)
 class ElasticNet(Separable):
-    """``sum_j w_j (l1 |x_j| + (l2/2) x_j^2)`` with ``lower_j <= x_j <= upper_j``.
+    """``sum_j w_j l1 |x_j| + r_j (l2/2) x_j^2`` with ``lower_j <= x_j <= upper_j``.
 
     Parameters
     ----------
@@ -31,12 +31,14 @@ class ElasticNet(Separable):
     lower, upper : float or array, optional
         Bounds. ``lower=0`` gives non-negative coefficients; it is the only bound for problems with several targets or
         classes.
+    ridge_weights : array of shape (n_features,), optional
+        The factors r_j of the squares. Default: those of ``weights``.
 
     Examples
     --------
     >>> import southwell as sw
     >>> sw.penalties.ElasticNet(l1=0.1, lower=0)
-    ElasticNet(l1=0.1, l2=0.0, weights=None, lower=0, upper=None)
+    ElasticNet(l1=0.1, l2=0.0, weights=None, lower=0, upper=None, ridge_weights=None)
     """
 
     l1: float = 0.0
@@ -44,6 +46,7 @@ class ElasticNet(Separable):
     weights: np.ndarray | None = None
     lower: float | np.ndarray | None = None
     upper: float | np.ndarray | None = None
+    ridge_weights: np.ndarray | None = None
     leading = "l1"
 
     def __post_init__(self) -> None:
@@ -52,15 +55,17 @@ class ElasticNet(Separable):
 
     def core(self, n_features: int) -> _core.ElasticNet:
         """The compiled penalty over ``n_features`` coefficients, its arrays checked; an intercept is unpenalised."""
-        if self.weights is None and not self.bounded:
-            return _core.ElasticNet(self.l1, self.l2, np.empty(0), np.empty(0), np.empty(0), n_features)
-        weights = self._weights(n_features)
-        with np.errstate(over="ignore"):
-            overflows = weights.size and not np.isfinite(weights.max() * max(self.l1, self.l2))
-        if overflows:
-            raise ValueError(
-                f"weights times l1 or l2 overflows: the largest weight is {weights.max()}. Scale them down."
-            )
+        none = np.empty(0)
+        if self.weights is None and self.ridge_weights is None and not self.bounded:
+            return _core.ElasticNet(self.l1, self.l2, none, none, none, none, n_features)
+        weights, ridges = self._weights("weights", n_features), self._weights("ridge_weights", n_features)
+        for own, strength in ((weights, max(self.l1, self.l2)), (ridges, self.l2)):
+            with np.errstate(over="ignore"):
+                overflows = own.size and not np.isfinite(own.max() * strength)
+            if overflows:
+                raise ValueError(
+                    f"weights times l1 or l2 overflows: the largest weight is {own.max()}. Scale them down."
+                )
         lower = one_each("lower", self.lower, n_features)
         upper = one_each("upper", self.upper, n_features)
         lo = lower if lower.size else np.full(n_features, -np.inf)
@@ -68,7 +73,7 @@ class ElasticNet(Separable):
         if (lo > hi).any() or (lo == np.inf).any() or (hi == -np.inf).any():
             j = int(np.flatnonzero((lo > hi) | (lo == np.inf) | (hi == -np.inf))[0])
             raise ValueError(f"Bounds must leave room: coefficient {j} has lower={lo[j]}, upper={hi[j]}.")
-        return _core.ElasticNet(self.l1, self.l2, weights, lower, upper, n_features)
+        return _core.ElasticNet(self.l1, self.l2, weights, ridges, lower, upper, n_features)
 
     def by_coefficient(self, n_features: int, intercept: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """l1, l2 and both bounds of each coefficient; an intercept, the last, has no penalty and no bounds."""
@@ -77,8 +82,9 @@ class ElasticNet(Separable):
             return np.append(np.broadcast_to(default if given is None else given, n_features), [free] * intercept)
 
         weights = each(self.weights, 1.0, 0.0)
+        ridges = weights if self.ridge_weights is None else each(self.ridge_weights, 1.0, 0.0)
         lower, upper = each(self.lower, -np.inf, -np.inf), each(self.upper, np.inf, np.inf)
-        return weights * self.l1, weights * self.l2, lower, upper
+        return weights * self.l1, ridges * self.l2, lower, upper
 
     @property
     def bounded(self) -> bool:  # type: ignore[override]
@@ -124,7 +130,8 @@ class ElasticNet(Separable):
     @property
     def least_l2(self) -> float:
         """The smallest l2 of a coefficient."""
-        return self.l2 * (1.0 if self.weights is None else float(np.min(self.weights)))
+        own = self.weights if self.ridge_weights is None else self.ridge_weights
+        return self.l2 * (1.0 if own is None else float(np.min(own)))
 
     def over_blocks(self, n_features: int, width: int) -> _core.Groups:
         """The compiled penalty for ``width`` coefficients per feature."""
@@ -134,25 +141,33 @@ class ElasticNet(Separable):
                 f"lower={shown(self.lower)}, upper={shown(self.upper)}. Within other bounds a block has no proximal "
                 "step in closed form. Give lower=0 alone, or solve for one target at a time."
             )
-        weights = self.factors(n_features)
+        with np.errstate(over="ignore"):  # refused with the others
+            squares = self._ridge_factors(n_features) * self.l2
         return compiled(
-            n_features, width, np.arange(n_features), weights, 0.0, self.l1, self.l2, positive=self.nonnegative
-        )
+            n_features, width, np.arange(n_features), self.factors(n_features), 0.0, self.l1, 0.0, 0.0, squares,
+            positive=self.nonnegative,
+        )  # fmt: skip
 
     def value(self, x: np.ndarray) -> float:
         """What these coefficients, a vector or a table with a row for each feature, cost, the bounds apart."""
-        weighed = self.factors(x.shape[0]).reshape(-1, *[1] * (x.ndim - 1)) * x
+        sizes, squares = (
+            own(x.shape[0]).reshape(-1, *[1] * (x.ndim - 1)) * x for own in (self.factors, self._ridge_factors)
+        )
         # The square may overflow where it does not count.
-        square = self.l2 / 2 * (weighed.ravel() @ x.ravel()) if self.l2 > 0 else 0.0
-        return float(self.l1 * np.abs(weighed).sum() + square)
+        square = self.l2 / 2 * (squares.ravel() @ x.ravel()) if self.l2 > 0 else 0.0
+        return float(self.l1 * np.abs(sizes).sum() + square)
 
     def factors(self, n_features: int) -> np.ndarray:
         """The weight of each feature."""
-        weights = self._weights(n_features)
+        weights = self._weights("weights", n_features)
         return weights if weights.size else np.ones(n_features)
 
-    def _weights(self, n_features: int) -> np.ndarray:
-        weights = one_each("weights", self.weights, n_features, finite=True)
+    def _ridge_factors(self, n_features: int) -> np.ndarray:
+        weights = self._weights("ridge_weights", n_features)
+        return weights if weights.size else self.factors(n_features)
+
+    def _weights(self, name: str, n_features: int) -> np.ndarray:
+        weights = one_each(name, getattr(self, name), n_features, finite=True)
         if weights.size and weights.min() < 0:
             raise ValueError(f"Penalty weights must be >= 0 (0 leaves a coefficient unpenalised); got {weights.min()}.")
         return weights
@@ -161,7 +176,8 @@ class ElasticNet(Separable):
         def part(given: Given) -> Given:
             return given if np.ndim(given) == 0 else np.asarray(given)[features]
 
-        return replace(self, weights=part(self.weights), lower=part(self.lower), upper=part(self.upper))
+        names = ("weights", "lower", "upper", "ridge_weights")
+        return replace(self, **{name: part(getattr(self, name)) for name in names})
 
     def settled(self, n_features: int) -> ElasticNet:
         """Itself: there are no groups to read."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from . import _core, _data, _labels, _sparse, losses
+from . import _core, _data, _labels, _remarks, _sparse, losses
 from ._dense import plain
 from ._names import finite, flag, shown
 from ._question import Start
@@ -18,7 +18,6 @@ from .losses import Loss
 from .penalties import ElasticNet, GroupPenalty, Penalty, Separable
 from .proof import Certificate, Proof
 from .result import Result
-from .status import Status
 
 T = TypeVar("T")
 
@@ -44,6 +43,9 @@ class Problem:
         Adds c, which is never penalised.
     sample_weight : array of shape (n_samples,), optional
         Only ratios matter: a weight of 2 equals the row twice.
+    offset : array of shape (n_samples,), optional
+        Known parts of the margins: the loss is that of a_i'x + c + offset_i. For counts over different exposures, their
+        logarithms. Losses of a difference m - b have it in ``targets``, which are then b - offset.
     words : Words
         What messages call A and b; estimators call them X and y.
 
@@ -56,7 +58,8 @@ class Problem:
     """
 
     def __init__(self, A: Given, b: Given, loss: str | Loss = "squared", penalty: Penalty | None = None, *,
-                 intercept: bool = False, sample_weight: Given = None, words: Words = OF_SOLVE) -> None:  # fmt: skip
+                 intercept: bool = False, sample_weight: Given = None, offset: Given = None,
+                 words: Words = OF_SOLVE) -> None:  # fmt: skip
         if not isinstance(words, Words):
             raise TypeError(f"words must be Words, what messages call A and b; got {shown(words)}.")
         self.words = words
@@ -68,33 +71,34 @@ class Problem:
         self.intercept = flag("intercept", intercept)
         self.weights = _data.weights(sample_weight, self.n_samples, words.data)
         self.names = _data.names_of(A, self.n_features)
-        self.targets, self.classes = self._checked_targets(b)
+        self.offset = None if offset is None else self._checked_offset(offset)
+        self.targets, self.classes = self._targets_less_offset(b)
         self.core_penalty = self._compile_penalty(self.penalty)
-        self.means = means = None if centre is None else self._means(centre.means)
-        # With an intercept, centring changes only the intercept: (a - means)'x + c = a'x + (c - means'x). But it makes
-        # columns with large means well conditioned, so the core gets centred columns if that makes moves no more
-        # expensive.
-        frame = means
-        if self.intercept:
-            if self.data.shifts_are_free:
-                frame = self._means(None) if self._centres_dense() else None
-            elif not self._centres():
-                frame = None
-        self.shifts = None if frame is None else -frame
-        zero = np.zeros(self.n_features)
-        offset = (zero if frame is None else frame) - (zero if means is None else means)
-        self._offset = offset if self.intercept and offset.any() else None  # c of the core = c + offset'x
+        self.means = None if centre is None else self._means(centre.means)
+        self.shifts, self._moved = self._frame()
         self._kept: dict[object, Any] = {}
         self._frozen = True
 
+    def _frame(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """What the core adds to each column, and `moved` in: c of the core = c + moved'x.
+
+        Centring changes only the intercept, (a - means)'x + c = a'x + (c - means'x), and makes columns with large means
+        well conditioned: with an intercept columns are centred if moves then cost no more."""
+        frame = self.means
+        if self.intercept and self.data.shifts_are_free:
+            frame = self._means(None) if self._centres_dense() else None
+        elif self.intercept and not self._centres():
+            frame = None
+        zero = np.zeros(self.n_features)
+        moved = (zero if frame is None else frame) - (zero if self.means is None else self.means)
+        return None if frame is None else -frame, moved if self.intercept and moved.any() else None
+
     def __setattr__(self, name: str, value: Given) -> None:
-        if getattr(self, "_frozen", False):
+        if self.__dict__.get("_frozen", False):
             raise AttributeError(f"A Problem cannot be changed; to set {name}, make another (see with_penalty).")
         super().__setattr__(name, value)
 
-    # Overridden by problems of blocks.
-
-    blocks: ClassVar[bool] = False
+    blocks: ClassVar[bool] = False  # this and what follows are overridden by problems of blocks
     penalty: Separable
 
     @property
@@ -125,6 +129,45 @@ class Problem:
         self.loss.examine(values)
         return values, classes
 
+    def _targets_less_offset(self, b: Given) -> tuple[np.ndarray, np.ndarray | None]:
+        """The same; of losses that are functions of m - b the offset is subtracted from the targets."""
+        targets, classes = self._checked_targets(b)
+        if self.offset is None:
+            return targets, classes
+        table = targets.reshape(self.n_samples, -1)
+        if self.offset.ndim == 2 and self.offset.shape != table.shape:
+            raise ValueError(
+                f"offset must have shape ({self.n_samples},) or that of {self.words.targets}, {targets.shape}; got "
+                f"{self.offset.shape}."
+            )
+        if not self._folds_offset:
+            return targets, classes
+        with np.errstate(over="ignore"):
+            moved = table - self.offset.reshape(self.n_samples, -1)
+        if not np.isfinite(moved).all():
+            raise ValueError(f"{self.words.targets} - offset overflows. Scale both down.")
+        return moved.reshape(targets.shape), classes
+
+    @property
+    def _folds_offset(self) -> bool:
+        return self.loss.targets == "real" and not self.loss.own  # which need not be functions of m - b
+
+    def _checked_offset(self, given: Given) -> np.ndarray:
+        return _data.vector(given, "offset", self.n_samples, self.words.data).copy()
+
+    @property
+    def core_offset(self) -> np.ndarray:
+        """What the core adds to margins: a number for each, or none."""
+        if self.offset is None or self._folds_offset:
+            return np.empty(0)
+        return np.broadcast_to(self.offset.reshape(self.n_samples, -1), (self.n_samples, self.width)).ravel()
+
+    def total_margins(self, inner: np.ndarray) -> np.ndarray:
+        """What the loss is a function of: margins, and offsets that are not in the targets."""
+        layout, added = self.ready_layout(), self.core_offset
+        margins: np.ndarray = layout.apply_wide(inner, self.width) if self.blocks else layout.apply(inner)
+        return margins + added if added.size else margins
+
     def _centres(self) -> bool:
         """Whether sparse columns are centred if there is an intercept."""
         return self.loss.quadratic
@@ -152,7 +195,7 @@ class Problem:
 
     def loss_at(self, inner: np.ndarray) -> float:
         """The loss over all samples of positive weight."""
-        margins, used = self.ready_layout().apply(inner), self.weights > 0
+        margins, used = self.total_margins(inner), self.weights > 0
         return float(self.loss.value(margins[used], self.targets[used]) @ self.weights[used])
 
     def least_loss(self) -> float:
@@ -163,7 +206,7 @@ class Problem:
 
     def loss_slopes(self, inner: np.ndarray) -> np.ndarray:
         """The derivative of the loss at the margins of these coefficients: a dual point."""
-        return np.asarray(self.loss.derivative(self.ready_layout().apply(inner), self.targets))
+        return np.asarray(self.loss.derivative(self.total_margins(inner), self.targets))
 
     def null_model(self) -> np.ndarray:
         """All coefficients zero, and the best intercept."""
@@ -206,32 +249,13 @@ class Problem:
         return Start(self.to_inner(self.coefficients(x, "warm_start"), intercept))
 
     def remarks(self, result: Result) -> list[str]:
-        """Warnings if no minimiser exists, as an unpenalised logistic model that separates the classes improves with
-        its size, or if no lower bound was found because unpenalised columns may be dependent."""
-        unproven = result.status is not Status.CONVERGED and result.y is not None and not np.any(result.y)
-        if unproven and (free := self._unpenalised()) + self.intercept > _core.FACTORED_COLUMNS:
-            return [
-                f"{free} coefficients are unpenalised, and no lower bound of the objective was found: their columns "
-                "are linearly dependent or nearly so, or this could not be excluded. Remove dependent columns, or add "
-                f"a penalty, say {self.words.penalise}."
-            ]
-        if not self.penalty.absent or not self._separates(result):
-            return []
-        return [
-            "There is no finite minimiser: the classes are separable and the coefficients are not penalised, so larger "
-            f"ones are always better. These come within {result.gap:.3g} of the infimum. Add a penalty, say "
-            f"{self.words.penalise}."
-        ]
+        return _remarks.of_problem(self, result)
 
-    def _unpenalised(self) -> int:
-        whole = self.n_features
-        return whole if self.penalty.free else int(self.penalty.unpenalised(whole).sum())
-
-    def _separates(self, result: Result) -> bool:
+    def separates(self, result: Result) -> bool:
         """Whether these margins tell all classes apart, so that larger ones have a smaller loss."""
         if not self.loss.log_odds:
             return False
-        margins = self.ready_layout().apply(self.to_inner(result.x, result.intercept))
+        margins = self.total_margins(self.to_inner(result.x, result.intercept))
         return bool((margins * self.targets)[self.weights > 0].min() > 0)
 
     @staticmethod
@@ -284,7 +308,7 @@ class Problem:
 
     def with_targets(self, b: Given) -> Self:
         """The same data, loss and penalty with other targets. Layouts are shared and the data are not checked again."""
-        targets, classes = self._checked_targets(b)
+        targets, classes = self._targets_less_offset(b)
         return self._alike(targets=targets, classes=classes, _make_targets=None)
 
     def with_later_targets(self, make: Callable[[], Given]) -> Self:
@@ -303,7 +327,7 @@ class Problem:
         make = self.__dict__.get("_make_targets")
         if make is None or name not in ("targets", "classes"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
-        targets, classes = self._checked_targets(make())
+        targets, classes = self._targets_less_offset(make())
         return targets if name == "targets" else classes
 
     def _alike(self, **changes: Any) -> Self:
@@ -330,7 +354,7 @@ class Problem:
     def core(self, by_columns: bool | None = None) -> _core.Question:
         """The compiled problem, with products along the given axis."""
         layout = self.ready_layout() if by_columns is None else self.layout(by_columns)
-        return _core.Problem(layout, self.loss.core, self.targets, self.weights, self.core_penalty)
+        return _core.Problem(layout, self.loss.core, self.targets, self.weights, self.core_penalty, self.core_offset)
 
     def formed_rows(self) -> _core.Layout:
         """The rows of A = U V, each formed when it is read, at O(k d); a layout for one algorithm."""
@@ -389,10 +413,7 @@ class Problem:
     def examine_at(self, inner: np.ndarray) -> None:
         """Refuse a loss of one's own that is wrong at the margins of these coefficients."""
         if self.loss.own:
-            self.loss.examine(self.targets.ravel(), self._margins(inner))
-
-    def _margins(self, inner: np.ndarray) -> np.ndarray:
-        return self.ready_layout().apply(inner)
+            self.loss.examine(self.targets.ravel(), self.total_margins(inner))
 
     def _inner_point(self, x: Given, y: Given, intercept: Given) -> tuple[np.ndarray, np.ndarray | None]:
         """A checked point in the coordinates of the core."""
@@ -403,11 +424,11 @@ class Problem:
         return _data.vector(y, "y", self.n_samples)
 
     def _intercept_rounding(self, x: Given, intercept: Given) -> float:
-        """A bound of the rounding error of the core's intercept: it is c + offset'x, a sum of d + 1 terms."""
-        if self._offset is None:
+        """A bound of the rounding error of the core's intercept: it is c + moved'x, a sum of d + 1 terms."""
+        if self._moved is None:
             return 0.0
         table = np.abs(np.asarray(x, dtype=float)).reshape(self.n_features, -1)
-        sizes = np.abs(np.asarray(intercept, dtype=float)) + np.abs(self._offset) @ table
+        sizes = np.abs(np.asarray(intercept, dtype=float)) + np.abs(self._moved) @ table
         return float(1.01 * (self.n_features + 8) * 2.0**-53 * sizes.max())
 
     def to_inner(self, x: np.ndarray, intercept: float) -> np.ndarray:
@@ -417,14 +438,14 @@ class Problem:
             if intercept != 0:
                 raise ValueError(f"This problem has no intercept; got {intercept}. State it with intercept=True.")
             return x
-        return np.append(x, intercept + (0.0 if self._offset is None else float(self._offset @ x)))
+        return np.append(x, intercept + (0.0 if self._moved is None else float(self._moved @ x)))
 
     def from_inner(self, inner: np.ndarray) -> tuple[np.ndarray, float]:
         """Coefficients and intercept as users see them."""
         if not self.intercept:
             return inner, 0.0
         x = inner[:-1].copy()
-        return x, float(inner[-1] - (0.0 if self._offset is None else self._offset @ x))
+        return x, float(inner[-1] - (0.0 if self._moved is None else self._moved @ x))
 
     def __getstate__(self) -> dict[str, Any]:  # compiled parts are not pickled; they are made again
         state = {k: v for k, v in self.__dict__.items() if k not in ("core_penalty", "_make_targets")}

@@ -60,6 +60,10 @@ def write_proof(path: str | os.PathLike[str], problem: Problem, x: Given, interc
         "weights": problem.weights,
         "b": problem.targets.astype(np.float64).reshape((n,) if of_classes else (n, k)),
     }
+    given = ["b", "weights"]
+    if problem.core_offset.size:
+        arrays["offset"] = problem.core_offset.reshape(n, k)
+        given.append("offset")
     if not problem.intercept and arrays["intercept"].any():
         raise ValueError(f"This problem has no intercept; got {intercept}.")
     kind, parts = _data(problem)
@@ -67,7 +71,7 @@ def write_proof(path: str | os.PathLike[str], problem: Problem, x: Given, interc
         arrays["means"] = problem.means
     penalty = _penalty(problem.penalty, d, arrays)
     hashes = {name: Matrix(part, name).sha256 for name, part in parts.items()}
-    hashes |= {name: Matrix(arrays[name], name).sha256 for name in ("b", "weights")}
+    hashes |= {name: Matrix(arrays[name], name).sha256 for name in given}
     from . import __version__
 
     text = {
@@ -135,7 +139,10 @@ def _penalty(penalty: Any, d: int, arrays: dict[str, np.ndarray]) -> dict[str, s
             arrays["lower"] = np.zeros(d)
         arrays["strengths"] = penalty.factors(np.bincount(group_of)) * penalty.strength  # as in the core
         return {"kind": KINDS[penalty.norm], **strengths}
-    for name, given in (("penalty_weights", penalty.weights), ("lower", penalty.lower), ("upper", penalty.upper)):
+    for name, given in (
+        ("penalty_weights", penalty.weights), ("ridge_weights", penalty.ridge_weights),
+        ("lower", penalty.lower), ("upper", penalty.upper),
+    ):  # fmt: skip
         if given is not None:
             arrays[name] = np.broadcast_to(np.asarray(given, dtype=np.float64), (d,))
     return {"kind": "elastic_net", **strengths}

@@ -172,7 +172,7 @@ class Result:
         """The labels of the classes, if the loss is one over classes."""
         return _prediction.stated(self.problem).classes
 
-    def decision_function(self, A: Given) -> np.ndarray:
+    def decision_function(self, A: Given, *, offset: Given = None) -> np.ndarray:
         """A x + c for new data: a number for each sample or, of a table of coefficients, for each of its columns.
 
         Parameters
@@ -180,13 +180,16 @@ class Result:
         A : array, DataFrame, sparse matrix or ``Factorised``
             With the features of the problem. If both have names, they must agree. Data of a problem over ``Centred``
             data are centred here, with the same means.
+        offset : array of shape (n_samples,), optional
+            Added; for problems that were fitted with one.
         """
         problem = _prediction.stated(self.problem)
         margins = _prediction.margins(problem, self._table().T, np.atleast_1d(self.intercept), A)
-        return margins if np.ndim(self.x) == 2 else margins.ravel()
+        return _prediction.with_offset(margins if np.ndim(self.x) == 2 else margins.ravel(), offset)
 
-    def predict(self, A: Given) -> np.ndarray:
-        """The predictions for new data: labels for losses over classes, means for Poisson, else ``A x + c``.
+    def predict(self, A: Given, *, offset: Given = None) -> np.ndarray:
+        """The predictions for new data: labels for losses over classes, means for losses with a log link, else
+        ``A x + c``.
 
         Examples
         --------
@@ -197,7 +200,7 @@ class Result:
         >>> r.predict(A[:2])
         array(['setosa', 'setosa'], dtype=object)
         """
-        return _prediction.answers(_prediction.stated(self.problem), self.decision_function(A))
+        return _prediction.answers(_prediction.stated(self.problem), self.decision_function(A, offset=offset))
 
     def to_frame(self, what: str = "coefficients") -> Any:
         """A pandas DataFrame of the coefficients, a row for each feature and one for the intercept, or of the history.

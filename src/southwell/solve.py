@@ -34,7 +34,7 @@ class Prepares(Protocol[Q]):
 
 
 Callback = Callable[[Progress], bool | None]
-"""Told of each certificate; a true value stops the solve."""
+"""Called after each certificate; a true value stops the solve."""
 
 CallbackOfMany = Callable[[int, Progress], bool | None]
 """The same, with the number of the problem or of the point of a path."""
@@ -65,6 +65,7 @@ def solve(
     penalty: ElasticNet | None = None,
     intercept: bool = False,
     sample_weight: Given = None,
+    offset: Given = None,
     method: str | Method = "auto",
     tol: float = 1e-6,
     max_epochs: int = 1000,
@@ -81,18 +82,19 @@ def solve(
 
     Minimises ``sum_i s_i phi(a_i'x + c; b_i) + l1 ||x||_1 + (l2/2) ||x||^2`` with sample weights ``s`` that sum to one,
     until ``gap <= tol * scale``. The scale is P(0), the objective of the zero model, with the best intercept if there
-    is one; for Poisson, whose loss has a minimum other than zero, half the null deviance.
+    is one; for losses with a log link (Poisson, gamma, ...), whose minima are not zero, half the null deviance.
 
     Parameters
     ----------
     A : array, DataFrame, sparse matrix, ``Centred``, ``Factorised`` or ``Problem``
         The data. Results keep the names of a DataFrame's columns. With a ``Problem``, ``b``, ``loss``, ``l1``, ``l2``,
-        ``penalty``, ``intercept`` and ``sample_weight`` must not be given.
+        ``penalty``, ``intercept``, ``sample_weight`` and ``offset`` must not be given.
     b : array of shape (n_samples,) or (n_samples, n_tasks)
         Targets; for losses over classes labels of any kind. Several columns are several tasks.
     loss : str or Loss
         squared, logistic, smooth_hinge, hinge, squared_hinge, huber, quantile, epsilon_insensitive,
-        squared_epsilon_insensitive or poisson; over classes softmax or multiclass_hinge.
+        squared_epsilon_insensitive, modified_huber, poisson, gamma, tweedie or negative_binomial; over classes
+        softmax or multiclass_hinge.
     l1, l2 : float
         Strength of the penalty; alternatively give ``penalty``.
     penalty : ElasticNet, Groups or MaxGroups, optional
@@ -100,6 +102,9 @@ def solve(
     intercept : bool
         Adds an intercept that is never penalised.
     sample_weight : array of shape (n_samples,), optional
+    offset : array of shape (n_samples,) or (n_samples, n_tasks), optional
+        Known parts of the margins, which become a_i'x + c + offset_i. For counts over different exposures, their
+        logarithms.
     method : str or Method
         "auto" switches between several algorithms; see ``methods.Auto``.
     tol : float
@@ -151,7 +156,7 @@ def solve(
     (Status.CONVERGED, 4, True)
     """
     begun = time.perf_counter()
-    problem = stated(A, b, loss, l1, l2, penalty, intercept, sample_weight, "solve")
+    problem = stated(A, b, loss, l1, l2, penalty, intercept, sample_weight, offset, "solve")
     settings = Settings.checked(tol, max_epochs, max_seconds, check_every, seed, record_history, n_threads)
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
@@ -195,19 +200,23 @@ class Settings:
 
 
 def stated(A: Given, b: Given, loss: str | Loss, l1: Given, l2: Given, penalty: Given, intercept: Given,
-           sample_weight: Given, called: str) -> Problem:  # fmt: skip
+           sample_weight: Given, offset: Given, called: str) -> Problem:  # fmt: skip
     """The problem that the arguments of ``solve`` or another function state."""
     if isinstance(A, Problem):
-        restated = [given is not None for given in (b, penalty, sample_weight)]
+        restated = [given is not None for given in (b, penalty, sample_weight, offset)]
         restated += [not (isinstance(loss, str) and loss == "squared"), intercept is not False]
         restated += [not (np.isscalar(given) and given == 0) for given in (l1, l2)]
         if any(restated):
-            raise TypeError("A Problem already holds b, loss, penalty, intercept and sample_weight; give them there.")
+            raise TypeError(
+                "A Problem already holds b, loss, penalty, intercept, sample_weight and offset; give them there."
+            )
         return A
     if b is None:
         raise TypeError(f"{called}(A, b, ...) needs targets b, or a Problem alone.")
     kind = BlockProblem if is_block_problem(b, loss, penalty) else Problem
-    return kind(A, b, loss, one_penalty(l1, l2, penalty), intercept=intercept, sample_weight=sample_weight)
+    return kind(
+        A, b, loss, one_penalty(l1, l2, penalty), intercept=intercept, sample_weight=sample_weight, offset=offset
+    )
 
 
 def one_penalty(l1: Given, l2: Given, penalty: ElasticNet | None) -> ElasticNet:

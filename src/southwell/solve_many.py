@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from . import _core, _keywords, _prediction, _sparse, _tables, losses, methods
+from . import _core, _data, _keywords, _prediction, _sparse, _tables, losses, methods
 from ._dense import refuse_unreadable
 from ._interrupts import Interrupts, cancel
 from ._names import shown
 from ._typing import Given
+from .block_problem import BlockProblem
 from .losses import Loss
 from .methods import Method
-from .penalties import ElasticNet
+from .penalties import ElasticNet, GroupPenalty
 from .problem import Problem
 from .result import Progress, Result, Screened, history_arrays
 from .solve import (
@@ -172,7 +173,7 @@ def solve_many(
     n_threads : int, optional
         Default: see ``southwell.set_num_threads``.
     loss, l1, l2, penalty, intercept, sample_weight, method, tol, max_epochs, check_every, seed, record_history
-        As for ``solve``.
+        As for ``solve``; with groups of features each target has coefficients of its own.
 
     Returns
     -------
@@ -194,7 +195,9 @@ def solve_many(
     if isinstance(A, Problem):
         raise TypeError("solve_many takes the data A, not a Problem: its problems have targets of their own.")
     targets, classes = _targets(Y, losses.get(loss))
-    first = Problem(A, targets(0), loss, one_penalty(l1, l2, penalty), intercept=intercept, sample_weight=sample_weight)
+    own = one_penalty(l1, l2, penalty)
+    kind = BlockProblem if isinstance(own, GroupPenalty) else Problem
+    first = kind(A, targets(0), loss, own, intercept=intercept, sample_weight=sample_weight)
     chosen = able(methods.get(method), first)
     if sp.issparse(warm_start):
         raise TypeError("warm_start must be a sequence, one start a problem; got a sparse matrix. Give its toarray().")
@@ -225,12 +228,16 @@ def solve_each(
     """Solve problems that share their data; ``keep`` converts each result to what is kept. Also returns the exception
     that ended the work, if any; then results that had not begun are None. Before the first solve the ``doubtful``
     problems (default: all) are made, so that none is refused after others have been solved."""
+    first = problem(0)  # made once: its penalty may take long to compile
+
+    def made(k: int) -> Problem:
+        return problem(k) if k > 0 else first
+
     for k in range(number) if doubtful is None else doubtful:
         try:
-            problem(k).at_hand()
+            made(k).at_hand()
         except ValueError as refusal:
             raise ValueError(f"Problem {k}: {refusal}" if number > 1 else str(refusal)) from None
-    first = problem(0).at_hand()
     able(method, first)
     cancelled, one_at_a_time = _core.Flag(), threading.Lock()
     threads = min(settings.n_threads, number)
@@ -249,17 +256,19 @@ def solve_each(
     def one(k: int) -> tuple[Result, BaseException | None]:
         own_begun = time.perf_counter()
         if k > 0 and own_begun - begun >= settings.max_seconds:
-            return keep(_not_begun(problem(k), settings.tol)), None
+            return keep(_not_begun(made(k), settings.tol)), None
         own = replace(settings, max_seconds=max(settings.max_seconds - (own_begun - begun), 1e-9))
-        own_problem = problem(k).at_hand()
+        light = made(k)
+        own_problem = light.at_hand()
         start = own_problem.start(starts[k])
         result, error = run(own_problem, method, start, own, own_begun, reporter(k), cancelled)
-        return keep(replace(result, problem=problem(k))), error
+        return keep(replace(result, problem=light)), error
 
     if number == 1:
         result, error = one(0)
         return [result], error
-    method.prepare(first, first.start(None), settings.seed).close()  # builds the layouts that all share
+    own_first = first.at_hand()
+    method.prepare(own_first, own_first.start(None), settings.seed).close()  # builds the layouts that all share
     return run_all(one, number, threads, cancelled)
 
 
@@ -343,7 +352,7 @@ def _odd_columns(table: np.ndarray, kind: str, weights: np.ndarray) -> Iterator[
             low, high = part[used].min(axis=0), part[used].max(axis=0)
             fine = (low < high) & ((part == low) | (part == high)).all(axis=0) & (low % 1 == 0) & (high % 1 == 0)
         else:
-            fine = np.isfinite(part).all(axis=0) & ((kind != "counts") | (part.min(axis=0) >= 0))
+            fine = np.isfinite(part).all(axis=0) & (part.min(axis=0) >= _data.LEAST_TARGET[kind])
         yield from (start + np.flatnonzero(~fine)).tolist()
 
 

@@ -109,6 +109,7 @@ def audit(
     y: Given,
     *,
     sample_weight: Given = None,
+    offset: Given = None,
     intercept: Given = None,
     loss: str | Loss | None = None,
     l1: float = 0.0,
@@ -127,15 +128,17 @@ def audit(
     ----------
     model : fitted estimator, pipeline that ends with one, or array of coefficients
         Of southwell or of scikit-learn: Lasso, ElasticNet, Ridge, LinearRegression, QuantileRegressor,
-        PoissonRegressor, MultiTaskLasso, MultiTaskElasticNet and their forms with CV, LinearSVR, LogisticRegression,
-        LinearSVC, SGDClassifier and SGDRegressor; Lasso, ElasticNet, MultiTaskLasso and LogisticRegression of celer;
-        Lasso, ElasticNet, SparseLogisticRegression and LinearSVC of skglm; GeneralizedLinearRegressor of glum (normal,
-        poisson, binomial).
+        PoissonRegressor, GammaRegressor, TweedieRegressor, MultiTaskLasso, MultiTaskElasticNet and their forms with CV,
+        LinearSVR, LogisticRegression, LinearSVC, SGDClassifier and SGDRegressor; Lasso, ElasticNet, MultiTaskLasso and
+        LogisticRegression of celer; Lasso, ElasticNet, SparseLogisticRegression and LinearSVC of skglm;
+        GeneralizedLinearRegressor of glum (normal, poisson, gamma, binomial).
         Coefficients have the shape of ``Result.x``.
     X, y : the data of the fit
         For a pipeline those of its first step.
     sample_weight : array of shape (n_samples,), optional
         As given to ``fit``.
+    offset : array of shape (n_samples,), optional
+        The same.
     intercept : float or array, optional
         With coefficients as an array; None: a problem without intercept.
     loss, l1, l2, penalty
@@ -169,7 +172,7 @@ def audit(
             X, model = (model[:-1].transform(X) if len(model.steps) > 1 else X), model.steps[-1][1]
         names = names_of(X, X.shape[1])
         title = f"{type(model).__module__.split('.')[0]}'s {type(model).__name__}"
-        found = statements(model, readable(X, "X"), readable(y, "y"), sample_weight)
+        found = statements(model, readable(X, "X"), readable(y, "y"), sample_weight, offset)
     else:
         if loss is None:
             raise TypeError(
@@ -177,7 +180,7 @@ def audit(
                 "were fitted; or give the fitted estimator."
             )
         names, title, with_intercept = names_of(X, np.shape(X)[1]), "coefficients", intercept is not None
-        problem = stated(X, y, loss, l1, l2, penalty, with_intercept, sample_weight, "audit")
+        problem = stated(X, y, loss, l1, l2, penalty, with_intercept, sample_weight, offset, "audit")
         found = [Stated(problem, np.asarray(model), 0.0 if intercept is None else intercept)]
     first = found[0]
     known = _tables.feature_names(names, first.problem.n_features - first.penalised_intercept)
@@ -222,16 +225,15 @@ def _audited(title: str, found: list[Stated], names: list[str], tol: float, max_
 
 def _margins(problem: Any, x: Given, intercept: Given) -> np.ndarray:
     inner = problem.to_inner(problem.coefficients(np.asarray(x), "x"), intercept)
-    layout = problem.ready_layout()
-    flat = layout.apply_wide(inner, problem.width) if problem.blocks else layout.apply(inner)
-    return np.asarray(flat).reshape(problem.n_samples, -1)
+    margins: np.ndarray = problem.total_margins(inner).reshape(problem.n_samples, -1)
+    return margins
 
 
 def _changed(found: list[Stated], before: np.ndarray, after: np.ndarray) -> tuple[str, float]:
     kind = found[0].problem.loss.targets
     if kind not in ("signs", "classes"):
         with np.errstate(over="ignore", invalid="ignore"):
-            link = np.exp if kind == "counts" else np.asarray
+            link = np.exp if found[0].problem.loss.log_link else np.asarray
             return "numbers", float(np.abs(link(after) - link(before)).max())
     one_by_one = before.shape[1] == 1 or found[0].several_labels
     labels = [m > 0 if one_by_one else m.argmax(axis=1) for m in (before, after)]

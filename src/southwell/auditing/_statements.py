@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,8 +29,8 @@ class Stated(NamedTuple):
 
 SAME = {
     "sklearn": (
-        *("Lasso", "ElasticNet", "Ridge", "QuantileRegressor", "PoissonRegressor", "MultiTaskLasso"),
-        *("MultiTaskElasticNet", "LinearSVR", "LogisticRegression", "LinearSVC"),
+        *("Lasso", "ElasticNet", "Ridge", "QuantileRegressor", "PoissonRegressor", "GammaRegressor"),
+        *("TweedieRegressor", "MultiTaskLasso", "MultiTaskElasticNet", "LinearSVR", "LogisticRegression", "LinearSVC"),
     ),
     "celer": ("Lasso", "ElasticNet", "MultiTaskLasso", "LogisticRegression"),
     "skglm": ("Lasso", "ElasticNet"),
@@ -41,8 +42,9 @@ CHOSEN = {"alpha": "alpha_", "l1_ratio": "l1_ratio_", "C": "C_", "l1": "l1_", "l
 
 SGD = {
     "hinge": losses.Hinge(), "log_loss": losses.Logistic(), "squared_error": losses.Squared(),
+    "modified_huber": losses.ModifiedHuber(),
 }  # fmt: skip
-GLUM = {"normal": "squared", "gaussian": "squared", "poisson": "poisson", "binomial": "logistic"}
+GLUM = {"normal": "squared", "gaussian": "squared", "poisson": "poisson", "binomial": "logistic", "gamma": "gamma"}
 
 
 def table_of(x: np.ndarray, problem: Problem) -> np.ndarray:
@@ -50,7 +52,7 @@ def table_of(x: np.ndarray, problem: Problem) -> np.ndarray:
     return np.asarray(x, dtype=float).reshape(problem.n_features, -1)
 
 
-def statements(model: Any, X: Given, y: Given, sample_weight: Given) -> list[Stated]:
+def statements(model: Any, X: Given, y: Given, sample_weight: Given, offset: Given) -> list[Stated]:
     """A problem for each class or target that was fitted by itself, with the model's coefficients."""
     check_is_fitted(model)
     if not hasattr(model, "coef_"):
@@ -65,6 +67,7 @@ def statements(model: Any, X: Given, y: Given, sample_weight: Given) -> list[Sta
         constant = np.full((X.shape[0], 1), scaling)
         X = sp.hstack([X, constant], format="csr") if sp.issparse(X) else np.hstack([np.asarray(X), constant])
     data = twin._data(X, y, sample_weight, {})
+    data = replace(data, offset=data.checked_offset(offset))
     classes = data.told.get("classes_")
     own = getattr(model, "classes_", None)
     if classes is not None and own is not None and not np.array_equal(classes, own):

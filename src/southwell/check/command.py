@@ -24,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("data", nargs="+", metavar="A.npz", help=DATA)
     parser.add_argument("b", metavar="b.npy", help="the targets: .npy")
     parser.add_argument("--sample-weight", metavar="w.npy", help="the sample weights, if they are not equal")
+    parser.add_argument("--offset", metavar="o.npy", help="the offsets of the margins, if there are any")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -31,8 +32,9 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         parts = [load(path) for path in arguments.data]
         weight = None if arguments.sample_weight is None else load(arguments.sample_weight)
+        offset = None if arguments.offset is None else load(arguments.offset)
         data = parts[0] if len(parts) == 1 else tuple(parts)
-        verdict = verify(arguments.proof, data, load(arguments.b), sample_weight=weight)
+        verdict = verify(arguments.proof, data, load(arguments.b), sample_weight=weight, offset=offset)
     except (OSError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
         print(f"The check could not be made: {error}", file=sys.stderr)
         return 2

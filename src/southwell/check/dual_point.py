@@ -159,8 +159,9 @@ class DualPoint:
 
 def _in_domain(proof: Proof, columns: list[Column]) -> tuple[list[tuple[Any, ...]], Fraction]:
     """u clipped to dom phi*, with its smallest and largest allowed values for each output, and the unit."""
-    ends = {end for sign in (1.0, -1.0) for end in columns[0].loss.domain(sign) if end is not None}
     at_targets = columns[0].loss.ends_at_targets
+    signs = (1.0,) if at_targets else (1.0, -1.0)
+    ends = {end for sign in signs for end in columns[0].loss.domain(sign) if end is not None}
     values = np.concatenate([proof.y.ravel(), proof.b.ravel()]) if at_targets else proof.y.ravel()
     numbers, exponent = dyadic(values, *ends)
     unit, outputs = two_to(exponent), proof.outputs
@@ -171,7 +172,8 @@ def _in_domain(proof: Proof, columns: list[Column]) -> tuple[list[tuple[Any, ...
         high: list[int | None]
         if at_targets:
             low = [-b for b in numbers[proof.samples * outputs + c :: outputs]]
-            high = [None] * len(own)
+            end = column.loss.domain(1.0)[1]
+            high = [None if end is None else int(end / unit)] * len(own)
         else:
             positive, negative = (
                 [None if end is None else int(end / unit) for end in column.loss.domain(sign)] for sign in (1.0, -1.0)

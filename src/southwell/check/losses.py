@@ -10,10 +10,8 @@ from fractions import Fraction
 from operator import mul
 
 from .enclosures import dyadic, exponential, logarithm, two_to, x_log_x
-from .loss import COUNTS, SIGNS, Column, Enclosure, Ends, Loss, squares_by_weight
-from .matrices import Refused
+from .loss import SIGNS, Column, Enclosure, Ends, Loss, squares_by_weight
 
-LARGEST_EXPONENT = 4096  # exp of it, times the smallest weight, is larger than any float
 ZERO, ONE = Fraction(0), Fraction(1)
 
 
@@ -188,43 +186,11 @@ class Logistic(Loss):
         return Fraction(low, 1 << bits) * column.weight, Fraction(high, 1 << bits) * column.weight
 
 
-class Poisson(Loss):
-    name, targets = "poisson", COUNTS
-    ends_at_targets = True
+class ModifiedHuber(Piecewise):
+    name, targets = "modified_huber", SIGNS
+
+    def kappa(self) -> Fraction:
+        return ONE / 2
 
     def domain(self, target: float) -> Ends:
-        return -Fraction(target), None
-
-    def primal(self, column: Column, margins: list[int], unit: Fraction, bits: int) -> Enclosure:
-        """e^m - b m."""
-        exponent = -unit.denominator.bit_length() + unit.numerator.bit_length()
-        targets, target = dyadic(column.targets)
-        linear = low = high = 0
-        for m, b, s in zip(margins, targets, column.weights, strict=True):
-            if not s:
-                continue
-            if m * unit > LARGEST_EXPONENT:
-                raise Refused("P(x) is larger than any float: a margin of the Poisson loss is above 4096")
-            linear += s * b * m
-            below, above = exponential(m, exponent, bits)
-            low, high = low + s * below, high + s * above
-        exact = linear * unit * two_to(target)
-        return (Fraction(low, 1 << bits) - exact) * column.weight, (Fraction(high, 1 << bits) - exact) * column.weight
-
-    def dual(self, column: Column, u: list[int], unit: Fraction, bits: int) -> Enclosure:
-        """v log v - v, v = y + b."""
-        targets, target = dyadic(column.targets)
-        step, weighted = unit.denominator, two_to(target) * column.weight
-        finest = Fraction(1, step * weighted.denominator)
-        by_u, by_b = int(unit / finest), int(weighted / finest)
-        ratio = finest / column.weight
-        mass = low = high = 0
-        for one, b, s in zip(u, targets, column.weights, strict=True):
-            own = one * by_u + s * b * by_b  # s v
-            if own:
-                mass += own
-                below, above = x_log_x(own * ratio.numerator, s * ratio.denominator, bits)
-                low, high = low + s * below, high + s * above
-        exact = mass * finest
-        scale = column.weight / (1 << bits)
-        return low * scale - exact, high * scale - exact
+        return against(target, Fraction(4))

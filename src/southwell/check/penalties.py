@@ -38,12 +38,14 @@ def _magnitude(number: Fraction) -> int:
 
 
 class ElasticNet:
-    """sum_j w_j (l1 |x_j| + (l2/2) x_j^2) on lower_j <= x_j <= upper_j, with exact products."""
+    """sum_j w_j l1 |x_j| + r_j (l2/2) x_j^2 on lower_j <= x_j <= upper_j, with exact products."""
 
     def __init__(self, given: proof.ElasticNet) -> None:
         self.l1, self.l2 = Fraction(given.l1), Fraction(given.l2)
         self.weights, exponent = dyadic(given.weights)
         self.weight = two_to(exponent)
+        self.ridges, exponent = dyadic(given.ridge_weights)
+        self.ridge = two_to(exponent)
         self.lower, self.upper = given.lower, given.upper
         self.bounds = list(zip(given.lower.tolist(), given.upper.tolist(), strict=True))
         self.bounded = bool(np.isfinite(given.lower).any() or np.isfinite(given.upper).any())
@@ -54,21 +56,22 @@ class ElasticNet:
         numbers, exponent = dyadic(x.ravel())
         unit, k = two_to(exponent), x.shape[1]
         sizes = squares = 0
-        for j, w in enumerate(self.weights):
+        for j, (w, r) in enumerate(zip(self.weights, self.ridges, strict=True)):
             for v in numbers[j * k : (j + 1) * k]:
                 if v:
-                    sizes, squares = sizes + w * abs(v), squares + w * v * v
-        total = (self.l1 * sizes * unit + self.l2 / 2 * squares * unit * unit) * self.weight
+                    sizes, squares = sizes + w * abs(v), squares + r * v * v
+        total = self.l1 * sizes * unit * self.weight + self.l2 / 2 * squares * unit * unit * self.ridge
         return total, total
 
     def free(self, z: list[int]) -> list[int]:
         """The unpenalised features of one output whose slope is not zero, as it must be."""
-        unheld = self.l1 == self.l2 == 0
-        return [
-            j
-            for j, (one, w) in enumerate(zip(z, self.weights, strict=True))
-            if one and (unheld or w == 0) and self._open(j, one)
-        ]
+        held = self._held()
+        return [j for j, one in enumerate(z) if one and not held[j] and self._open(j, one)]
+
+    def _held(self) -> list[bool]:
+        """Which coefficients have a penalty, the bounds apart."""
+        pairs = zip(self.weights, self.ridges, strict=True)
+        return [bool((self.l1 and w) or (self.l2 and r)) for w, r in pairs]
 
     def _open(self, j: int, slope: int) -> bool:
         """Whether x_j is unbounded in the direction of -slope."""
@@ -80,9 +83,9 @@ class ElasticNet:
         _, (by_z, by_w) = _common(unit, self.l1 * self.weight)
         top, bottom = 1, 1
         for column in z:
-            for j, (one, w) in enumerate(zip(column, self.weights, strict=True)):
+            for j, (one, w, r) in enumerate(zip(column, self.weights, self.ridges, strict=True)):
                 size, limit = abs(one) * by_z, w * by_w
-                needs = size > limit and (tight or self.l2 == 0 or w == 0) and self._open(j, one)
+                needs = size > limit and (tight or self.l2 == 0 or r == 0) and self._open(j, one)
                 if needs and limit * bottom < top * size:
                     top, bottom = limit, size
         return Fraction(top * GRID // bottom, GRID)
@@ -90,12 +93,12 @@ class ElasticNet:
     def conjugate(self, z: list[list[int]], unit: Fraction, bits: int) -> Enclosure | None:
         """sum_j g_j*(-z_j); None if it is infinite."""
         step, (by_z, by_w) = _common(unit, self.l1 * self.weight)
-        scale = step * step / (2 * self.l2 * self.weight) if self.l2 else Fraction(1)
+        scale = step * step / (2 * self.l2 * self.ridge) if self.l2 else Fraction(1)
         finer = max(bits + scale.numerator.bit_length() - scale.denominator.bit_length() + 1, 0)
         low = high = 0
         others = [0, 0]
         for column in z:
-            for j, (one, w) in enumerate(zip(column, self.weights, strict=True)):
+            for j, (one, w, r) in enumerate(zip(column, self.weights, self.ridges, strict=True)):
                 if self.bounded and self.bounds[j] != (-inf, inf):
                     value = self._bounded(j, -one * unit)
                     if value is None:
@@ -104,17 +107,16 @@ class ElasticNet:
                     others[0] += below
                     others[1] += above
                 elif (excess := abs(one) * by_z - w * by_w) > 0:
-                    if self.l2 == 0 or w == 0:
+                    if self.l2 == 0 or r == 0:
                         return None
-                    below, above = divided(excess * excess << finer, w)
+                    below, above = divided(excess * excess << finer, r)
                     low, high = low + below, high + above
         scale /= 1 << finer
         return low * scale + Fraction(others[0], 1 << bits), high * scale + Fraction(others[1], 1 << bits)
 
     def _bounded(self, j: int, v: Fraction) -> Fraction | None:
         """sup over x in the bounds of v x - l1 |x| - (l2/2) x^2."""
-        factor = self.weights[j] * self.weight
-        l1, l2 = self.l1 * factor, self.l2 * factor
+        l1, l2 = self.l1 * self.weights[j] * self.weight, self.l2 * self.ridges[j] * self.ridge
         low, high = (None if abs(end) == inf else Fraction(end) for end in self.bounds[j])
         pull = v - l1 if v > l1 else v + l1 if v < -l1 else Fraction(0)
         if l2 == 0 and pull:

@@ -20,7 +20,8 @@ import numpy as np
 
 from . import class_losses as class_losses
 from . import losses as losses
-from .loss import CLASSES, COUNTS, REAL, SIGNS, Loss
+from . import means as means
+from .loss import CLASSES, COUNTS, POSITIVE, REAL, SIGNS, Loss
 from .matrices import Matrix, Refused
 
 FORMAT, VERSION, TEXT = "southwell proof", 1, "proof.json"
@@ -29,17 +30,19 @@ TARGETS: dict[str, Callable[[np.ndarray, int], bool]] = {
     REAL: lambda b, k: True,
     SIGNS: lambda b, k: bool((np.abs(b) == 1).all()),
     COUNTS: lambda b, k: bool((b >= 0).all()),
+    POSITIVE: lambda b, k: bool((b > 0).all()),
     CLASSES: lambda b, k: bool(((b >= 0) & (b < k) & (b % 1 == 0)).all()),
 }
 
 
 @dataclass(frozen=True)
 class ElasticNet:
-    """sum_j w_j (l1 |x_j| + (l2/2) x_j^2) on lower_j <= x_j <= upper_j, the same for each output."""
+    """sum_j w_j l1 |x_j| + r_j (l2/2) x_j^2 on lower_j <= x_j <= upper_j, the same for each output."""
 
     l1: float
     l2: float
     weights: np.ndarray
+    ridge_weights: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
 
@@ -78,6 +81,7 @@ class Proof:
     s: np.ndarray
     b: np.ndarray
     means: np.ndarray | None
+    offset: np.ndarray | None
 
     @property
     def of_classes(self) -> bool:
@@ -91,7 +95,7 @@ class Proof:
         if isinstance(self.penalty, ElasticNet):
             g = self.penalty
             parts = [f"l1 = {g.l1:.17g}, l2 = {g.l2:.17g}"]
-            parts += ["penalty weights"] * bool((g.weights != 1).any())
+            parts += ["penalty weights"] * bool((g.weights != 1).any() or (g.ridge_weights != 1).any())
             parts += ["bounds"] * bool(np.isfinite(g.lower).any() or np.isfinite(g.upper).any())
             penalty = "elastic net: " + ", ".join(parts)
         else:
@@ -103,7 +107,7 @@ class Proof:
         return (
             f"{self.samples} samples of {weights} weight, {self.features} features, {self.outputs} "
             f"output{'s' * (self.outputs > 1)}, {self.data} data; {self.loss} loss{parameter}; {penalty}; "
-            f"{'an' if self.intercept else 'no'} intercept"
+            f"{'an' if self.intercept else 'no'} intercept{'' if self.offset is None else '; offsets'}"
         )
 
 
@@ -225,15 +229,17 @@ def _proof(text: Any, arrays: list[np.ndarray]) -> Proof:
     if not intercept and c.any():
         raise Refused("it has an intercept where the problem has none")
     means = take("means", (d,)) if data == "centred" else None
+    offset = take("offset", (n, k)) if "offset" in take.left and kind != CLASSES else None
     take.finish()
-    hashes = _Part(text["sha256"], "sha256", *DATA[data], "b", "weights")
-    for name, own in (("b", b), ("weights", s)):
+    given = {"b": b, "weights": s} | ({} if offset is None else {"offset": offset})
+    hashes = _Part(text["sha256"], "sha256", *DATA[data], *given)
+    for name, own in given.items():
         if Matrix(own, name).sha256 != hashes.value[name]:
             raise Refused(f"its {name} is not the one it was written with: the SHA-256 differs")
     claims = _Part(text["claims"], "claims", "primal_at_most", "dual_at_least")
     return Proof(
         top.text("written_by"), n, d, k, loss, parameter, intercept, data, penalty, dict(hashes.value),
-        claims.number("primal_at_most"), claims.number("dual_at_least"), x, c, y, s, b, means,
+        claims.number("primal_at_most"), claims.number("dual_at_least"), x, c, y, s, b, means, offset,
     )  # fmt: skip
 
 
@@ -269,12 +275,13 @@ def _penalty(value: Any, take: _Arrays, d: int) -> ElasticNet | Groups:
         raise Refused("its penalty is negative")
     if kind == "elastic_net":
         weights = take.optional("penalty_weights", 1.0, d, True)
+        ridges = take("ridge_weights", (d,)) if "ridge_weights" in take.left else weights
         lower, upper = take.optional("lower", -np.inf, d, False), take.optional("upper", np.inf, d, False)
-        if (weights < 0).any():
+        if (weights < 0).any() or (ridges < 0).any():
             raise Refused("its penalty weights are negative")
         if (lower > upper).any() or (lower == np.inf).any() or (upper == -np.inf).any():
             raise Refused("its bounds leave no room")
-        return ElasticNet(l1, l2, weights, lower, upper)
+        return ElasticNet(l1, l2, weights, ridges, lower, upper)
     group_of = take("group_of", (d,), "<i8")
     size = int(group_of.max()) + 1
     if group_of.min() < 0 or size > d:

@@ -77,7 +77,7 @@ def _nearest(value: Fraction) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def verify(path: str | os.PathLike[str], A: Any, b: Any, sample_weight: Any = None) -> Verdict:
+def verify(path: str | os.PathLike[str], A: Any, b: Any, sample_weight: Any = None, offset: Any = None) -> Verdict:
     """Check a proof file against the data, in exact arithmetic.
 
     Parameters
@@ -91,6 +91,8 @@ def verify(path: str | os.PathLike[str], A: Any, b: Any, sample_weight: Any = No
         The targets.
     sample_weight : array, optional
         The sample weights, in any unit. None: equal weights; a proof for other weights is then not verified.
+    offset : array, optional
+        What is added to the margins. Of losses of a difference m - b it is subtracted from b, as in southwell.
 
     Returns
     -------
@@ -108,7 +110,7 @@ def verify(path: str | os.PathLike[str], A: Any, b: Any, sample_weight: Any = No
     proof = None
     try:
         proof = read(path)
-        design = _same_data(proof, A, b, sample_weight)
+        design = _same_data(proof, A, b, sample_weight, offset)
         if proof.primal_at_most < proof.dual_at_least:
             raise Refused("its claims contradict each other: primal_at_most is less than dual_at_least")
         primal, dual, reasons = _bounds(proof, design)
@@ -121,7 +123,7 @@ def verify(path: str | os.PathLike[str], A: Any, b: Any, sample_weight: Any = No
     )
 
 
-def _same_data(proof: Proof, A: Any, b: Any, sample_weight: Any) -> Design:
+def _same_data(proof: Proof, A: Any, b: Any, sample_weight: Any, offset: Any) -> Design:
     """The design, if the data are those of the proof."""
     names = DATA[proof.data]
     if type(A).__name__ == "Factorised":
@@ -144,6 +146,16 @@ def _same_data(proof: Proof, A: Any, b: Any, sample_weight: Any) -> Design:
         raise Refused("the shape of the data is not the one the proof states")
     if len(parts) == 2 and parts[0].shape[1] != parts[1].shape[0]:
         raise Refused("the inner sizes of the factors do not agree")
+    if offset is not None and proof.offset is None:
+        targets, added = np.asarray(b, np.float64), np.asarray(offset, np.float64)
+        if targets.shape[0] != added.shape[0]:
+            raise Refused(f"offset has {added.shape[0]} rows; b has {targets.shape[0]}")
+        b = targets - added.reshape(added.shape[0], *[1] * (targets.ndim - added.ndim), *added.shape[1:])
+    elif proof.offset is not None:
+        same = offset is not None and np.asarray(offset).shape[:1] == (proof.samples,)
+        table = np.asarray(offset, np.float64).reshape(proof.samples, -1) if same else None
+        if table is None or not np.array_equal(np.broadcast_to(table, proof.offset.shape), proof.offset):
+            raise Refused("the proof is for other offsets; pass those of the problem as offset")
     if Matrix(b, "b").sha256 != proof.hashes["b"]:
         raise Refused("b is not the one of the proof: the SHA-256 differs")
     _same_weights(proof.s, sample_weight)
@@ -214,7 +226,10 @@ def _margins(proof: Proof, design: Design) -> tuple[list[list[int]], Fraction]:
 def _value(columns: list[Column], margins: list[list[int]], unit: Fraction, bits: int) -> Enclosure:
     if len(columns) < len(margins):
         return columns[0].loss.primal(columns[0], margins, unit, bits)
-    found = [column.loss.primal(column, one, unit, bits) for column, one in zip(columns, margins, strict=True)]
+    found = [
+        column.loss.primal(column, *column.shifted(one, unit), bits)
+        for column, one in zip(columns, margins, strict=True)
+    ]
     return _total(found)
 
 
@@ -240,6 +255,8 @@ def _best_dual(
             own = [columns[0].loss.dual(columns[0], point.u, unit, bits)]
         else:
             own = [column.loss.dual(column, u, unit, bits) for column, u in zip(columns, point.u, strict=True)]
+            pairs = zip(columns, point.u, strict=True)
+            own += [(-along, -along) for along in (column.along_offset(u, unit) for column, u in pairs)]
         low, high = (slopes[k] + sum(pair[k] for pair in own) for k in (0, 1))
         if best is None or -high > best[0]:
             best = -high, -low

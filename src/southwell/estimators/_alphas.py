@@ -10,7 +10,7 @@ from sklearn.utils import Bunch
 
 from .._names import count, integral
 from .._typing import Given
-from ..lambda_max import lambda_max
+from ..lambda_max import vanishing_strength
 from ._base import FitData
 from ._cross_validated import CrossValidated, Line
 from ._folds import Scores
@@ -43,7 +43,7 @@ class ChoosesAlpha(CrossValidated):
             strength = getattr(unit, unit.leading)  # at alpha = 1
             if strength == 0:
                 raise ValueError(NO_GRID)
-            tops.append(lambda_max(problem.with_penalty(unit)) / strength)
+            tops.append(vanishing_strength(problem.with_penalty(unit)) / strength)
         return tops
 
     def _score_of(self, y: Given, margins: np.ndarray, sample_weight: Given = None) -> float:

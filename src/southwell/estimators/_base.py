@@ -21,16 +21,18 @@ from .._data import Centred, readable
 from .._dense import numbers
 from .._keywords import AnswersKeywords
 from .._names import count, flag, positive
+from .._prediction import with_offset
 from .._typing import AnyMatrix, Given
 from .._words import OF_ESTIMATORS
 from ..losses import Loss
-from ..penalties import ElasticNet, Penalty
+from ..penalties import Penalty
 from ..problem import Problem
 from ..result import Progress, Result, Screened
 from ..solve import CallbackOfMany, Settings, raise_with, shortcoming_of_many, shortcomings
 from ..solve import ConvergenceWarning as CoreConvergenceWarning
 from ..solve_many import solve_each
 from ._callbacks import CallbackSupportMixin, Hooks, as_scikit_learn_has
+from ._coefficients import penalised_each
 from ._fit_data import FitData as FitData
 from ._parameters import drawn_seed, one_of, threads
 from ._progress import ProgressLine
@@ -115,13 +117,15 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
 
     _chooses = False  # whether cross-validation comes first
 
-    def _fit(self, X: Given, y: Given, sample_weight: Given, params: dict[str, Any] | None = None) -> Self:
+    def _fit(self, X: Given, y: Given, sample_weight: Given, params: dict[str, Any] | None = None,
+             offset: Given = None) -> Self:  # fmt: skip
         """What every ``fit`` does. A fit that fails leaves the attributes of the last one unchanged."""
         before = self._found()
         try:
             self._refuse_unknown()
             centre = X if isinstance(X, Centred) else None
             data = self._data(X if centre is None else centre.A, y, sample_weight, params or {})
+            data = replace(data, offset=data.checked_offset(offset))
             self._fit_all(data if centre is None else replace(data, centre=centre))
         except BaseException:
             for name in self._found():
@@ -156,10 +160,9 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
 
     def _state(self, data: FitData) -> Problem:
         """The problem of the first target, without the strength of its penalty."""
-        net = ElasticNet(lower=0.0 if flag("positive", getattr(self, "positive", False)) else None)
-        return self._stated(Problem, data, self._loss(), net)
+        return penalised_each(self, self._stated(Problem, data, self._loss()))
 
-    def _stated(self, kind: type[Problem], data: FitData, loss: Loss, penalty: Penalty) -> Problem:
+    def _stated(self, kind: type[Problem], data: FitData, loss: Loss, penalty: Penalty | None = None) -> Problem:
         intercept = flag("fit_intercept", self.fit_intercept)
         return kind(
             data.X if data.centre is None else Centred(data.X, data.centre.means),
@@ -168,6 +171,7 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
             penalty,
             intercept=intercept,
             sample_weight=data.weights,
+            offset=data.offset,
             words=replace(OF_ESTIMATORS, penalise=self._penalise),
         )
 
@@ -327,8 +331,8 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
         coef = readable(self.coef_, "coef_") if sp.issparse(self.coef_) else np.atleast_2d(self.coef_)
         return as_scikit_learn_has(sp.csr_array(coef))
 
-    def _margins(self, X: Given) -> np.ndarray:
-        """X w + c, a column for each target if there are several."""
+    def _margins(self, X: Given, offset: Given = None) -> np.ndarray:
+        """X w + c, plus the offset, a column for each target if there are several."""
         check_is_fitted(self)
         if isinstance(X, Centred):
             raise TypeError("Give X itself, not Centred: intercept_ holds what centring changed.")
@@ -339,7 +343,7 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
             if sp.issparse(product):
                 product = product.toarray()
             margins: np.ndarray = np.asarray(product) + self.intercept_
-            return margins
+            return with_offset(margins, offset)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

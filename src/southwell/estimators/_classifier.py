@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils import gen_batches
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import type_of_target
@@ -29,7 +30,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
     _multilabel = False
 
     @with_callbacks
-    def fit(self, X: Given, y: Given, sample_weight: Given = None) -> Self:
+    def fit(self, X: Given, y: Given, sample_weight: Given = None, *, offset: Given = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -39,12 +40,15 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
             Labels, of any kind.
         sample_weight : array of shape (n_samples,), optional
             A weight of 2 equals the row twice.
+        offset : array of shape (n_samples,), optional
+            Known parts of the margins, for two classes: the model is of X w + c + offset. Give ``predict`` those of its
+            rows.
 
         Returns
         -------
         self
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, offset=offset)
 
     def _data(self, X: Given, y: Given, sample_weight: Given, params: dict[str, Any]) -> FitData:
         X, y = self._read(X, y, multi_output=self._multilabel)
@@ -111,28 +115,30 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
     def _shaped(self, coef: AnyMatrix, intercepts: np.ndarray, data: FitData) -> dict[str, Any]:
         return {"coef_": coef.astype(data.X.dtype), "intercept_": intercepts.astype(data.X.dtype)}
 
-    def decision_function(self, X: Given) -> np.ndarray:
-        """X w + c: for two classes one number a sample, positive for the second; else one for each class."""
-        margins = self._margins(X)
+    def decision_function(self, X: Given, *, offset: Given = None) -> np.ndarray:
+        """X w + c, plus the offset of each row if there is one. For two classes one number a sample, positive for the
+        second; else one for each class."""
+        margins = self._margins(X, offset)
         return margins.ravel() if margins.shape[1] == 1 and not self.multilabel_ else margins
 
-    def predict(self, X: Given) -> np.ndarray:
+    def predict(self, X: Given, *, offset: Given = None) -> np.ndarray:
         """The class, or the labels, of each sample."""
         check_is_fitted(self)
         X = readable(X, "X")
         samples, together = _num_samples(X), max(1, AT_ONCE // readable(self.coef_, "coef_").shape[0])
-        if samples > together and (isinstance(X, np.ndarray) or sp.issparse(X)):
+        if samples > together and offset is None and (isinstance(X, np.ndarray) or sp.issparse(X)):
             X = X.tocsr() if sp.issparse(X) else X
             return np.concatenate([self.predict(X[batch]) for batch in gen_batches(samples, together)])
-        margins = self.decision_function(X)
+        margins = self.decision_function(X, offset=offset)
         if self.multilabel_:
             return (margins > 0).astype(int)
         return np.asarray(self.classes_[(margins > 0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)])
 
-    def score(self, X: Given, y: Given, sample_weight: Given = None) -> float:
+    def score(self, X: Given, y: Given, sample_weight: Given = None, *, offset: Given = None) -> float:
         """The mean accuracy."""
+        y, sample_weight = readable(y, "y"), readable(sample_weight, "sample_weight")
         with np.errstate(over="ignore", invalid="ignore"):  # huge labels and weights
-            return float(super().score(X, readable(y, "y"), readable(sample_weight, "sample_weight")))
+            return float(accuracy_score(y, self.predict(X, offset=offset), sample_weight=sample_weight))
 
     def sparsify(self) -> Self:
         """Store ``coef_`` as a sparse matrix."""

@@ -52,7 +52,7 @@ class CrossValidated(LinearEstimator):
     _setting_names: tuple[str, str]
 
     @with_callbacks
-    def fit(self, X: Given, y: Given, sample_weight: Given = None, **params: Any) -> Self:
+    def fit(self, X: Given, y: Given, sample_weight: Given = None, *, offset: Given = None, **params: Any) -> Self:
         """Choose the penalty by cross-validation, and fit the model to all data.
 
         Parameters
@@ -62,6 +62,8 @@ class CrossValidated(LinearEstimator):
         sample_weight : array of shape (n_samples,), optional
             A weight of 2 equals the row twice, except that folds are made of rows. It is passed to scikit-learn's
             scorers, but not to a plain function.
+        offset : array of shape (n_samples,), optional
+            Known parts of the margins: the model is of X w + c + offset. Give ``predict`` those of its rows.
         **params
             For the splitter and the scorer, such as ``groups``; needs scikit-learn's metadata routing to be enabled.
 
@@ -76,7 +78,7 @@ class CrossValidated(LinearEstimator):
             penalty, an array of shape (n_lines, n_points, 2), their ``scores``, of shape (n_folds, n_lines, n_points),
             NaN where a path was not done, and the ``best`` setting that all folds have tried, or None.
         """
-        return self._fit(X, y, sample_weight, params)
+        return self._fit(X, y, sample_weight, params, offset)
 
     def _choose(self, data: FitData, hooks: Hooks) -> None:
         lines = self._lines(data)
@@ -205,9 +207,9 @@ class CrossValidated(LinearEstimator):
         model._known = rows, margins if is_classifier(self) or data.y.ndim > 1 else margins[:, 0]
         return model
 
-    def _margins(self, X: Given) -> np.ndarray:
-        rows, margins = getattr(self, "_known", (None, None))
-        return super()._margins(X) if margins is None or X is not rows else margins
+    def _margins(self, X: Given, offset: Given = None) -> np.ndarray:
+        rows, margins = getattr(self, "_known", (None, None))  # which hold the offset
+        return super()._margins(X, offset) if margins is None or X is not rows else margins
 
     # Metadata
 
@@ -241,7 +243,7 @@ class CrossValidated(LinearEstimator):
 
 
 def _knowing_classes(scorer: Any, data: FitData) -> Any:
-    """The scorer, told all classes if it takes their labels: held-out rows may lack some."""
+    """The scorer with all classes as its labels, if it takes labels: held-out rows may lack some classes."""
     classes = data.told.get("classes_")
     if classes is None or data.told["multilabel_"] or not hasattr(scorer, "_score_func"):
         return scorer

@@ -104,7 +104,8 @@ class Folds:
             if len(done) < len(own):
                 return [np.nan] * points, None
             test, found = self.splits[fold][1], []
-            for model in _models(self.data.X[test], done):
+            offset = None if self.data.offset is None else self.data.offset[test, None]
+            for model in _models(self.data.X[test], done, offset):
                 if cancelled.raised:
                     break
                 found.append(np.nan if np.isnan(model[2]).any() else judge(fold, *model))
@@ -242,7 +243,9 @@ def _walked(path: Path, points: int, means: np.ndarray | None) -> Walk:
     )  # fmt: skip
 
 
-def _models(rows: AnyMatrix, walks: Sequence[Walk], most: int = 2**22) -> Iterator[tuple[Any, ...]]:
+def _models(
+    rows: AnyMatrix, walks: Sequence[Walk], offset: np.ndarray | None = None, most: int = 2**22
+) -> Iterator[tuple[Any, ...]]:
     """For each point the rows, the coefficients, the intercepts and the margins, a column for each problem, or for each
     column of its coefficients; some points at a time share a product."""
     points, width = walks[0].intercepts.shape
@@ -256,7 +259,8 @@ def _models(rows: AnyMatrix, walks: Sequence[Walk], most: int = 2**22) -> Iterat
         for at in range(size):
             intercepts = np.concatenate([walk.intercepts[begin + at] for walk in walks])
             own = of_point[:, at].ravel()
-            yield rows, coefficients[own], intercepts, products[:, own] + intercepts
+            margins = products[:, own] + intercepts
+            yield rows, coefficients[own], intercepts, margins if offset is None else margins + offset
 
 
 def best_of(scores: np.ndarray, one_standard_error: bool) -> tuple[int, int]:

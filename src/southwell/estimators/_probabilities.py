@@ -15,10 +15,10 @@ from ._classifier import LinearClassifier
 class Probabilities(LinearClassifier):
     """A mixin for classifiers with the logistic loss."""
 
-    def predict_proba(self, X: Given) -> np.ndarray:
+    def predict_proba(self, X: Given, *, offset: Given = None) -> np.ndarray:
         """The probability of each class. Several classes: one against the rest, scaled to sum to one, or the softmax if
         they were fitted together. Several labels at once: the probability of each label."""
-        margins = self.decision_function(X)
+        margins = self.decision_function(X, offset=offset)
         if margins.ndim == 1:
             return np.column_stack([expit(-margins), expit(margins)])
         if self._softmax():
@@ -33,21 +33,21 @@ class Probabilities(LinearClassifier):
         """Whether several classes were fitted together."""
         return bool(getattr(self, "together_", False))
 
-    def predict_log_proba(self, X: Given) -> np.ndarray:
+    def predict_log_proba(self, X: Given, *, offset: Given = None) -> np.ndarray:
         """The logarithms of ``predict_proba``."""
-        margins = self.decision_function(X)
+        margins = self.decision_function(X, offset=offset)
         if margins.ndim == 1:
             return np.column_stack([log_expit(-margins), log_expit(margins)])
         if self._softmax():
             return np.asarray(log_softmax(margins, axis=1))
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
+            return np.asarray(np.log(self.predict_proba(X, offset=offset)))
 
 
 def _of_the_logistic_loss(classifier: Any) -> bool:
     """Whether margins are log-odds."""
     if not classifier._loss().log_odds:
-        raise AttributeError(f"Only the logistic loss knows probabilities; this one is {classifier._loss().name}.")
+        raise AttributeError(f"Probabilities need the logistic loss; this classifier has {classifier._loss().name}.")
     return True
 
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
 from sklearn.utils.validation import column_or_1d
 
 from .._data import readable
@@ -23,7 +24,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
     _multi_output = True
 
     @with_callbacks
-    def fit(self, X: Given, y: Given, sample_weight: Given = None) -> Self:
+    def fit(self, X: Given, y: Given, sample_weight: Given = None, *, offset: Given = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -32,17 +33,20 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         y : array of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array of shape (n_samples,), optional
             A weight of 2 equals the row twice.
+        offset : array of shape (n_samples,), optional
+            Known parts of the margins: the model is of X w + c + offset. Give ``predict`` those of its rows.
 
         Returns
         -------
         self
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, offset=offset)
 
-    def score(self, X: Given, y: Given, sample_weight: Given = None) -> float:
+    def score(self, X: Given, y: Given, sample_weight: Given = None, *, offset: Given = None) -> float:
         """The coefficient of determination, R^2."""
+        y, sample_weight = readable(y, "y"), readable(sample_weight, "sample_weight")
         with np.errstate(over="ignore", invalid="ignore"):  # squares of huge targets overflow, and the score is NaN
-            return float(super().score(X, readable(y, "y"), readable(sample_weight, "sample_weight")))
+            return float(r2_score(y, self.predict(X, offset=offset), sample_weight=sample_weight))
 
     def _data(self, X: Given, y: Given, sample_weight: Given, params: dict[str, Any]) -> FitData:
         if sp.issparse(y):
@@ -67,9 +71,9 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
             return 0.0
         return intercepts[0] if one else intercepts
 
-    def predict(self, X: Given) -> np.ndarray:
-        """X w + c."""
-        return self._margins(X)
+    def predict(self, X: Given, *, offset: Given = None) -> np.ndarray:
+        """X w + c, plus the offset of each row if there is one."""
+        return self._margins(X, offset)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

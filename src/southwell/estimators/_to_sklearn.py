@@ -24,10 +24,10 @@ class Portable:
     def to_sklearn(self) -> Any:
         """A fitted estimator of scikit-learn with the same predictions, which needs no southwell.
 
-        Regressors become a ``LinearRegression``; those of counts a ``PoissonRegressor``; classifiers with probabilities
-        a ``LogisticRegression``, others a ``LinearSVC``; several classes one against the rest with probabilities, and
-        several labels, a ``OneVsRestClassifier`` of them. Converters to other formats, such as ONNX, know these
-        classes. What is known of the fit (certificates, results) is left behind.
+        Regressors become a ``LinearRegression``; those with a log link a ``PoissonRegressor``; classifiers with
+        probabilities a ``LogisticRegression``, others a ``LinearSVC``; several classes one against the rest with
+        probabilities, and several labels, a ``OneVsRestClassifier`` of them. Converters to other formats, such as
+        ONNX, know these classes. What is known of the fit (certificates, results) is left behind.
 
         Returns
         -------
@@ -52,9 +52,9 @@ class Portable:
         return made
 
     def _regressor(self, coef: Any) -> Any:
-        from .poisson import PoissonRegressor
+        from ._means import MeanRegressor
 
-        if isinstance(self, PoissonRegressor):
+        if isinstance(self, MeanRegressor) and self._loss().log_link:
             made = linear_model.PoissonRegressor()
             made._base_loss = made._get_loss()
         else:

@@ -10,11 +10,11 @@ import numpy as np
 from .._typing import Given
 from ..block_problem import BlockProblem
 from ..losses import ClassLoss
-from ..penalties import ElasticNet
 from ..problem import Problem
 from ..solve_many import Targets
 from ._base import FitData
 from ._classifier import LinearClassifier
+from ._coefficients import penalised_each
 
 
 class Together(LinearClassifier):
@@ -39,4 +39,4 @@ class Together(LinearClassifier):
     def _state(self, data: FitData) -> Problem:
         if not data.together:
             return super()._state(data)
-        return self._stated(BlockProblem, data, self._joint_loss(), ElasticNet())
+        return penalised_each(self, self._stated(BlockProblem, data, self._joint_loss()))

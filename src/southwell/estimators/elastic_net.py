@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import losses
 from .._names import flag, positive
@@ -54,6 +55,13 @@ class ElasticNet(LinearRegressor):
     keep_dual : bool
         Keep ``result_``, with the dual point of the certificate: a number for each sample. A warm start then begins at
         this point too, which saves rounds for losses with kinks.
+    penalty_weights : array of shape (n_features,), optional
+        Factors of each coefficient's penalty; 0 leaves it unpenalised. They are not rescaled.
+    lower, upper : float or array of shape (n_features,), optional
+        Bounds of coefficients, in the units of ``coef_``.
+    standardize : bool
+        Penalise coefficients as those of columns with unit standard deviation (over samples, with their weights,
+        divided by their total), as R's glmnet does; ``coef_`` is in the units of X, which is not changed.
 
     Attributes
     ----------
@@ -87,7 +95,8 @@ class ElasticNet(LinearRegressor):
     _penalise = "alpha=1e-6"
 
     @with_callbacks
-    def fit(self, X: Given, y: Given, sample_weight: Given = None, check_input: bool = True) -> Self:
+    def fit(self, X: Given, y: Given, sample_weight: Given = None, check_input: bool = True, *,
+            offset: Given = None) -> Self:  # fmt: skip
         """Fit the model.
 
         Parameters
@@ -98,13 +107,15 @@ class ElasticNet(LinearRegressor):
             A weight of 2 equals the row twice.
         check_input : bool
             Ignored, because data are always checked; for compatibility with scikit-learn.
+        offset : array of shape (n_samples,), optional
+            Known parts of the margins: the model is of X w + c + offset. Give ``predict`` those of its rows.
 
         Returns
         -------
         self
         """
         flag("check_input", check_input)
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, offset=offset)
 
     def __init__(self, alpha: float = 1.0, *, l1_ratio: float = 0.5, fit_intercept: bool = True,
                  precompute: Given = False, max_iter: int = 10_000, copy_X: bool = True, tol: float = 1e-6,
@@ -112,7 +123,9 @@ class ElasticNet(LinearRegressor):
                  random_state: int | np.random.RandomState | None = None, selection: str = "cyclic",
                  method: str | Method = "auto", n_jobs: int | None = None,
                  verbose: bool | int = 0,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         self.alpha = alpha
         self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
@@ -129,6 +142,10 @@ class ElasticNet(LinearRegressor):
         self.verbose = verbose
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize
 
     def _loss(self) -> losses.Loss:
         return losses.Squared()
@@ -160,10 +177,13 @@ class Lasso(ElasticNet):
                  positive: bool = False, random_state: int | np.random.RandomState | None = None,
                  selection: str = "cyclic", method: str | Method = "auto", n_jobs: int | None = None,
                  verbose: bool | int = 0,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         super().__init__(
             alpha, l1_ratio=1.0, fit_intercept=fit_intercept, precompute=precompute, max_iter=max_iter, copy_X=copy_X,
             tol=tol, warm_start=warm_start, positive=positive, random_state=random_state, selection=selection,
             method=method, n_jobs=n_jobs, verbose=verbose,
-            max_seconds=max_seconds, keep_dual=keep_dual,
+            max_seconds=max_seconds, keep_dual=keep_dual, penalty_weights=penalty_weights,
+            lower=lower, upper=upper, standardize=standardize,
         )  # fmt: skip

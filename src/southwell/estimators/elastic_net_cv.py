@@ -36,7 +36,7 @@ class ElasticNetCV(ChoosesAlpha, LinearRegressor):
     one_standard_error : bool
         Choose the strongest penalty whose error is within one standard error of the least.
     fit_intercept, precompute, max_iter, tol, copy_X, verbose, n_jobs, positive, random_state, selection, method, \
-max_seconds, keep_dual
+max_seconds, keep_dual, penalty_weights, lower, upper, standardize
         As for ``ElasticNet``.
 
     Attributes
@@ -72,7 +72,9 @@ max_seconds, keep_dual
                  selection: str = "cyclic", method: str | Method = "auto",
                  scoring: str | Callable[..., float] | None = None,
                  one_standard_error: bool = False,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         self.l1_ratio = l1_ratio
         self.eps = eps
         self.alphas = alphas
@@ -92,6 +94,10 @@ max_seconds, keep_dual
         self.one_standard_error = one_standard_error
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize
 
     def _loss(self) -> losses.Loss:
         return losses.Squared()
@@ -121,11 +127,14 @@ class LassoCV(ElasticNetCV):
                  random_state: int | np.random.RandomState | None = None, selection: str = "cyclic",
                  method: str | Method = "auto", scoring: str | Callable[..., float] | None = None,
                  one_standard_error: bool = False,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         super().__init__(
             l1_ratio=1.0, eps=eps, alphas=alphas, fit_intercept=fit_intercept, precompute=precompute,
             max_iter=max_iter, tol=tol, copy_X=copy_X, cv=cv, verbose=verbose, n_jobs=n_jobs, positive=positive,
             random_state=random_state, selection=selection, method=method, scoring=scoring,
             one_standard_error=one_standard_error,
-            max_seconds=max_seconds, keep_dual=keep_dual,
+            max_seconds=max_seconds, keep_dual=keep_dual, penalty_weights=penalty_weights,
+            lower=lower, upper=upper, standardize=standardize,
         )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import losses
 from .._names import positive
@@ -44,10 +45,12 @@ class SparseLinearRegressor(InOwnUnits, LinearRegressor):
     Parameters
     ----------
     loss : str or Loss
-        squared, huber, quantile, epsilon_insensitive, squared_epsilon_insensitive, poisson, or one of
+        squared, huber, quantile, epsilon_insensitive, squared_epsilon_insensitive, poisson, gamma, tweedie,
+        negative_binomial, or one of
         ``southwell.losses`` with its parameter.
     l1, l2 : float
-    fit_intercept, positive, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose
+    fit_intercept, positive, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose, \
+penalty_weights, lower, upper, standardize
         As for ``ElasticNet``.
 
     Attributes
@@ -65,13 +68,15 @@ class SparseLinearRegressor(InOwnUnits, LinearRegressor):
     3
     """
 
-    _targets = ("real", "counts")
+    _targets = ("real", "counts", "positive")
 
     def __init__(self, loss: str | Loss = "squared", *, l1: float = 0.01, l2: float = 0.0, fit_intercept: bool = True,
                  positive: bool = False, max_iter: int = 10_000, tol: float = 1e-6, warm_start: bool = False,
                  random_state: int | np.random.RandomState | None = None, method: str | Method = "auto",
                  n_jobs: int | None = None, verbose: bool | int = 0,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         self.loss = loss
         self.l1 = l1
         self.l2 = l2
@@ -86,6 +91,10 @@ class SparseLinearRegressor(InOwnUnits, LinearRegressor):
         self.verbose = verbose
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize
 
 
 class SparseLinearClassifier(ProbabilitiesIfLogistic, InOwnUnits, LinearClassifier):
@@ -98,13 +107,15 @@ class SparseLinearClassifier(ProbabilitiesIfLogistic, InOwnUnits, LinearClassifi
     Parameters
     ----------
     loss : str or Loss
-        logistic, hinge, squared_hinge (with a half), smooth_hinge, or one of ``southwell.losses`` with its parameter.
+        logistic, hinge, squared_hinge (with a half), smooth_hinge, modified_huber, or one of
+        ``southwell.losses`` with its parameter.
     l1, l2 : float
     class_weight : dict, "balanced" or None
         Not possible with several labels at once.
     sparse_coef : bool
         Store ``coef_`` as a sparse matrix: for thousands of classes.
-    fit_intercept, positive, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose
+    fit_intercept, positive, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose, \
+penalty_weights, lower, upper, standardize
         As for ``ElasticNet``.
 
     Attributes
@@ -130,7 +141,9 @@ class SparseLinearClassifier(ProbabilitiesIfLogistic, InOwnUnits, LinearClassifi
                  tol: float = 1e-6, warm_start: bool = False, random_state: int | np.random.RandomState | None = None,
                  method: str | Method = "auto", n_jobs: int | None = None, verbose: bool | int = 0,
                  sparse_coef: bool = False,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         self.loss = loss
         self.l1 = l1
         self.l2 = l2
@@ -147,3 +160,7 @@ class SparseLinearClassifier(ProbabilitiesIfLogistic, InOwnUnits, LinearClassifi
         self.sparse_coef = sparse_coef
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize

@@ -12,7 +12,7 @@ from sklearn.utils import Bunch
 from .. import _data
 from .._names import count, integral, shown
 from .._typing import Given
-from ..lambda_max import lambda_max
+from ..lambda_max import vanishing_strength
 from ..losses import Loss
 from ..methods import Method
 from ._base import FitData
@@ -49,7 +49,7 @@ class SparseLinearClassifierCV(CrossValidated, ProbabilitiesIfLogistic, InOwnUni
     one_standard_error : bool
         Choose the strongest penalty whose score is within one standard error of the best.
     fit_intercept, positive, class_weight, max_iter, tol, random_state, method, max_seconds, keep_dual, n_jobs, \
-verbose, sparse_coef
+verbose, sparse_coef, penalty_weights, lower, upper, standardize
         As for ``SparseLinearClassifier``.
 
     Attributes
@@ -84,7 +84,9 @@ verbose, sparse_coef
                  max_iter: int = 10_000, tol: float = 1e-6, random_state: int | np.random.RandomState | None = None,
                  method: str | Method = "auto", n_jobs: int | None = None, verbose: bool | int = 0,
                  sparse_coef: bool = False,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         self.loss = loss
         self.l1s = l1s
         self.eps = eps
@@ -104,6 +106,10 @@ verbose, sparse_coef
         self.sparse_coef = sparse_coef
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize
 
     def _at(self, setting: tuple[float, float], total: float) -> Strengths:
         return Strengths(*setting)
@@ -114,7 +120,7 @@ verbose, sparse_coef
             raise ValueError(f"l2s must be >= 0, one or several; got {shown(self.l2s)}.")
         if integral(self.l1s):
             first = self._state(data)
-            tops = [lambda_max(first.with_targets(data.targets(k))) for k in range(data.targets.count)]
+            tops = [vanishing_strength(first.with_targets(data.targets(k))) for k in range(data.targets.count)]
             l1s = (max(tops) or 1.0) * falling("eps", self.eps, count("l1s", self.l1s, 1, bits=24))
         else:
             l1s = np.unique(decreasing("l1s", self.l1s, zero=True))[::-1]

@@ -86,6 +86,8 @@ class HuberRegressor(LinearRegressor):
     def _fit_all(self, data: FitData) -> None:
         if data.centre is not None and not self.fit_intercept:
             raise TypeError("HuberRegressor without an intercept takes X itself, not Centred.")
+        if data.offset is not None:  # the loss is one of y - margin - offset
+            data = replace(data, y=data.y - data.offset, offset=None)
         hooks, settings = Hooks(self, data, 1), self._settings()
         alpha, epsilon = positive("alpha", self.alpha, zero=True), positive("epsilon", self.epsilon)
         at_one = self._state(replace(data, centre=None))  # with an intercept centring changes nothing

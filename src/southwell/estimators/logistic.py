@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import losses
 from .._names import positive
@@ -71,7 +72,8 @@ class LogisticRegression(LogisticClassifier):
         rest. The former needs memory for n_samples times n_classes numbers.
     sparse_coef : bool
         Store ``coef_`` as a sparse matrix: for thousands of classes.
-    fit_intercept, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose
+    fit_intercept, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose, \
+penalty_weights, lower, upper, standardize
         As for ``ElasticNet``.
     dual, intercept_scaling, solver
         Ignored; for compatibility with scikit-learn.
@@ -102,7 +104,9 @@ class LogisticRegression(LogisticClassifier):
                  multi_class: str = "multinomial", verbose: bool | int = 0, warm_start: bool = False,
                  n_jobs: int | None = None, method: str | Method = "auto",
                  sparse_coef: bool = False,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         self.penalty = penalty
         self.C = C
         self.l1_ratio = l1_ratio
@@ -122,6 +126,10 @@ class LogisticRegression(LogisticClassifier):
         self.sparse_coef = sparse_coef
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize
 
     def _ridge(self) -> bool:
         return l1_share(self.penalty, self.l1_ratio) == 0

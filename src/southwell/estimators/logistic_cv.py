@@ -104,7 +104,9 @@ sparse_coef, multi_class, dual, solver, intercept_scaling
                  multi_class: str = "multinomial", random_state: int | np.random.RandomState | None = None,
                  use_legacy_attributes: bool | str = "auto", one_standard_error: bool = False,
                  method: str | Method = "auto", sparse_coef: bool = False,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         self.Cs = Cs
         self.l1_ratios = l1_ratios
         self.fit_intercept = fit_intercept
@@ -128,6 +130,10 @@ sparse_coef, multi_class, dual, solver, intercept_scaling
         self.sparse_coef = sparse_coef
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize
 
     def _at(self, setting: tuple[float, float], total: float) -> Strengths:
         return from_C(setting[0], total, setting[1])

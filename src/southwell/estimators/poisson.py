@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-from sklearn.metrics import d2_tweedie_score
-
 from .. import losses
-from .._data import readable
-from .._names import positive
-from .._typing import Given
-from ..methods import Method
-from ._parameters import share
-from ._regressor import LinearRegressor
-from .conventions import Strengths, from_alpha
+from ._means import MeanRegressor
 
 
-class PoissonRegressor(LinearRegressor):
+class PoissonRegressor(MeanRegressor):
     """A model of counts, ``exp(x'w + c)``, with an L2 or elastic-net penalty, with a certificate.
 
     Minimises ``1 / (2 n) sum_i deviance(y_i, exp(x_i'w + c)) + (alpha / 2) ||w||^2``, as scikit-learn's class of the
@@ -28,7 +17,8 @@ class PoissonRegressor(LinearRegressor):
     alpha : float
     l1_ratio : float
         The share of L1, between 0 and 1.
-    fit_intercept, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose
+    fit_intercept, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose, \
+penalty_weights, lower, upper, standardize
         As for ``ElasticNet``.
     solver : str
         Ignored; for compatibility with scikit-learn.
@@ -48,48 +38,5 @@ class PoissonRegressor(LinearRegressor):
     [12.0, 17.0, 22.0, 21.0]
     """
 
-    _multi_output = False  # counts of different kinds rarely have the same scale
-
-    _solvers = ("lbfgs", "newton-cholesky")
-    _penalise = "alpha=1e-6"
-
-    def __init__(self, *, alpha: float = 1.0, l1_ratio: float = 0.0, fit_intercept: bool = True, solver: str = "auto",
-                 max_iter: int = 10_000, tol: float = 1e-6, warm_start: bool = False,
-                 random_state: int | np.random.RandomState | None = None, method: str | Method = "auto",
-                 n_jobs: int | None = None, verbose: bool | int = 0,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.method = method
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.max_seconds = max_seconds
-        self.keep_dual = keep_dual
-
     def _loss(self) -> losses.Loss:
         return losses.Poisson()
-
-    def _strengths(self, total: float, target: int = 0) -> Strengths:
-        return from_alpha(positive("alpha", self.alpha, zero=True), share("l1_ratio", self.l1_ratio))
-
-    def predict(self, X: Given) -> np.ndarray:
-        """The expected counts, exp(X w + c)."""
-        with np.errstate(over="ignore"):  # overflow gives infinity
-            return np.asarray(np.exp(self._margins(X)))
-
-    def score(self, X: Given, y: Given, sample_weight: Given = None) -> float:
-        """D^2, the share of the deviance that is explained; as scikit-learn's class of the same name."""
-        y, sample_weight = readable(y, "y"), readable(sample_weight, "sample_weight")
-        with np.errstate(over="ignore", invalid="ignore"):  # huge counts: the score is infinite or NaN
-            return float(d2_tweedie_score(y, self.predict(X), sample_weight=sample_weight, power=1))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.positive_only = True
-        return tags

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import losses
 from .._names import positive
@@ -23,7 +24,8 @@ class QuantileRegressor(LinearRegressor):
     quantile : float
         Strictly between 0 and 1.
     alpha : float
-    fit_intercept, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose
+    fit_intercept, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose, \
+penalty_weights, lower, upper, standardize
         As for ``ElasticNet``.
     solver, solver_options
         Ignored; for compatibility with scikit-learn.
@@ -50,7 +52,9 @@ class QuantileRegressor(LinearRegressor):
                  solver_options: Given = None, max_iter: int | None = None, tol: float = 1e-6, warm_start: bool = False,
                  random_state: int | np.random.RandomState | None = None, method: str | Method = "auto",
                  n_jobs: int | None = None, verbose: bool | int = 0,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         self.quantile = quantile
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -65,6 +69,10 @@ class QuantileRegressor(LinearRegressor):
         self.verbose = verbose
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize
 
     def _loss(self) -> losses.Loss:
         return losses.Quantile(positive("quantile", self.quantile, below=1.0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import losses, methods
 from .._dense import plain
@@ -30,7 +31,7 @@ class Ridge(LinearRegressor):
     ----------
     alpha : float, or array of shape (n_targets,)
     fit_intercept, copy_X, max_iter, tol, positive, random_state, warm_start, method, n_jobs, verbose, \
-max_seconds, keep_dual
+max_seconds, keep_dual, penalty_weights, lower, upper, standardize
         As for ``ElasticNet``.
     solver : str
         Ignored; for compatibility with scikit-learn. ``solver_`` repeats it, or names the method.
@@ -57,7 +58,9 @@ max_seconds, keep_dual
                  random_state: int | np.random.RandomState | None = None, warm_start: bool = False,
                  method: str | Method = "auto", n_jobs: int | None = None,
                  verbose: bool | int = 0,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.copy_X = copy_X
@@ -72,6 +75,10 @@ max_seconds, keep_dual
         self.verbose = verbose
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize
 
     def _loss(self) -> losses.Loss:
         return losses.Squared()
@@ -90,7 +97,9 @@ max_seconds, keep_dual
     def _before(self, data: FitData, first: Problem, strengths: list[Strengths]) -> list[Any]:
         starts = super()._before(data, first, strengths)
         default = isinstance(methods.get(self.method), Auto)
-        if not default or self.positive or data.centre is not None or starts[0] is not None:
+        options = (self.penalty_weights, self.lower, self.upper, data.centre, data.offset, starts[0])
+        changed = self.positive or self.standardize or any(given is not None for given in options)
+        if not default or changed:
             return starts
         targets, l2s = map(data.targets, range(data.targets.count)), [own.l2 for own in strengths]
         return least_norm(data.X, list(targets), first.weights, l2s, first.intercept) or starts

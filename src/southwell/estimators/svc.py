@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import losses, methods
 from .._names import positive
@@ -53,7 +54,8 @@ class LinearSVC(Together):
     class_weight : dict, "balanced" or None
     sparse_coef : bool
         Store ``coef_`` as a sparse matrix: for thousands of classes.
-    fit_intercept, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose
+    fit_intercept, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose, \
+penalty_weights, lower, upper, standardize
         As for ``ElasticNet``.
     dual, intercept_scaling
         Ignored; for compatibility with scikit-learn.
@@ -80,7 +82,9 @@ class LinearSVC(Together):
                  random_state: int | np.random.RandomState | None = None, max_iter: int = 10_000,
                  warm_start: bool = False, n_jobs: int | None = None, method: str | Method = "auto",
                  sparse_coef: bool = False,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         self.penalty = penalty
         self.loss = loss
         self.dual = dual
@@ -100,6 +104,10 @@ class LinearSVC(Together):
         self.sparse_coef = sparse_coef
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize
 
     def _loss(self) -> losses.Loss:
         one_of("loss", self.loss, tuple(LOSSES))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import losses
 from .._names import positive
@@ -34,7 +35,8 @@ class LinearSVR(LinearRegressor):
         Errors up to this cost nothing.
     C : float
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}
-    fit_intercept, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose
+    fit_intercept, max_iter, tol, warm_start, random_state, method, max_seconds, keep_dual, n_jobs, verbose, \
+penalty_weights, lower, upper, standardize
         As for ``ElasticNet``.
     dual, intercept_scaling
         Ignored; for compatibility with scikit-learn.
@@ -59,7 +61,9 @@ class LinearSVR(LinearRegressor):
                  verbose: bool | int = 0, random_state: int | np.random.RandomState | None = None,
                  max_iter: int | None = None, warm_start: bool = False, method: str | Method = "auto",
                  n_jobs: int | None = None,
-                 max_seconds: float | None = None, keep_dual: bool = False) -> None:  # fmt: skip
+                 max_seconds: float | None = None, keep_dual: bool = False, penalty_weights: ArrayLike | None = None,
+                 lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+                 standardize: bool = False) -> None:  # fmt: skip
         self.epsilon = epsilon
         self.tol = tol
         self.C = C
@@ -75,6 +79,10 @@ class LinearSVR(LinearRegressor):
         self.n_jobs = n_jobs
         self.max_seconds = max_seconds
         self.keep_dual = keep_dual
+        self.penalty_weights = penalty_weights
+        self.lower = lower
+        self.upper = upper
+        self.standardize = standardize
 
     def _loss(self) -> losses.Loss:
         one_of("loss", self.loss, tuple(LOSSES))

@@ -6,7 +6,6 @@ from .._names import listed, resolve
 from .accelerated import AcceleratedCD as AcceleratedCD
 from .accelerated_sdca import AcceleratedSDCA as AcceleratedSDCA
 from .auto import Auto as Auto
-from .auto import default_policy as default_policy
 from .base import Method as Method
 from .base import Prepared as Prepared
 from .base import Start as Start
@@ -21,6 +20,7 @@ from .incremental_gradient import SAGA as SAGA
 from .incremental_gradient import SGD as SGD
 from .incremental_gradient import SVRG as SVRG
 from .miso import MISO as MISO
+from .policy import default_policy as default_policy
 from .spdc import SPDC as SPDC
 
 ALL: dict[str, type[Method]] = listed(Method)  # type: ignore[type-abstract]

@@ -42,7 +42,7 @@ class AcceleratedCD(Descent):
     momentum : {"growing", "constant"}
         "growing" is APPROX, for convex objectives. "constant" is APCG for strongly convex ones (Lin, Lu and Xiao 2015):
         it needs the rule "uniform" and, on the primal side, l2 > 0 on every coefficient and no intercept; on the dual,
-        a smooth loss. It knows the strong convexity and never restarts. APCG for other convex objectives is APPROX.
+        a smooth loss. It uses the strong convexity and never restarts. APCG for other convex objectives is APPROX.
     curvature : {"coordinate", "largest"}
         The curvature that steps assume: L_k, a bound for each coordinate, or the largest of them for all, L_max, as in
         algorithm 3 (primal side only).

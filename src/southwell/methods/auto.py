@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import ClassVar
 
 import numpy as np
@@ -16,6 +15,7 @@ from ..problem import Problem
 from . import blocks
 from .base import Method, Prepared, Start
 from .full_gradient import FISTA, soft_fista
+from .policy import default_number, default_policy
 from .side import anchors_needed, anchors_pay, dual_start, firmness
 
 
@@ -57,7 +57,7 @@ class Auto(Method):
             raise TypeError(f"policy must be a mapping from names to numbers; got {type(self.policy).__name__}.")
         policy = {}
         for key, number in self.policy.items():
-            one_name("policy", key, tuple(_defaults()), "the keys of southwell.methods.default_policy()")
+            one_name("policy", key, tuple(default_policy()), "the keys of southwell.methods.default_policy()")
             policy[key] = positive(f"policy[{key!r}]", number)
         object.__setattr__(self, "policy", policy)
 
@@ -77,7 +77,7 @@ class Auto(Method):
         def dual() -> _core.DualMover:  # when its turn comes: the rows may have to be built
             held = (0.0, 0.0)
             if not problem.blocks:
-                held = firmness(problem, anchors_needed(problem) or anchors_pay(problem))
+                held = firmness(problem, anchors_needed(problem) or anchors_pay(problem), self.number)
             return _core.DualMover(problem.layout(False), *held)
 
         if start.y is None and movers == ["primal"]:
@@ -114,14 +114,4 @@ class Auto(Method):
 
     def number(self, name: str) -> float:
         """One of the numbers this method decides by."""
-        return float(self.policy[name]) if name in self.policy else _defaults()[name][0]
-
-
-def default_policy() -> dict[str, tuple[float, str]]:
-    """Every number that the default method decides by, and the reason for it."""
-    return dict(_defaults())
-
-
-@cache
-def _defaults() -> dict[str, tuple[float, str]]:
-    return _core.policy()
+        return float(self.policy[name]) if name in self.policy else default_number(name)

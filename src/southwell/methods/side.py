@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..problem import Problem
 from .base import Start
+from .policy import default_number
 
 
 def _mean_squared_row(problem: Problem) -> float:
@@ -62,18 +65,19 @@ def anchors_pay(problem: Problem) -> bool:
     return not problem.penalty.quadratic or problem.loss.targets == "real"
 
 
-def firmness(problem: Problem, anchored: bool) -> tuple[float, float]:
+def firmness(problem: Problem, anchored: bool, number: Callable[[str], float] = default_number) -> tuple[float, float]:
     """The least l2 + mu on the dual side, for features and for the intercept; mu is the weight of the proximal term.
 
     The first is mean ||a_i||^2 / (2 sqrt(n d)), tuned on dense and sparse data of many shapes: within a
     factor of 3 of the best constant in most cases. The second treats the intercept like a column of typical size,
-    with a limit if l2 is huge."""
+    with a limit if l2 is huge. ``number`` gives the numbers of the policy."""
     row = _mean_squared_row(problem)
     row = row if row > np.finfo(float).tiny else 1.0  # data are zero: any value works
-    shape = np.clip(np.sqrt(problem.n_samples / problem.n_features), 0.1, 10.0)
-    natural = float(0.5 * shape * row / problem.n_samples)
+    most = number("anchor_shape")
+    shape = np.clip(np.sqrt(problem.n_samples / problem.n_features), 1 / most, most)
+    natural = float(number("anchor") * shape * row / problem.n_samples)
     feature = natural if anchored else 0.0
-    return feature, min(max(problem.penalty.ridge, feature), 1e4 * natural) / row
+    return feature, min(max(problem.penalty.ridge, feature), number("anchor_intercept") * natural) / row
 
 
 def with_null_intercept(problem: Problem, start: Start) -> Start:

@@ -30,9 +30,7 @@ def targets(given: Given, loss: Loss, size: int) -> np.ndarray:
             f"The {loss.name} loss takes targets -1 and +1; got {strange:g}. "
             "Map two classes with b = np.where(labels == positive_class, 1.0, -1.0)."
         )
-    if loss.targets == "counts" and values.min() < 0:
-        raise ValueError(f"The {loss.name} loss takes targets >= 0; the smallest is {values.min():g}.")
-    return values
+    return values if loss.targets == "signs" else _data.targets(values, loss.targets, size, loss.name)
 
 
 def strengths(given: Given, n_blocks: int) -> np.ndarray:

@@ -32,7 +32,8 @@ class ElasticNet:
 
         weights = spread(penalty.weights, 1.0, 0.0)
         bounds = spread(penalty.lower, -np.inf, -np.inf), spread(penalty.upper, np.inf, np.inf)
-        return cls(weights * penalty.l1, weights * penalty.l2, *bounds)
+        ridges = weights if penalty.ridge_weights is None else spread(penalty.ridge_weights, 1.0, 0.0)
+        return cls(weights * penalty.l1, ridges * penalty.l2, *bounds)
 
     def __getitem__(self, j: Numbers) -> ElasticNet:
         return ElasticNet(self.l1[j], self.l2[j], self.lo[j], self.hi[j])

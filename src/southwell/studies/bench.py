@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,9 +13,11 @@ import numpy as np
 from ..methods import Start
 from ..methods.conditioning import row_norms
 from ..result import Result
-from ..solve import ConvergenceWarning, solve
 from . import datasets
 from .findings import Source, Trace
+from .machine import CLOCK
+from .runs import quietly
+from .stopwatch import Stopwatch
 
 ROWS = 300  # of a trace
 UNPROVEN = 1e-7  # a larger relative gap of an optimum is told
@@ -78,22 +78,22 @@ class Bench:
 
         ``error`` is ``(best primal - optimum) / unit`` and ``latest`` that of the latest point; the unit is P(0) unless
         given. ``dual_error`` and ``latest_dual`` are ``(optimum - dual) / unit``. Layouts and norms of rows are made
-        before the clock starts, as in the papers. ``options`` are those of ``solve``.
+        before the clock starts, as in the papers. Seconds are those of the processor, on one thread. ``options`` are
+        those of ``solve``.
         """
         self.say(label)
         problem.layout(True), problem.layout(False), row_norms(problem)
-        options = {"tol": tol, "max_seconds": seconds, "max_epochs": 10**7, "seed": self.seed} | options
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            result = solve(problem, method=method, **options)
+        watch = Stopwatch(seconds)
+        options = {"tol": tol, "max_epochs": 10**7, "seed": self.seed, "n_threads": 1} | watch.options | options
+        result = quietly(problem, method=method, **options)
         history = result.history
         unit = result.scale if unit is None else unit
-        setup = float(sum(result.setup.values()))
+        setup = float(watch.of(sum(result.setup.values())))
         columns = {
             "epoch": history["epoch"],
             "passes": history["entries"] / max(problem.data.stored, 1),
             "moves": history["moves"],
-            "seconds": np.maximum(history["seconds"] - setup, 0.0),
+            "seconds": np.maximum(watch.of(history["seconds"]) - setup, 0.0),
             "error": (history["primal"] - optimum) / unit,
             "latest": (history["latest_primal"] - optimum) / unit,
             "dual_error": (optimum - history["dual"]) / unit,
@@ -105,7 +105,7 @@ class Bench:
 
     def moves(self, problem: Any, method: Any, label: str, role: str,
               error: Callable[[np.ndarray, np.ndarray], float], *, most: float, seconds: float) -> Trace:  # fmt: skip
-        """Trace ``error(x, y)`` after 1, 2, 3, 4, 5, 7, ... moves, on a clock that stops for certificates.
+        """Trace ``error(x, y)`` after 1, 2, 3, 4, 5, 7, ... moves, over seconds of the processor without certificates.
 
         Columns: moves; seconds; ``latest``, the error there; ``error``, the least so far. It ends after ``most``
         moves, ``seconds``, or below 1e-9 of the first error. The problem is copied, so that blocks and indices that
@@ -114,10 +114,12 @@ class Bench:
         self.say(label)
         problem = copy.deepcopy(problem)
         problem.layout(True), problem.layout(False)
+        begun = CLOCK()
         prepared = method.prepare(problem, Start(np.zeros(problem.inner_size)), self.seed)
         try:
+            setup = min(float(sum(prepared.setup.values())), CLOCK() - begun)  # several threads may share it
             columns = _led(prepared.algorithm, error, most, seconds)
-            return Trace(label, role, thinned(columns), float(sum(prepared.setup.values())))
+            return Trace(label, role, thinned(columns), setup)
         finally:
             prepared.close()
 
@@ -128,9 +130,7 @@ class Bench:
         """
         self.say("optimum")
         seconds = self.pick(60.0, 20.0) if seconds is None else seconds
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            result = solve(problem, tol=tol, max_epochs=10**6, max_seconds=seconds, seed=self.seed)
+        result = quietly(problem, seconds=seconds, tol=tol, max_epochs=10**6, seed=self.seed)
         if result.relative_gap > max(UNPROVEN, tol):
             self.notes.append(
                 f"The optimum is known only to a relative gap of {result.relative_gap:.1e}: less is uncertain."
@@ -147,9 +147,9 @@ def _led(algorithm: Any, error: Callable[[np.ndarray, np.ndarray], float], most:
         more = max(1, int(0.4 * moves[-1]))
         if moves[-1] and clock[-1]:  # not far beyond the limit
             more = max(1, min(more, int((seconds - clock[-1]) * moves[-1] / clock[-1]) + 1))
-        begun = time.perf_counter()
+        begun = CLOCK()
         algorithm.lead(more)
-        clock.append(clock[-1] + time.perf_counter() - begun)
+        clock.append(clock[-1] + CLOCK() - begun)
         moves.append(moves[-1] + more)
         errors.append(float(error(*algorithm.point())))
     latest = np.maximum(np.array(errors), 0.0)

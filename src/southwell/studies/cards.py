@@ -90,17 +90,21 @@ def _size(record: Record) -> str:
     return "quick" if record.quick else "full size"
 
 
+def _time(record: Record) -> str:
+    return f"{record.seconds:.1f} s, {record.processor:.1f} s of the processor"
+
+
 def study_part(study: Study, record: Record) -> str:
     """What a study was run on, what it measured, and how to run it again."""
     found = record.findings
     command = ("southwell", "reproduce", study.name, *(["--quick"] if record.quick else []), "--again")
     words = " ".join(f"<span>{escape(word)}</span>" for word in command)  # a line does not break within one
     facts = [
-        *(("Data", source_line(source)) for source in record.sources),
-        ("Run", f"{_size(record)}, seed {record.seed}, {record.seconds:.1f} s, {escape(record.ended)}"),
+        ("Data", *map(source_line, record.sources)),
+        ("Run", f"{_size(record)}, seed {record.seed}, {_time(record)}, {escape(record.ended)}"),
         ("Again", f"<code>{words}</code>"),
     ]
-    listed = "".join(f"<dt>{name}</dt><dd>{what}</dd>" for name, what in facts)
+    listed = "".join(f"<dt>{name}</dt>" + "".join(f"<dd>{each}</dd>" for each in told) for name, *told in facts if told)
     notes = "".join(f"<li>{escape(note)}</li>" for note in found.notes)
     figures = [figure(race, record.sources) for race in found.races]
     shown, hidden = figures[:FIGURES], figures[FIGURES:]

@@ -12,6 +12,7 @@ from .progress import Progress
 
 if TYPE_CHECKING:
     from .runner import Runner
+    from .study import Study
 
 DESCRIPTION = (
     "Run the experiments of five papers again and report what became of their claims. The exit code is 0 if all "
@@ -44,13 +45,18 @@ def run(arguments: argparse.Namespace, known: Registry | None = None) -> int:
         print(f"southwell reproduce: {error}", file=sys.stderr)
         return 2
     if arguments.list:
-        print(listing(known))
+        print(listing(known, studies))
         return 0
     progress = Progress(sys.stdout)
     runner = Runner(arguments.out, progress, arguments.quick, arguments.data, arguments.seed, arguments.again)
     try:
         if not arguments.report_only:
             runner.run(studies)
+        elif not runner.path("").parent.is_dir():
+            raise Unwritable(
+                f"There are no findings in {runner.out / 'traces'} to draw a report from. Leave --report-only out, or "
+                "give the --out of the run."
+            )
         return _report(runner, known)
     except Unwritable as error:
         progress.clear()
@@ -70,7 +76,10 @@ def _report(runner: Runner, known: Registry) -> int:
     try:
         written = report.write(runner.out, known)
     except OSError as error:
-        raise Unwritable(f"The report could not be written to {runner.out}: {error.strerror or error}.") from error
+        raise Unwritable(
+            f"The report could not be written to {runner.out}: {error.strerror or error}. The findings are kept; "
+            f"then: southwell reproduce --report-only --out {runner.out}"
+        ) from error
     counted = ", ".join(f"{number} {outcome}" for outcome, number in written.counts.items())
     runner.progress.line(f"Report: {written.path} ({counted or 'no claims'})")
     for fault in written.faults:
@@ -80,19 +89,20 @@ def _report(runner: Runner, known: Registry) -> int:
     return 1 if runner.failed or written.faults else 0
 
 
-def listing(known: Registry) -> str:
-    """Papers, their studies and claims."""
+def listing(known: Registry, studies: list[Study]) -> str:
+    """Papers, those of their studies that were asked for, and claims."""
     lines = []
     for key, paper in PAPERS.items():
-        lines.append(f"{key}: {paper.authors}, {paper.year}. {paper.title}.")
-        for study in (s for s in known.studies.values() if s.paper == key):
+        own = [study for study in studies if study.paper == key]
+        if own:
+            lines.append(f"{key}: {paper.authors}, {paper.year}. {paper.title}.")
+        for study in own:
             claims = ", ".join(claim.name for claim in known.claims if study.name in claim.studies)
             lines.append(f"  {study.name:<26} {study.title} ({study.where}){f': {claims}' if claims else ''}")
     return "\n".join(lines)
 
 
 def _seed(text: str) -> int:
-    number = int(text)
-    if not 0 <= number < 2**63:
-        raise argparse.ArgumentTypeError(f"it must be an integer >= 0 and below 2**63; got {text}")
-    return number
+    if not text.isdecimal() or int(text) >= 2**63:
+        raise argparse.ArgumentTypeError(f"it must be an integer >= 0 and below 2**63; got {text!r}")
+    return int(text)

@@ -191,14 +191,32 @@ def _places(folder: Path | None) -> str:
 
 def _read(path: Path, test: Path | None, kind: str) -> Loaded:
     try:
-        if path.suffix == ".npz":
-            return _read_npz(path, kind)
-        return _read_svmlight(path, test, kind)
+        read = _read_npz(path, kind) if path.suffix == ".npz" else _read_svmlight(path, test, kind)
+        _refuse_odd(read)
     except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError) as error:
-        raise ValueError(f"The data file {path} cannot be read: {error}") from error
+        raise ValueError(
+            f"The data file {path} cannot be read: {str(error).rstrip('.')}. Get it again, or remove it, so that other "
+            "data stand in for it."
+        ) from error
+    return read
+
+
+def _refuse_odd(read: Loaded) -> None:
+    """Raise for what no study can use."""
+    entries, n = getattr(read.A, "data", read.A), read.A.shape[0]
+    if read.A.ndim != 2 or 0 in read.A.shape:
+        raise ValueError(f"it should hold rows and columns, and holds an array of shape {read.A.shape}")
+    if read.y.shape != (n,):
+        raise ValueError(f"it has {n} rows and targets of shape {read.y.shape}")
+    if not np.isfinite(entries).all() or (read.y.dtype.kind == "f" and not np.isfinite(read.y).all()):
+        raise ValueError("it holds NaN or infinity")
+    if read.n_train is not None and not 0 < read.n_train <= n:
+        raise ValueError(f"its n_train is {read.n_train}, and it has {n} rows")
 
 
 def _read_npz(path: Path, kind: str) -> Loaded:
+    if not zipfile.is_zipfile(path):
+        raise ValueError("it is not an archive of arrays")
     with np.load(path, allow_pickle=False) as file:
         if "Y_indptr" in file:
             raise ValueError("it holds several labels a row; a study needs one")
@@ -207,6 +225,7 @@ def _read_npz(path: Path, kind: str) -> Loaded:
         else:
             parts = (file["data"].astype(np.float64), file["indices"], file["indptr"])
             A = sp.csr_array(parts, tuple(map(int, file["shape"])))
+            A.check_format(full_check=True)  # before an index beyond the columns is used
         n_train = int(file["n_train"]) if "n_train" in file else None
         return Loaded(A, file["y"], n_train, kind, path.name)
 

@@ -78,7 +78,7 @@ def page(registry: Registry, records: Mapping[str, Record], verdicts: Mapping[st
             f'<section id="paper-{key}">', f"<h2>{escape(paper.short)}</h2>",
             f'<p class="quiet">{escape(paper.authors)}: {escape(paper.title)}, {paper.year}.</p>',
             *(claim_card(c, verdicts[c.name], registry.studies, records, drawn) for c in by_paper[key]),
-            *(f'<article class="card">{study_part(study, records[study.name])}</article>'
+            *(f'<div class="card">{study_part(study, records[study.name])}</div>'
               for study in registry.studies.values()
               if study.paper == key and study.name in records and study.name not in drawn),
             "</section>",
@@ -93,7 +93,7 @@ def matrix(by_paper: Mapping[str, list[Claim]], verdicts: Mapping[str, Verdict])
         cells = "".join(_cell(claim, verdicts[claim.name]) for claim in claims)
         held = f"<ul>{cells}</ul>" if cells else '<p class="quiet">No claims.</p>'
         rows.append(f'<li><h3><a href="#paper-{key}">{escape(PAPERS[key].short)}</a></h3>{held}</li>')
-    return f'<section aria-label="All claims"><ul class="matrix">{"".join(rows)}</ul></section>'
+    return f'<section><h2>All claims</h2><ul class="matrix">{"".join(rows)}</ul></section>'
 
 
 def _cell(claim: Claim, verdict: Verdict) -> str:
@@ -119,13 +119,13 @@ def provenance(records: Mapping[str, Record]) -> str:
     versions = _each(", ".join(f"{k} {v}" for k, v in r.versions.items()) for r in records.values())
     sizes = _each("quick" if r.quick else "full" for r in records.values())
     seeds = _each(str(r.seed) for r in records.values())
-    total = sum(r.seconds for r in records.values())
+    total, processor = (sum(getattr(r, name) for r in records.values()) for name in ("seconds", "processor"))
     sources = {(s.name, s.sha256): s for r in records.values() for s in r.sources}
     rows = ([source_line(s), f"<code>{s.sha256}</code>"] for s in sources.values())
     listed = scrolling("Data sets", {"data": False, "SHA-256 of the arrays": False}, rows)
     data = f"<details><summary>Data sets and their SHA-256 ({len(sources)})</summary>{listed}</details>"
     facts = {"Machine": machines, "Versions": versions, "Size": sizes, "Seed": seeds,
-             "Time": f"{total:,.1f} s, studies run: {len(records)}"}  # fmt: skip
+             "Time": f"{total:,.1f} s, {processor:,.1f} s of the processor; studies run: {len(records)}"}  # fmt: skip
     facts_listed = "".join(f"<dt>{name}</dt><dd>{escape(what)}</dd>" for name, what in facts.items())
     return f'<section aria-label="Machine and data"><dl>{facts_listed}</dl>{data if sources else ""}</section>'
 

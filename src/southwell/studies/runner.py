@@ -79,21 +79,21 @@ class Runner:
                 self.progress.line(f"{head}: FAILED, {self.failed[study.name]}")
                 continue
             self.write(record)
-            self.progress.line(f"{head}: {record.seconds:.1f} s")
+            self.progress.line(f"{head}: {record.seconds:.1f} s ({record.processor:.1f} s of the processor)")
             self.tell(record)
 
     def one(self, study: Study) -> Record:
         """Run a study."""
         bench = Bench(quick=self.quick, folder=self.folder, seed=self.seed, say=self.progress.say)
-        begun = time.perf_counter()
+        begun = time.perf_counter(), time.process_time()
         found = study.run(bench)
-        seconds = time.perf_counter() - begun
+        seconds, processor = time.perf_counter() - begun[0], time.process_time() - begun[1]
         if not isinstance(found, Findings):
             raise TypeError(f"A study returns Findings; {study.name} returned {type(found).__name__}.")
         found = replace(found, notes=(*found.notes, *dict.fromkeys(bench.notes)))
         ended = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
         return Record(study.name, found, tuple(bench.sources), self.quick, self.seed, __version__, seconds, ended,
-                      machine(), versions())  # fmt: skip
+                      machine(), versions(), processor)  # fmt: skip
 
     def tell(self, record: Record) -> None:
         """Which data of the papers were not found, and what stood in; once each."""

@@ -14,6 +14,7 @@ from ..result import Result
 from ..rules import Rule
 from ..solve import ConvergenceWarning, solve
 from .machine import CLOCK
+from .stopwatch import Stopwatch
 
 
 def descent(side: str, rule: str | Rule = "uniform", curvature: str = "local") -> CoordinateDescent:
@@ -21,8 +22,10 @@ def descent(side: str, rule: str | Rule = "uniform", curvature: str = "local") -
     return CoordinateDescent(side, rule, "mirror", shrinking=False, proximal=False, curvature=curvature)
 
 
-def quietly(problem: Problem, **options: Any) -> Result:
-    """``solve`` without the warning that it did not converge."""
+def quietly(problem: Problem, *, seconds: float | None = None, **options: Any) -> Result:
+    """``solve`` without the warning that it did not converge; ``seconds`` are those of the processor."""
+    if seconds is not None:
+        options |= Stopwatch(seconds, options.get("callback")).options
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return solve(problem, **options)
@@ -30,13 +33,11 @@ def quietly(problem: Problem, **options: Any) -> Result:
 
 def epochs_to(problem: Problem, method: Any, optimum: float, target: float, seconds: float) -> tuple[float, float]:
     """Epochs and seconds until ``P - optimum <= target``, measured after every epoch; infinity if time runs out."""
-    result = quietly(
-        problem, method=method, tol=0.0, max_epochs=10**7, max_seconds=seconds, check_every=1,
-        callback=lambda at: at.primal - optimum <= target,
-    )  # fmt: skip
+    watch = Stopwatch(seconds, lambda at: at.primal - optimum <= target)
+    result = quietly(problem, method=method, tol=0.0, max_epochs=10**7, check_every=1, **watch.options)
     if result.primal - optimum > target:
         return np.inf, np.inf
-    return float(result.epochs), float(result.seconds)
+    return float(result.epochs), watch.spent[-1]
 
 
 def best_of(function: Callable[[], object], repeats: int = 5) -> float:

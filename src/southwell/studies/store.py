@@ -40,6 +40,7 @@ class Record:
     ended: str  # date and time, UTC
     machine: Mapping[str, Any]
     versions: Mapping[str, str] = field(default_factory=dict)
+    processor: float = 0.0  # seconds of it
 
 
 def save(record: Record, path: Path) -> None:
@@ -67,7 +68,7 @@ def read(path: Path) -> Record:
 def _check(record: Record) -> None:
     shapes = {
         "study": str, "findings": Findings, "sources": tuple, "quick": bool, "seed": int, "version": str,
-        "seconds": float, "ended": str, "machine": dict, "versions": dict,
+        "seconds": float, "ended": str, "machine": dict, "versions": dict, "processor": float,
     }  # fmt: skip
     for name, kind in shapes.items():
         if not isinstance(getattr(record, name), kind):

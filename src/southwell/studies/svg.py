@@ -12,7 +12,7 @@ from .axes import Axis
 from .findings import Race, Trace
 
 WIDTH, HEIGHT = 460, 300
-LEFT, RIGHT, TOP, BOTTOM = 66, 14, 12, 50
+LEFT, RIGHT, TOP, BOTTOM = 66, 14, 12, 54
 COLOURS, MARKS = 8, 7  # no common divisor, so that 56 curves differ
 NAMES = {
     "epoch": "epochs", "passes": "passes over the data", "moves": "coordinate moves", "seconds": "seconds",
@@ -40,7 +40,7 @@ def panel(race: Race, x: str, y: str) -> str:
     parts = [
         f'<svg class="plot" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(told)}">',
         f"<title>{escape(told)}</title>", *_frame(across, up),
-        *_lines(below, 50, f"translate({(LEFT + WIDTH - RIGHT) / 2:g} {HEIGHT - 14})"),
+        *_lines(below, 50, f"translate({(LEFT + WIDTH - RIGHT) / 2:g} {HEIGHT - 12})"),
         *_lines(beside, 32, f"translate(13 {(TOP + HEIGHT - BOTTOM) / 2:g}) rotate(-90)"),
         *curves, "</svg>",
     ]  # fmt: skip

@@ -207,7 +207,7 @@ def check_sums(penalty: Any, core: Any, rows: np.ndarray, box: tuple[np.ndarray,
             hold(penalty, "total_conjugate is the sum of the conjugates",
                  close(got, want.sum(), 1e-12, np.abs(want).sum()), got=got, wanted=want.sum())  # fmt: skip
     ends = np.isfinite(box[0]) | np.isfinite(box[1])
-    hold(penalty, "bounds are told", core.bounded or not ends.any())
+    hold(penalty, "bounds are reported", core.bounded or not ends.any())
     hold(penalty, "a quadratic has neither kinks nor bounds", not core.quadratic or not (ends.any() or kink.any()))
     strong = core.strong_convexity(rows[0])
     same = not ends.any() and (kink == kink[0]).all() and (strong == strong[0]).all()

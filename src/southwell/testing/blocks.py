@@ -21,7 +21,7 @@ class Tasks:
         self.smoothness = loss.smoothness
 
     def over(self, b: Numbers, width: int, weights: Numbers) -> Numbers:
-        return _core.task_loss(self.loss.core, width, np.ravel(b).astype(float), weights)
+        return _core.task_loss(self.loss.core, width, np.ravel(b).astype(float), weights, np.empty(0))
 
     def value(self, m: Numbers, b: Numbers) -> Numbers:
         return self._by_sample("value", m, b)

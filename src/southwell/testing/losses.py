@@ -10,7 +10,8 @@ import numpy as np
 from .._typing import Numbers
 from ._brute import EPS, close, golden, hold, root
 
-TARGETS = {"real": (-1.7, 0.0, 0.3, 2.5), "signs": (-1.0, 1.0), "counts": (0.0, 0.5, 1.0, 4.0)}
+TARGETS = {"real": (-1.7, 0.0, 0.3, 2.5), "signs": (-1.0, 1.0), "counts": (0.0, 0.5, 1.0, 4.0),
+           "positive": (0.2, 1.0, 4.0)}  # fmt: skip
 
 
 def check_loss(loss: Any) -> None:
@@ -191,7 +192,10 @@ def _moreau(loss: Any, b: float) -> None:
     centre = v / step
     # The minimiser differs from v / step by at most the slope of the loss there over step.
     radius = np.minimum(1 + np.abs(loss.derivative(centre, b)) / step, 1e6)
-    u = golden(lambda m: -loss.value(m, b) - step / 2 * (m - centre) ** 2, centre - radius, centre + radius)[0]
+    low, high = centre - radius, centre + radius
+    if loss.traits.may_overflow:  # where it is infinite at both ends, nothing could be compared
+        low, high = np.clip(low, -700, 700), np.clip(high, -700, 700)
+    u = golden(lambda m: -loss.value(m, b) - step / 2 * (m - centre) ** 2, low, high)[0]
     hold(loss, "Moreau: v = prox_conjugate(v, step) + step prox of phi / step at v / step",
          close(got + step * u, v, 1e-5, np.abs(step * u)), v=v, step=step, b=b, prox_conjugate=got, prox=u)  # fmt: skip
 
@@ -219,7 +223,7 @@ def _extremes(loss: Any, b: float) -> None:
             raise AssertionError(
                 f"{loss!r} breaks a law: margins as far as 1000 raise no warnings; got {warning}."
             ) from warning
-    overflows = np.array([loss.traits.may_overflow]) & (m > 709.0)  # e^m itself does
+    overflows = np.array([loss.traits.may_overflow]) & (np.abs(m) > 709.0)  # e^m itself does, or e^-m
     for name, numbers in (("value", value), ("derivative", first), ("second_derivative", second)):
         fine = np.isfinite(numbers) | (overflows if name == "value" else False)
         hold(loss, f"{name} is finite for margins as far as 1000", fine, m=m, b=b, got=numbers)

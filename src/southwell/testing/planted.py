@@ -70,8 +70,8 @@ def _samples(loss: Loss, rng: np.random.Generator, n: int) -> tuple[np.ndarray, 
             return margins, b, y
         return margins, b, loss.derivative(margins, b)
     margins = rng.choice((-1.0, 1.0), n) * rng.uniform(0.2, 1.0, n)
-    if loss.targets == "counts":  # b = e^m + r, with the sign of r such that <y, m> < 0, and b >= 0
-        b = np.maximum(np.exp(margins) + np.sign(margins) * rng.uniform(0.0, 0.3, n), 0.0)
+    if loss.log_link:  # b = e^m + r, with the sign of r such that <y, m> < 0, and b > 0
+        b = np.exp(margins) + np.sign(margins) * rng.uniform(0.0, 0.3, n)
         return margins, b, loss.derivative(margins, b)
     b = margins + np.sign(margins) * rng.uniform(0.01, 2.0, n)
     if not loss.smooth:

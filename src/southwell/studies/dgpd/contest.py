@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,9 +10,9 @@ import numpy as np
 
 from ...problem import Problem
 from ...result import Result
-from ...solve import ConvergenceWarning, solve
 from ..bench import Bench
 from ..findings import Race, Trace
+from ..runs import quietly
 from .problems import LABELS, METHODS, OURS, VIEWS
 
 PROVEN = 1e-7
@@ -22,9 +21,7 @@ PROVEN = 1e-7
 
 def solved(problem: Problem, method: Any, seconds: float, tol: float = 1e-6, **options: Any) -> Result:
     """The answer of a method to this relative gap, or what it has in this time."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return solve(problem, method=method, tol=tol, max_epochs=10**6, max_seconds=seconds, **options)
+    return quietly(problem, seconds=seconds, method=method, tol=tol, max_epochs=10**6, **options)
 
 
 def supports(best: Result) -> tuple[int, int]:

@@ -143,9 +143,7 @@ def theorems(found: Found) -> Verdict:
     rows: list[Any] = found["dspdc-theorems"].numbers["theorems"]
 
     def worst(**wanted: object) -> float:
-        return max(
-            (row["ratio"] for row in rows if all(row[key] == value for key, value in wanted.items())), default=0.0
-        )
+        return max(float(row["ratio"]) for row in rows if all(row[key] == value for key, value in wanted.items()))
 
     draws, means = (worst(theorem=1, form="outside", how=how) for how in ("all draws", "averages"))
     printed, statement, proof = (worst(form=form) for form in ("under the root", "statement", "proof"))

@@ -15,6 +15,7 @@ from ...metric._risk import MatrixRisk
 from ...solve import ConvergenceWarning
 from ..datasets import Missing
 from ..findings import Findings, Race, Table
+from ..stopwatch import Stopwatch
 from .matrix_traces import THEORY, entrants, matrix_traces, told, tuned
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def reference(risk: MatrixRisk, method: str, seconds: float) -> tuple[float, flo
     """The objective of a method that computes full gradients, and its certified distance from the optimum."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        best = risk.solve(method=method, tol=1e-9, max_seconds=seconds, max_epochs=10**6, n_threads=1)
+        best = risk.solve(method=method, tol=1e-9, max_epochs=10**6, n_threads=1, **Stopwatch(seconds).options)
     return best.primal, best.relative_gap
 
 

@@ -35,7 +35,7 @@ def race(bench: Bench, title: str, factors: Factorised, b: np.ndarray, sizes: tu
     (m, q), (l1, l2) = sizes, penalty
     problem = ridge(factors, b, l2, l1=l1)
     bench.say(f"{title}: the optimum")
-    best = quietly(problem, method="fista", tol=1e-11, max_seconds=3 * limit, max_epochs=10**6)
+    best = quietly(problem, method="fista", tol=1e-11, seconds=3 * limit, max_epochs=10**6)
     entrants = {
         "DSPDC": (DSPDC(rows=m, columns=q), "paper"),
         "DSPDC, 32 x 32": (DSPDC(), "ours"),

@@ -63,7 +63,7 @@ def scales(bench: Bench) -> Findings:
                 bench.say(f"Lambda, {name}, m = {m}, q = {q}, {kind}")
                 method = DSPDC(rows=m, columns=q, scale=kind)
                 result = quietly(
-                    problem, method=method, tol=0.0, max_epochs=most, max_seconds=seconds, check_every=1,
+                    problem, method=method, tol=0.0, max_epochs=most, seconds=seconds, check_every=1,
                     callback=lambda at, goal=best.primal + target * best.scale: at.primal <= goal,
                 )  # fmt: skip
                 there = result.primal - best.primal <= target * best.scale

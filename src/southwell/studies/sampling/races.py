@@ -92,7 +92,7 @@ def _run(
     problem: Problem, side: str, rule: str, best: Result, seed: int, epochs: int, seconds: float
 ) -> dict[str, Any]:
     method = descent(side, rule)
-    result = quietly(problem, method=method, tol=1e-9, max_epochs=epochs, max_seconds=seconds, check_every=1, seed=seed)
+    result = quietly(problem, method=method, tol=1e-9, max_epochs=epochs, seconds=seconds, check_every=1, seed=seed)
     history, last = result.history, int(result.history["epoch"][-1])
     begun = CLOCK()  # again, with no certificate but the last
     quietly(problem, method=method, tol=0.0, max_epochs=max(last, 1), check_every=10**9, seed=seed)

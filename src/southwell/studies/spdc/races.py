@@ -55,7 +55,7 @@ def cases(bench: Bench, strengths: tuple[float, ...], most: int | None) -> Itera
 def referee(problem: Problem, seconds: float) -> tuple[float, float]:
     """The best objective found by the default method and by ASDCA, and its certified distance from the optimum over
     P(0): with an l2 of 1e-8 neither of them is fast everywhere."""
-    found = [quietly(problem, method=method, tol=1e-10, max_seconds=seconds, max_epochs=10**6)
+    found = [quietly(problem, method=method, tol=1e-10, seconds=seconds, max_epochs=10**6)
              for method in ("auto", AcceleratedSDCA())]  # fmt: skip
     primal, dual = min(one.primal for one in found), max(one.dual for one in found)
     return primal, (primal - dual) / found[0].scale
