@@ -27,21 +27,32 @@ public:
     return sum(known->of);
   }
   Slope slope(CVec m, Real shift) const override {
+    const auto known = along_.at(m);
+    const Numbers told = known ? known->of : Numbers(); // a shift, the slope and its derivative there, ...
+    std::size_t nearest = 0;
+    for (std::size_t k = 0; k < told.size(); k += 3) {
+      if (told[k] == shift) return {told[k + 1], told[k + 2]};
+      if (std::abs(told[k] - shift) < std::abs(told[nearest] - shift)) nearest = k;
+    }
     const Numbers at = moved(m, shift);
     const Real first = sum(derivatives(at)->of);
-    if (loss_->curved()) return {first, std::max(sum(asked(Asked::curvature, at)->of), 0.0)};
-    Real size = 0;
-    for (std::size_t i = 0; i < at.size(); ++i)
-      size = std::max(size, std::min(std::abs(at[i]) + std::abs(targets_[i]), 1e150));
-    size = size > 0 ? size : 1;
-    // A difference; to the last slope along these margins, where it is neither too near nor too far.
-    const auto last = along_.at(m);
-    const Real run = last ? last->of[0] - shift : 0;
-    const bool near = std::abs(run) >= 1e-8 * size && std::abs(run) <= 1e-2 * size;
-    const Real step = near ? run : 1e-7 * size;
-    const Real there = near ? last->of[1] : sum(asked(Asked::derivative, moved(m, shift + step))->of);
-    along_.keep(std::make_shared<Known>(Known{{m.begin(), m.end()}, {shift, first}}));
-    return {first, std::max((there - first) / step, 0.0)};
+    Slope slope{first, 0};
+    if (loss_->curved()) {
+      slope.second = std::max(sum(asked(Asked::curvature, at)->of), 0.0);
+    } else { // a difference, to the nearest of them unless it is too near or too far
+      Real size = 0;
+      for (std::size_t i = 0; i < at.size(); ++i)
+        size = std::max(size, std::min(unit(at[i], targets_[i]), 1e150));
+      const Real run = told.empty() ? 0 : told[nearest] - shift;
+      const bool near = std::abs(run) >= 1e-8 * size && std::abs(run) <= 0.1 * size;
+      const Real step = near ? run : 1e-7 * size;
+      const Real there = near ? told[nearest + 1] : sum(asked(Asked::derivative, moved(m, shift + step))->of);
+      slope.second = std::max((there - first) / step, 0.0);
+    }
+    auto more = std::make_shared<Known>(Known{{m.begin(), m.end()}, told});
+    more->of.insert(more->of.end(), {shift, slope.first, slope.second});
+    along_.keep(std::move(more));
+    return slope;
   }
   void derivative(CVec m, Vec y) const override {
     const auto last = slopes_.last(), known = derivatives({m.begin(), m.end()});
@@ -49,19 +60,15 @@ public:
     std::copy(known->of.begin(), known->of.end(), y.begin());
   }
   void curvature(CVec y, Vec h) const override {
-    const Numbers m = margins_of(y);
+    const Ends at = ends_of(y);
+    const Numbers& m = at.end;
     if (loss_->curved()) {
       ask(Asked::curvature, m, h);
-    } else { // central differences
-      Numbers up(m), down(m), first(m.size());
-      for (std::size_t i = 0; i < m.size(); ++i) {
-        const Real step = 6e-6 * unit(m[i], targets_[i]);
-        up[i] += step;
-        down[i] -= step;
-      }
+    } else { // differences
+      Numbers up(m);
+      for (std::size_t i = 0; i < m.size(); ++i) up[i] += 4e-8 * unit(m[i], targets_[i]);
       ask(Asked::derivative, up, h);
-      ask(Asked::derivative, down, first);
-      for (std::size_t i = 0; i < m.size(); ++i) h[i] = (h[i] - first[i]) / (up[i] - down[i]);
+      for (std::size_t i = 0; i < m.size(); ++i) h[i] = (h[i] - at.slope[i]) / (up[i] - m[i]);
     }
     for (std::size_t i = 0; i < m.size(); ++i)
       h[i] = h[i] > 0 && weights_[i] > 0 ? weights_[i] * std::min(h[i], 1e300) : 0;
@@ -223,11 +230,12 @@ private:
     if (auto known = slopes_.last()) return known;
     return derivatives(Numbers(targets_.size()));
   }
-  Numbers margins_of(CVec y) const {
+  Ends ends_of(CVec y) const { // where y is attained; outside the domain: where the search began
     const auto from = where(y);
-    Numbers m = Brackets(*loss_, y, targets_, weights_, from->m, from->of, gained).ends().end;
-    for (std::size_t i = 0; i < m.size(); ++i) m[i] = std::isnan(m[i]) ? from->m[i] : m[i];
-    return m;
+    Ends at = Brackets(*loss_, y, targets_, weights_, from->m, from->of, gained).ends();
+    for (std::size_t i = 0; i < y.size(); ++i)
+      if (std::isnan(at.end[i])) at.end[i] = from->m[i], at.slope[i] = from->of[i];
+    return at;
   }
   Numbers values_at(const Numbers& m) const { // asks for those that are not known
     const auto known = values_.last();

@@ -136,7 +136,8 @@ def test_offsets_are_added_to_margins(pair, tasks):
     A, b, weights = made(own.targets, False)
     rng = np.random.default_rng(1)
     b, offset = (b, rng.normal(size=b.size)) if tasks == 1 else (np.stack((b, b), 1), rng.normal(size=(b.size, 2)))
-    kind, stated = (sw.Problem, sw.BlockProblem)[tasks - 1], dict(intercept=True, sample_weight=weights, offset=offset)
+    kind = (sw.Problem, sw.BlockProblem)[tasks - 1]
+    stated = {"intercept": True, "sample_weight": weights, "offset": offset}
     one, two = (kind(A, b, loss, sw.penalties.ElasticNet(0.01), **stated) for loss in (own, built_in))
     got, want = sw.solve(one), sw.solve(two)
     assert got.status is sw.Status.CONVERGED and got.scale == pytest.approx(want.scale, rel=1e-9)
