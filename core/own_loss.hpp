@@ -11,6 +11,7 @@
 #pragma once
 #include "core/support/math.hpp"
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <numeric>
@@ -29,26 +30,31 @@ template <class Value> struct Kept {
   template <class Other> Kept(const Kept<Other>&) {}
 
   Value* allocate(std::size_t n) {
-    auto& all = blocks().all;
-    for (std::size_t k = all.size(); k-- > 0;)
-      if (all[k].first == n) {
-        Value* const found = all[k].second;
-        all.erase(all.begin() + std::ptrdiff_t(k));
+    Blocks& kept = blocks();
+    for (std::size_t k = kept.all.size(); k-- > 0;)
+      if (kept.all[k].first == n) {
+        Value* const found = kept.all[k].second;
+        kept.all.erase(kept.all.begin() + std::ptrdiff_t(k));
+        kept.size -= n;
         return found;
       }
     return std::allocator<Value>().allocate(n);
   }
   void deallocate(Value* block, std::size_t n) {
-    auto& all = blocks().all;
-    if (n >= 4096 && all.size() < all.capacity()) return void(all.emplace_back(n, block));
-    std::allocator<Value>().deallocate(block, n);
+    Blocks& kept = blocks();
+    const bool room = kept.size + n <= most && kept.all.size() < kept.all.capacity();
+    if (n < 4096 || !room) return std::allocator<Value>().deallocate(block, n);
+    kept.all.emplace_back(n, block);
+    kept.size += n;
   }
   template <class Other> bool operator==(const Kept<Other>&) const { return true; }
 
 private:
+  static constexpr std::size_t most = (std::size_t(64) << 20) / sizeof(Value);
   struct Blocks { // of a thread
     std::vector<std::pair<std::size_t, Value*>> all;
-    Blocks() { all.reserve(12); }
+    std::size_t size = 0;
+    Blocks() { all.reserve(32); }
     ~Blocks() {
       for (const auto& [n, block] : all) std::allocator<Value>().deallocate(block, n);
     }
@@ -63,7 +69,7 @@ using Numbers = std::vector<Real, Kept<Real>>;
 class OwnLoss {
 public:
   enum class Asked { value, derivative, curvature };
-  using Samples = std::vector<Index>; // their numbers; empty: all, in order
+  using Samples = std::vector<Index, Kept<Index>>; // their numbers; empty: all, in order
 
   OwnLoss(std::string name, bool curved, Real smoothness)
       : name_(std::move(name)), curved_(curved), smoothness_(smoothness) {}
@@ -184,6 +190,8 @@ public:
   Brackets(const OwnLoss& loss, CVec y, CVec b, CVec s, CVec m, CVec d, Real share, bool named = true)
       : loss_(loss), share_(share), ends_{copy(m), copy(d), copy(m)} {
     Real size = 0;
+    at_.reserve(y.size()), names_.reserve(y.size());
+    for (Numbers* each : {&y_, &b_, &m_, &d_}) each->reserve(y.size());
     for (std::size_t i = 0; i < y.size(); ++i) {
       size += s[i] * std::abs(y[i]) * (std::abs(m[i]) + std::abs(b[i]));
       if (!(s[i] > 0) || y[i] == d[i]) continue;
@@ -251,6 +259,8 @@ private:
       at_last = ask(last);
     }
     for (std::size_t k = 0; k < n; ++k) {
+      if (settled(k, {m_[k], first[k], beyond[k], last[k]}, {d_[k], at_first[k], at_beyond[k], at_last[k]}))
+        continue;
       Bracketed one{.sample = k, .y = y_[k], .b = b_[k], .m = m_[k], .d = d_[k]};
       one.begin();
       one.told(first[k], at_first[k]);
@@ -261,6 +271,23 @@ private:
       else
         hard_.push_back(one);
     }
+  }
+  // The same without branches, for four points of sample k. Ends are stored, for what they are worth.
+  bool settled(std::size_t k, const std::array<Real, 4>& m, const std::array<Real, 4>& d) {
+    const Real y = y_[k];
+    Real lo = -infinity, hi = infinity, at_lo = -infinity, at_hi = infinity;
+    for (std::size_t p = 0; p < 4; ++p) {
+      const bool low = (d[p] <= y) & (m[p] >= lo), high = (d[p] >= y) & (m[p] <= hi);
+      lo = low ? m[p] : lo, at_lo = low ? d[p] : at_lo;
+      hi = high ? m[p] : hi, at_hi = high ? d[p] : at_hi;
+    }
+    const bool low = y - at_lo <= at_hi - y;
+    const Real end = low ? lo : hi, slope = low ? at_lo : at_hi, other = low ? hi : lo;
+    const std::size_t i = at_[k];
+    ends_.end[i] = end, ends_.slope[i] = slope, ends_.other[i] = other;
+    const Real own = 0x1p-53 * std::abs(y) * (std::abs(m[3]) + std::abs(b_[k]));
+    const Real part = share_ / 2 * std::abs(y - d[0]) * std::abs(end - m[0]);
+    return std::abs(y - slope) * (hi - lo) <= std::max({own, allowed_, part}); // NaN: there is no bracket
   }
   // Those that it is not enough for, until nothing can be gained.
   void many_steps() {
@@ -294,7 +321,7 @@ private:
   Ends ends_;
   OwnLoss::Samples names_;
   Numbers y_, b_, m_, d_;
-  std::vector<std::size_t> at_; // the place of each among all samples
+  std::vector<std::size_t, Kept<std::size_t>> at_; // the place of each among all samples
   std::vector<Bracketed> hard_;
 };
 

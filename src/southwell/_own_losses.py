@@ -60,9 +60,9 @@ class Custom(Loss):
 
     name: ClassVar[str] = "custom"
     own: ClassVar[bool] = True
-    targets: str = "real"  # type: ignore[assignment]
-    smoothness: float = np.inf  # type: ignore[assignment]
-    log_odds: bool = False  # type: ignore[assignment]
+    targets: str = "real"
+    smoothness: float = np.inf
+    log_odds: bool = False
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -72,11 +72,11 @@ class Custom(Loss):
     def __post_init__(self) -> None:
         """There is no parameter of the core to check."""
 
-    smooth = property(lambda self: True, doc="It has no kinks, or the checks refuse it.")  # type: ignore[assignment]
-    quadratic = property(lambda self: False)  # type: ignore[assignment]
-    piecewise = property(lambda self: False)  # type: ignore[assignment]
-    self_concordance = property(lambda self: 0.0)  # type: ignore[assignment]
-    parameter = property(lambda self: 0.0)  # type: ignore[assignment]
+    smooth = property(lambda self: True, doc="It has no kinks, or the checks refuse it.")
+    quadratic = property(lambda self: False)
+    piecewise = property(lambda self: False)
+    self_concordance = property(lambda self: 0.0)
+    parameter = property(lambda self: 0.0)
 
     @property
     def traits(self) -> NoReturn:
@@ -193,8 +193,8 @@ class Compiled(Custom):
 
     @property
     def core(self) -> Any:
-        addresses = [_address(function) for function in self._functions]
-        return _core.OwnLoss.of_addresses(*addresses, self.name, float(self.smoothness))
+        value, derivative, curvature = (_address(function) for function in self._functions)
+        return _core.OwnLoss.of_addresses(value, derivative, curvature, self.name, float(self.smoothness))
 
     def value(self, m: Numbers, b: Numbers) -> Numbers:
         """phi(m; b)."""
@@ -280,7 +280,8 @@ def _compiled(function: Callable[..., Any], what: str) -> Any:
             "from losses.Custom, whose functions are over arrays."
         ) from None
     one = function if hasattr(function, "py_func") else numba.njit(error_model="numpy")(function)
-    numbers = numba.types.CPointer(numba.float64)
+    types: Any = numba.types  # which are not annotated
+    numbers = types.CPointer(numba.float64)
 
     def loop(n, m, b, out):  # type: ignore[no-untyped-def]
         for i in range(n):
