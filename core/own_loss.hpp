@@ -80,13 +80,13 @@ public:
   bool curved() const { return curved_; } // does it know its second derivative?
   Real smoothness() const { return smoothness_; }
 
-  // phi, phi' or phi'' of these margins and targets. NaN is refused; infinity is not, since values may
-  // overflow.
+  // phi, phi' or phi'' of these margins and targets. NaN is refused, unless it was given; infinity is not,
+  // since values may overflow.
   void operator()(Asked asked, CVec m, CVec b, Vec out, const Samples& samples = {}) const {
     if (m.empty()) return;
     answer(asked, m, b, out);
     for (std::size_t k = 0; k < out.size(); ++k)
-      if (std::isnan(out[k]))
+      if (std::isnan(out[k]) && !std::isnan(m[k]) && !std::isnan(b[k]))
         refuse(samples.empty() ? Index(k) : samples[k], b[k], std::string(word(asked)) + " is NaN", m[k],
                "Write it so that it is a number for every margin, for example with scipy.special.expit and "
                "numpy.logaddexp.");

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._names import positive, shown
+from ._names import flag, positive, shown
 
 if TYPE_CHECKING:
     from ._own_losses import Custom
@@ -30,7 +30,6 @@ def examine(loss: Custom, b: np.ndarray, margins: np.ndarray | None) -> None:
     """Raise a ValueError that says where the loss is wrong for these targets: on a grid or, if given, at the margins of
     these samples."""
     if margins is None:
-        _examine_form(loss)
         _examine_on_grid(loss, b)
     else:
         some = np.linspace(0, b.size - 1, min(b.size, _MOST_SAMPLES)).astype(int)
@@ -38,14 +37,18 @@ def examine(loss: Custom, b: np.ndarray, margins: np.ndarray | None) -> None:
         _examine_pairs(loss, m, m + _NEAR * (1 + np.abs(m)), np.asarray(b, float)[some])
 
 
-def _examine_form(loss: Custom) -> None:
+def examine_form(loss: Custom) -> None:
+    """An error unless its functions are there and its attributes are of the right kind."""
     for method in ("value", "derivative"):
         if getattr(type(loss), method) is getattr(_custom(), method):
             raise loss._missing(method)
-    if loss.targets not in KINDS:
+    if not isinstance(loss.name, str):
+        raise TypeError(f"The name of a loss must be a string; got {shown(loss.name)}.")
+    if not isinstance(loss.targets, str) or loss.targets not in KINDS:
         raise ValueError(f"{loss.name}.targets must be one of {', '.join(KINDS)}; got {shown(loss.targets)}.")
-    if not np.isposinf(loss.smoothness):
+    if not (isinstance(loss.smoothness, float) and loss.smoothness == np.inf):
         positive(f"{loss.name}.smoothness", loss.smoothness)
+    flag(f"{loss.name}.log_odds", loss.log_odds)
 
 
 def _custom() -> type[Custom]:

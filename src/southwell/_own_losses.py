@@ -190,6 +190,7 @@ class Compiled(Custom):
             _function(function, what, optional=what == _ASKED[2])
             for function, what in zip(self.given, _ASKED, strict=True)
         ]
+        _own_checks.examine_form(self)
 
     @property
     def core(self) -> Any:

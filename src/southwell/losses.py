@@ -401,6 +401,7 @@ ALL: dict[str, type[Loss]] = listed(Loss, [loss.name for loss in _core.losses()]
 OF_CLASSES: dict[str, type[ClassLoss]] = listed(ClassLoss, [loss.name for loss in _core.class_losses()])
 
 
+from . import _own_checks  # noqa: E402
 from ._own_losses import Compiled, Custom  # noqa: E402  # derived from Loss
 
 __all__ = ["ALL", "OF_CLASSES", "ClassLoss", "Compiled", "Custom", "Loss", "get"]
@@ -409,4 +410,7 @@ __all__ += [loss.__name__ for loss in (*ALL.values(), *OF_CLASSES.values())]
 
 def get(given: str | Loss) -> Loss:
     """The loss with this name; a Loss is returned as it is."""
-    return resolve("loss", given, ALL | OF_CLASSES, Loss)
+    loss = resolve("loss", given, ALL | OF_CLASSES, Loss)
+    if isinstance(loss, Custom):
+        _own_checks.examine_form(loss)
+    return loss
