@@ -75,7 +75,7 @@ BoundAlgorithm coordinate_descent(nb::object problem, const BoundRule& rule, con
   if (other && (as_design(*other).rows() != design.rows() || as_design(*other).cols() != design.cols()))
     throw std::invalid_argument("a layout of the wrong size");
   const DescentSpec spec{.problem = bound.core,
-                         .loss = for_steps(bound.any_loss),
+                         .loss = for_steps(bound.step_loss()),
                          .rule = rule.spec,
                          .seed = options.seed,
                          .shrinking = options.shrinking,

@@ -6,6 +6,7 @@
 #include "core/drive.hpp"
 #include "core/policy.hpp"
 #include <memory>
+#include <optional>
 
 namespace southwell {
 
@@ -20,6 +21,13 @@ inline Index rows(nanobind::handle layout) {
   return nanobind::cast<const BoundLayout&>(layout).design().rows();
 }
 
+// A loss of one's own, and the loss over samples made of it; see bindings/own_loss.cpp.
+class OwnLoss;
+struct BoundOwnLoss {
+  std::shared_ptr<const OwnLoss> loss;
+};
+std::unique_ptr<SampleLoss> over_samples(const BoundOwnLoss& own, CVec targets, CVec weights, CVec offsets);
+
 // The base of all problems, over numbers, blocks or in Python.
 struct BoundQuestion {
   virtual ~BoundQuestion() = default;
@@ -30,18 +38,26 @@ struct BoundQuestion {
 // A problem, and the Python objects that it refers to.
 struct BoundProblem final : BoundQuestion {
   nanobind::object layout_object, targets_object, weights_object, offsets_object;
-  AnyLoss any_loss;
+  std::optional<AnyLoss> any_loss; // none: a loss of one's own
   std::unique_ptr<SampleLoss> loss;
   ElasticNet penalty;
   Problem core;
 
-  BoundProblem(nanobind::object layout, const AnyLoss& l, Array<Real> targets, Array<Real> weights,
+  template <class Given> // AnyLoss or BoundOwnLoss
+  BoundProblem(nanobind::object layout, const Given& l, Array<Real> targets, Array<Real> weights,
                const ElasticNet& p, Array<Real> offsets)
       : layout_object(layout), targets_object(nanobind::cast(targets)),
-        weights_object(nanobind::cast(weights)), offsets_object(nanobind::cast(offsets)), any_loss(l),
-        loss(over_samples(any_loss, sized(targets, rows(layout)), sized(weights, rows(layout)),
+        weights_object(nanobind::cast(weights)), offsets_object(nanobind::cast(offsets)),
+        loss(over_samples(l, sized(targets, rows(layout)), sized(weights, rows(layout)),
                           sized(offsets, offsets.shape(0) == 0 ? 0 : rows(layout)))),
-        penalty(p), core(nanobind::cast<const BoundLayout&>(layout).design(), *loss, penalty) {}
+        penalty(p), core(nanobind::cast<const BoundLayout&>(layout).design(), *loss, penalty) {
+    if constexpr (!std::same_as<Given, BoundOwnLoss>) any_loss = l;
+  }
+  // For steps along single coordinates, which a loss of one's own cannot take.
+  const AnyLoss& step_loss() const {
+    if (!any_loss) throw std::invalid_argument("a loss of one's own has no steps along coordinates");
+    return *any_loss;
+  }
   const Question& question() const override { return core; }
   bool same_data(const BoundQuestion& other) const override {
     const auto* own = dynamic_cast<const BoundProblem*>(&other);
@@ -92,5 +108,6 @@ void def_outside(nanobind::module_& m);
 void def_wide(nanobind::module_& m);
 void def_blas(nanobind::module_& m);
 void def_certify(nanobind::module_& m);
+void def_own_loss(nanobind::module_& m);
 
 } // namespace southwell

@@ -35,7 +35,7 @@ private:
     for (const nb::handle part : given) {
       const auto& own = nb::cast<const BoundProblem&>(part);
       first = first ? first : &own;
-      if (!same_loss(own.any_loss, first->any_loss))
+      if (!same_loss(own.step_loss(), first->step_loss()))
         throw std::invalid_argument("all parts must have the same loss");
       all.push_back(&own.core);
     }

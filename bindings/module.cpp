@@ -197,10 +197,14 @@ NB_MODULE(_core, m) {
   def_check_sparse<std::int64_t>(m);
 
   def_parts(m);
+  def_own_loss(m);
 
   nb::class_<BoundQuestion>(m, "Question", "The base of all problems.");
   nb::class_<BoundProblem, BoundQuestion>(m, "Problem", "Design, loss and penalty.")
       .def(nb::init<nb::object, const AnyLoss&, Array<Real>, Array<Real>, const ElasticNet&, Array<Real>>(),
+           "layout"_a, "loss"_a, "targets"_a, "weights"_a, "penalty"_a, "offsets"_a)
+      .def(nb::init<nb::object, const BoundOwnLoss&, Array<Real>, Array<Real>, const ElasticNet&,
+                    Array<Real>>(),
            "layout"_a, "loss"_a, "targets"_a, "weights"_a, "penalty"_a, "offsets"_a);
   def_algorithms(m);
   def_saddle(m);

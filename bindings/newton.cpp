@@ -51,7 +51,7 @@ std::unique_ptr<Algorithm> newton(const BoundBlockProblem& bound, const Policy& 
 }
 std::unique_ptr<Algorithm> by_rows(const BoundProblem& bound, const Policy& policy, const DualMover& mover,
                                    CVec x, CVec y, std::uint64_t seed, Screening<Problem>& screening) {
-  DescentSpec spec{bound.core,     for_steps(bound.any_loss), shuffled, seed, true, y, x,
+  DescentSpec spec{bound.core,     for_steps(bound.step_loss()), shuffled, seed, true, y, x,
                    mover.firmness, mover.intercept_firmness};
   spec.focused = true;
   spec.rough.settled = policy.dual_settled;

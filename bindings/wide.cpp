@@ -52,7 +52,8 @@ Output over_classes(const char* name, Real parameter, Index width, Array<Index> 
     std::visit(fill, Parts<AnyClassLoss>::make(name, parameter));
   });
 }
-BoundLossSum task_loss(const AnyLoss& loss, Index width, Array<Real> targets, Array<Real> weights,
+template <class Given> // AnyLoss or BoundOwnLoss
+BoundLossSum task_loss(const Given& loss, Index width, Array<Real> targets, Array<Real> weights,
                        Array<Real> offsets) {
   const Index margins = Index(weights.shape(0)) * width;
   sized(targets, margins);
@@ -266,7 +267,8 @@ void def_wide(nb::module_& m) {
   m.def("class_loss", &class_loss, "name"_a, "parameter"_a, "width"_a, "labels"_a, "weights"_a);
   m.def("over_classes", &over_classes, "name"_a, "parameter"_a, "width"_a, "labels"_a, "table"_a,
         "conjugate"_a, "rounding"_a = false);
-  m.def("task_loss", &task_loss, "loss"_a, "width"_a, "targets"_a, "weights"_a, "offsets"_a);
+  m.def("task_loss", &task_loss<AnyLoss>, "loss"_a, "width"_a, "targets"_a, "weights"_a, "offsets"_a);
+  m.def("task_loss", &task_loss<BoundOwnLoss>, "loss"_a, "width"_a, "targets"_a, "weights"_a, "offsets"_a);
   nb::class_<BoundBlockProblem, BoundQuestion>(m, "BlockProblem",
                                                "Design, loss over several margins a sample, and groups.")
       .def(nb::init<nb::object, nb::object, nb::object>(), "layout"_a, "loss"_a, "penalty"_a);

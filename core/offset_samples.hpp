@@ -71,4 +71,10 @@ private:
   CVec offsets_;
 };
 
+// The loss itself, if there are no offsets.
+inline std::unique_ptr<SampleLoss> with_offsets(std::unique_ptr<SampleLoss> loss, CVec offsets) {
+  if (offsets.empty()) return loss;
+  return std::make_unique<OffsetSamples>(std::move(loss), offsets);
+}
+
 } // namespace southwell

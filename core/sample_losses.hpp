@@ -166,8 +166,7 @@ std::unique_ptr<SampleLoss> over_samples(const AnyLoss& loss, CVec targets, CVec
         return std::make_unique<SampleLossOf<L>>(l, targets, weights);
       },
       loss);
-  if (offsets.empty()) return made;
-  return std::make_unique<OffsetSamples>(std::move(made), offsets);
+  return with_offsets(std::move(made), offsets);
 }
 
 } // namespace southwell

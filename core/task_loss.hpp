@@ -7,7 +7,9 @@ namespace southwell {
 
 class TaskLoss final : public LossSum {
 public:
-  TaskLoss(const AnyLoss& loss, Index width, CVec targets, CVec weights, CVec offsets = {})
+  // The loss is anything that `over_samples` takes.
+  template <class Given>
+  TaskLoss(const Given& loss, Index width, CVec targets, CVec weights, CVec offsets = {})
       : LossSum(width, weights) {
     for (const Real s : weights) repeated_.insert(repeated_.end(), std::size_t(width), s);
     flat_ = over_samples(loss, targets, repeated_, offsets);

@@ -7,6 +7,7 @@ the work of a call, so numbers that are huge, but allowed, are not tried there.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import inspect
 import io
 from collections.abc import Callable
@@ -58,6 +59,7 @@ def entries() -> list[Entry]:
         *_solvers(),
         *_problems(),
         *_parts(),
+        *_own_losses(),
         *_estimators(),
         *_transformers(),
         *_graphs(),
@@ -166,6 +168,56 @@ def _parts():
     yield Entry("methods.Auto, policy", chosen, policy)
     for kind, given in ((sw.Centred, {"A": A, "means": np.zeros(D)}), (sw.Factorised, {"U": A, "V": np.eye(D)})):
         yield Entry(kind.__name__, _solved(kind, lambda data: {"A": data, "l2": 0.1}), given)
+
+
+class _Own(sw.losses.Custom):
+    """A loss of one's own with attributes and answers as given; None: those of half the squared error."""
+
+    def __init__(self, answers, **attributes):
+        vars(self).update(attributes, answers=answers)
+
+    def value(self, m, b):
+        return _or(self.answers[0], (m - b) ** 2 / 2)
+
+    def derivative(self, m, b):
+        return _or(self.answers[1], m - b)
+
+    def second_derivative(self, m, b):
+        return _or(self.answers[2], np.ones_like(m))
+
+
+def _or(given, other):
+    return other if given is None else given
+
+
+def _own(value, derivative, second_derivative, **attributes):
+    return _Own((value, derivative, second_derivative), **attributes)
+
+
+def _addressed(value, derivative, **given):
+    for function in (value, derivative):
+        if isinstance(function, int):  # nothing can tell whether a function lies there
+            raise TypeError("an address of the fuzzer's making")
+    return sw.losses.Compiled(value, derivative, **given)
+
+
+def _batch(function):
+    def loop(n, m, b, out):
+        for i in range(n):
+            out[i] = function(m[i], b[i])
+
+    numbers = ctypes.POINTER(ctypes.c_double)
+    return ctypes.CFUNCTYPE(None, ctypes.c_int64, numbers, numbers, numbers)(loop)
+
+
+def _own_losses():
+    answers = {"value": None, "derivative": None, "second_derivative": None}
+    attributes = {"targets": "real", "smoothness": 1.0, "log_odds": False}
+    yield Entry("losses.Custom", _solved(_own, lambda loss: {"loss": loss, "l2": 0.1}), answers | attributes)
+    given = {"value": _batch(lambda m, b: (m - b) ** 2 / 2), "derivative": _batch(lambda m, b: m - b)}
+    sound = given | attributes | {"name": "half"}
+    yield Entry("losses.Compiled", _solved(_addressed, lambda loss: {"loss": loss, "l2": 0.1}), sound)
+    yield Entry("losses.Custom.conjugate", _own(**answers).conjugate, {"y": np.ones(N), "b": REAL})
 
 
 def _policy(**numbers):

@@ -171,7 +171,8 @@ def test_a_report_has_three_forms():
     [
         (lambda: sw.audit(np.ones(10), X, Y), TypeError, "Coefficients say nothing of their objective"),
         (lambda: sw.audit(lm.Lasso(), X, Y), NotFittedError, "not fitted"),
-        (lambda: sw.audit(KNeighborsClassifier().fit(A, ILL), A, ILL), NotFittedError, "not fitted"),
+        (lambda: sw.audit(KNeighborsClassifier().fit(A, ILL), A, ILL), TypeError, "has no coef_"),
+        (lambda: sw.audit(svm.SVC().fit(A, ILL), A, ILL), TypeError, "kernel='linear'"),
         (lambda: sw.audit(lm.TheilSenRegressor(random_state=0, max_subpopulation=50).fit(X, Y), X, Y), TypeError,
          "do not say which convex objective"),
         (lambda: sw.audit(lm.SGDClassifier("perceptron").fit(A, ILL), A, ILL), TypeError, "with loss='perceptron'"),

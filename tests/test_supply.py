@@ -150,13 +150,14 @@ def needed(names) -> set[str]:
 def test_every_dependency_is_listed_with_its_licence():
     run_time = [Requirement(r).name for r in STATED["project"]["dependencies"]]
     extras = STATED["project"]["optional-dependencies"]
-    direct = {Requirement(r).name for extra in ("plot", "search") for r in extras[extra]}
+    direct = {Requirement(r).name for extra in ("plot", "search", "numba") for r in extras[extra]}
     build = {Requirement(r).name for r in STATED["build-system"]["requires"]} | pinned("build-requirements.txt").keys()
     assert needed(run_time) | direct | build <= licences().keys()
 
 
 WORDS = {  # what metadata may call them, in lower case
-    "BSD-3-Clause": ("bsd-3-clause", "bsd license", "new bsd"), "MIT": ("mit",),
+    "BSD-3-Clause": ("bsd-3-clause", "bsd license", "new bsd"), "BSD-2-Clause": ("bsd-2-clause", "bsd license"),
+    "MIT": ("mit",),
     "PSF-2.0": ("python software foundation",),
     "Apache-2.0": ("apache",), "Apache-2.0 OR BSD-2-Clause": ("apache",), "MPL-2.0": ("mozilla public license 2.0",),
 }  # fmt: skip

@@ -1,9 +1,11 @@
 """southwell: large sparse linear models by coordinate methods, with a proof of optimality for every answer."""
 
+import os
 from importlib import import_module
 from typing import Any
 
 from . import _blas as _blas
+from . import _core as _core
 from . import losses as losses
 from . import methods as methods
 from . import penalties as penalties
@@ -32,6 +34,12 @@ from .status import Status as Status
 
 __version__ = "0.1.0"
 
+
+def get_include() -> str:
+    """The folder of the C++ headers, for compiling a loss of one's own (see ``losses.Compiled``)."""
+    return os.path.join(os.path.dirname(os.path.realpath(_core.__file__)), "include")
+
+
 _SUBMODULES = ("check", "estimators", "features", "graph", "local", "metric", "model_files", "selection")
 _PUBLIC = [
     *("BlockProblem", "Centred", "ConvergenceWarning", "Factorised", "Interrupted", "Path", "Problem", "Progress"),
@@ -45,6 +53,7 @@ _PUBLIC = [
         "enet_path",
         "estimators",
         "features",
+        "get_include",
         "get_num_threads",
     ),
     *("graph", "lambda_max", "lasso_path", "load", "local", "losses", "methods", "metric", "path", "penalties"),

@@ -48,6 +48,16 @@ class Interrupts:
         cancel(self.flag)
 
 
+def postpone(stop: KeyboardInterrupt) -> bool:
+    """End the solve that is under way at its next pause, and raise then; False if there is none in the main thread."""
+    hears = getattr(sys.unraisablehook, "__self__", None)
+    if not isinstance(hears, Interrupts):
+        return False
+    hears.lost = stop
+    cancel(hears.flag)
+    return True
+
+
 def cancel(flag: _core.Flag) -> None:
     """End the solves that were given this flag."""
     flag.raise_()  # type: ignore[attr-defined]  # stubs leave out names that end with an underscore

@@ -48,5 +48,8 @@ class Question(Protocol):
     def remarks(self, result: Result) -> list[str]:
         """Warnings about a result, other than that its gap is too large."""
 
+    def examine_at(self, inner: np.ndarray) -> None:
+        """Refuse a loss of one's own that is wrong at the margins of these coefficients."""
+
     def prove(self, x: Any, y: Any = None, intercept: Any = 0.0, *, feasible: bool = False) -> Proof:
         """Bounds that hold in exact arithmetic; a ValueError if there are none."""

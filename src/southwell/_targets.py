@@ -27,8 +27,12 @@ class HasTargets:
     def _checked_targets(self, b: Given) -> tuple[np.ndarray, np.ndarray | None]:
         """The targets as numbers and, of losses over classes, the labels."""
         if self.loss.targets == "signs":
-            return _labels.signs(b, self.words, self.n_samples, self.weights, self.loss.name)
-        return _data.targets(b, self.loss.targets, self.n_samples, self.loss.name, self.words), None
+            values, classes = _labels.signs(b, self.words, self.n_samples, self.weights, self.loss.name)
+        else:
+            values = _data.targets(b, self.loss.targets, self.n_samples, self.loss.name, self.words)
+            classes = None
+        self.loss.examine(values)
+        return values, classes
 
     def _targets_less_offset(self, b: Given) -> tuple[np.ndarray, np.ndarray | None]:
         """The same; of losses that are functions of m - b the offset is subtracted from the targets."""
@@ -51,7 +55,7 @@ class HasTargets:
 
     @property
     def _folds_offset(self) -> bool:
-        return self.loss.targets == "real"
+        return self.loss.targets == "real" and not self.loss.own  # which need not be functions of m - b
 
     def _checked_offset(self, given: Given) -> np.ndarray:
         return _data.vector(given, "offset", self.n_samples, self.words.data).copy()

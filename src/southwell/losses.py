@@ -1,7 +1,7 @@
 """Losses phi(m; b) of a margin ``m`` and a target ``b``.
 
 Every loss has the same functions over arrays: ``value``, ``derivative``, ``second_derivative``, ``conjugate`` and
-``prox_conjugate``, all computed by the compiled core.
+``prox_conjugate``, all computed by the compiled core. A loss of your own derives from ``Custom``.
 
 >>> import numpy as np, southwell as sw
 >>> sw.losses.Hinge().value([0.5, 2.0], [1.0, 1.0])
@@ -131,6 +131,12 @@ class Loss:
     def maximise(self, m: Numbers, y0: Numbers, q: Numbers, b: Numbers) -> Numbers:
         """argmax over y of y m - phi*(y; b) - (q/2) (y - y0)^2: one dual coordinate step."""
         return self._map(self.core.maximise, m=m, y0=y0, q=_curvature(q), b=b)
+
+    own: ClassVar[bool] = False
+    """Whether it is a loss of one's own: known by values and derivatives alone, and to be examined."""
+
+    def examine(self, b: np.ndarray, margins: np.ndarray | None = None) -> None:
+        """Refuse a loss of one's own that is wrong for these targets; at these margins, if they are given."""
 
     @staticmethod
     def _map(function: Callable[..., Any], **arguments: Numbers) -> Numbers:
@@ -395,6 +401,16 @@ ALL: dict[str, type[Loss]] = listed(Loss, [loss.name for loss in _core.losses()]
 OF_CLASSES: dict[str, type[ClassLoss]] = listed(ClassLoss, [loss.name for loss in _core.class_losses()])
 
 
+from . import _own_checks  # noqa: E402
+from ._own_losses import Compiled, Custom  # noqa: E402  # derived from Loss
+
+__all__ = ["ALL", "OF_CLASSES", "ClassLoss", "Compiled", "Custom", "Loss", "get"]
+__all__ += [loss.__name__ for loss in (*ALL.values(), *OF_CLASSES.values())]
+
+
 def get(given: str | Loss) -> Loss:
     """The loss with this name; a Loss is returned as it is."""
-    return resolve("loss", given, ALL | OF_CLASSES, Loss)
+    loss = resolve("loss", given, ALL | OF_CLASSES, Loss)
+    if isinstance(loss, Custom):
+        _own_checks.examine_form(loss)
+    return loss

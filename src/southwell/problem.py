@@ -331,9 +331,23 @@ class Problem(HasTargets):
 
         ``feasible`` says that ``y`` is feasible up to rounding, as that of a result is; else it is made feasible.
         """
+        self.refuse_bounds()
         inner, dual = self._inner_point(x, y, intercept)
         primal, bound, point = _core.prove(self.core(), inner, dual, feasible, self._intercept_rounding(x, intercept))
         return Proof(self, np.asarray(x), intercept, self.dual_shape(point), primal, bound)
+
+    def refuse_bounds(self) -> None:
+        """An error if the rounding errors of the loss are not known."""
+        if self.loss.own:
+            raise ValueError(
+                f"{self.loss.name} is a loss of your own, and its rounding errors are not known: there are no bounds "
+                "in exact arithmetic. The gap is that of its values and derivatives as computed."
+            )
+
+    def examine_at(self, inner: np.ndarray) -> None:
+        """Refuse a loss of one's own that is wrong at the margins of these coefficients."""
+        if self.loss.own:
+            self.loss.examine(self.targets.ravel(), self.total_margins(inner))
 
     def _inner_point(self, x: Given, y: Given, intercept: Given) -> tuple[np.ndarray, np.ndarray | None]:
         """A checked point in the coordinates of the core."""

@@ -161,6 +161,8 @@ def solve(
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
     chosen, rigorous = able(methods.get(method), problem), flag("rigorous", rigorous)
+    if rigorous:
+        problem.refuse_bounds()
     result, error = run(problem, chosen, problem.start(warm_start), settings, begun, callback)
     if rigorous and error is None:
         result, error = _proven(problem, result, chosen, settings, begun, callback)
@@ -230,6 +232,12 @@ def able(method: Method, problem: Problem) -> Method:
         raise ValueError(
             f"{type(method).__name__} needs stored rows or columns of A, which factorised data lack. Use one of "
             f"{names}; or give U @ V, if it fits in memory."
+        )
+    if problem.loss.own and not method.takes_own_losses:
+        names = ", ".join(sorted(name for name, known in methods.ALL.items() if known.takes_own_losses))
+        raise ValueError(
+            f"{type(method).__name__} steps along single coordinates or samples, which {problem.loss.name}, a loss of "
+            f"your own, does not support: it is asked for all samples at once. Use one of {names}."
         )
     if problem.blocks and not method.takes_blocks:
         names = ", ".join(sorted(name for name, known in methods.ALL.items() if known.takes_blocks))
@@ -314,7 +322,9 @@ class _Reporter:
 
 
 def _result(problem: Question, outcome: dict[str, Any], tol: float, prepared: Prepared, before: float) -> Result:
-    x, intercept = problem.from_inner(prepared.whole(outcome["x"]))
+    inner = prepared.whole(outcome["x"])
+    problem.examine_at(inner)
+    x, intercept = problem.from_inner(inner)
     features, samples = outcome["screened"]
     return Result(
         x=x, intercept=intercept, y=problem.dual_shape(outcome["y"]),

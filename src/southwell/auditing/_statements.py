@@ -55,7 +55,12 @@ def table_of(x: np.ndarray, problem: Problem) -> np.ndarray:
 
 def statements(model: Any, X: Given, y: Given, sample_weight: Given, offset: Given) -> list[Stated]:
     """A problem for each class or target that was fitted by itself, with the model's coefficients."""
-    check_is_fitted(model, "coef_")
+    check_is_fitted(model)
+    if not hasattr(model, "coef_"):
+        raise TypeError(
+            f"{type(model).__name__} has no coef_, as only linear models have; got {shown(model)}. For an SVC or SVR "
+            "that means kernel='linear', or LinearSVC and LinearSVR."
+        )
     twin = _twin(model)
     scaling = _scaling_of_penalised_intercept(model)
     if scaling > 0:

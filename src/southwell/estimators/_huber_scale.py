@@ -114,6 +114,9 @@ class HuberWithScale:
     def dual_shape(self, y: np.ndarray) -> np.ndarray:
         return y
 
+    def examine_at(self, inner: np.ndarray) -> None:
+        """Its loss is that of the core, which needs no examination."""
+
     def remarks(self, result: Result) -> list[str]:
         return []
 

@@ -47,6 +47,7 @@ class Auto(Method):
     name: ClassVar[str] = "auto"
     takes_factors: ClassVar[bool] = True
     takes_blocks: ClassVar[bool] = True
+    takes_own_losses: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for name, known in (("schedule", ("fixed", "timed")), ("movers", ("auto", "primal", "dual"))):
@@ -100,6 +101,8 @@ class Auto(Method):
 
     def _movers(self, problem: Problem) -> list[str]:
         refusal = blocks.dual_refusal(problem) if problem.blocks else None
+        if problem.loss.own:
+            refusal = f"{problem.loss.name} is a loss of your own, which has no dual steps."
         if self.movers == "dual" and refusal is not None:
             raise ValueError(f"{refusal} Use movers='primal' or 'auto'.")
         if self.movers != "auto":

@@ -74,6 +74,7 @@ class FISTA(Method):
     restart: bool = True
     name: ClassVar[str] = "fista"
     takes_factors: ClassVar[bool] = True
+    takes_own_losses: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         one_name("momentum", self.momentum, ("growing", "constant"))
@@ -103,6 +104,7 @@ class ProximalGradient(Method):
 
     name: ClassVar[str] = "proximal_gradient"
     takes_factors: ClassVar[bool] = True
+    takes_own_losses: ClassVar[bool] = True
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
         return Prepared(_fista(problem, self, start, momentum=False), "proximal gradient, line search")
@@ -136,6 +138,7 @@ class LBFGS(Method):
     memory: int = 30
     name: ClassVar[str] = "lbfgs"
     takes_factors: ClassVar[bool] = True
+    takes_own_losses: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         settle(self, count, "memory", least=1)

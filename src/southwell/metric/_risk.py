@@ -285,6 +285,9 @@ class MatrixRisk:
     def remarks(self, result: Result) -> list[str]:
         return []
 
+    def examine_at(self, inner: np.ndarray) -> None:
+        """Its losses are those of the core, which need no examination."""
+
     def prove(self, x: Given, y: Given = None, intercept: Given = 0.0, *, feasible: bool = False) -> NoReturn:
         raise ValueError(NOT_PROVABLE)
 

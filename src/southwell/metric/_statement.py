@@ -13,6 +13,8 @@ from ..losses import Loss
 
 def loss_of_one_margin(given: Given) -> Loss:
     loss = losses.get(given)
+    if loss.own:
+        raise ValueError(f"MatrixRisk takes the losses of southwell; {loss.name} is one of your own.")
     if loss.name not in losses.ALL:
         known = ", ".join(losses.ALL)
         raise ValueError(f"MatrixRisk takes losses of one margin; {loss.name} has one for each class. Known: {known}.")

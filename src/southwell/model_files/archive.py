@@ -36,9 +36,9 @@ def write(path: Path, text: dict[str, Any], arrays: list[np.ndarray], *, text_na
 
 def _fill(file: BinaryIO, text: dict[str, Any], arrays: list[np.ndarray], text_name: str) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(text_name, json.dumps(text))
+        archive.writestr(text_name, json.dumps(text, separators=(",", ":")))
         for k, array in enumerate(arrays):
-            with archive.open(f"{k}.npy", "w", force_zip64=True) as member:
+            with archive.open(f"{k}.npy", "w", force_zip64=array.nbytes > 2**30) as member:
                 np.lib.format.write_array(member, array, allow_pickle=False)
 
 
