@@ -145,5 +145,5 @@ def test_strengths_outside_are_refused():
             path.at(given)
     with pytest.raises(ValueError, match="strength must be >= 0"):
         path.at(-1.0)
-    with pytest.raises(ValueError, match="at one l2"):
+    with pytest.raises(ValueError, match="the same l2 at all points"):
         sw.path(X, Y, l1s=[0.2, 0.1], l2s=[0.1, 0.2]).at(0.15)
