@@ -53,6 +53,12 @@ def made(n=40, d=10, seed=0, loss="squared", spread=1.0):
     return A, m
 
 
+def mixed(b, first, loss):
+    """These targets, the first ones of which no longer belong to their samples."""
+    others = -b[:first] if sw.losses.get(loss).targets in ("real", "signs") else b[:first][::-1]
+    return np.concatenate([others, b[first:]])
+
+
 def objective(A, b, loss, penalty, r, sample_weight=None):
     """P at the result, from scratch."""
     A = A.toarray() if sp.issparse(A) else np.asarray(A, float)

@@ -34,6 +34,13 @@ def signal_after(seconds, number=signal.SIGINT, handler=signal.default_int_handl
 
 
 @contextlib.contextmanager
+def listening(number=signal.SIGINT, handler=signal.default_int_handler):
+    """Signals that the test raises itself are heard; jobs in the background are born deaf to Ctrl-C."""
+    with _handled(number, handler):
+        yield
+
+
+@contextlib.contextmanager
 def signal_on_call(number=signal.SIGINT, handler=signal.default_int_handler):
     """Yields a function: its first call has a signal sent to this process a moment later, when work goes on.
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import southwell as sw
-from scales import LOSSES, SMOOTH, ElasticNet, check, made
+from scales import LOSSES, SMOOTH, ElasticNet, check, made, mixed
 
 # Bounds
 
@@ -74,12 +74,6 @@ def test_an_objective_below_zero_is_proven(side):
 
 
 # Unpenalised features
-
-
-def mixed(b, first, loss):
-    """These targets, the first ones of which no longer belong to their samples."""
-    others = -b[:first] if sw.losses.get(loss).targets in ("real", "signs") else b[:first][::-1]
-    return np.concatenate([others, b[first:]])
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import southwell as sw
+from signals import listening
 
 Custom = sw.losses.Custom
 
@@ -315,7 +316,7 @@ def test_control_c_within_the_callback_ends_the_solve_with_its_result():
     A, b, _ = made("real", False)
     problem = sw.Problem(A, b, Stopped(), sw.penalties.ElasticNet(0.01))  # which asks for values, too
     Stopped.calls = 0
-    with pytest.raises(sw.Interrupted) as stopped:
+    with listening(), pytest.raises(sw.Interrupted) as stopped:
         sw.solve(problem, tol=0.0, method="fista", max_epochs=100_000)
     assert np.isfinite(stopped.value.result.gap)
 

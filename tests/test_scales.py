@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import southwell as sw
-from scales import CD, LOSSES, MARGIN, SMOOTH, ElasticNet, check, made
+from scales import CD, LOSSES, MARGIN, SMOOTH, ElasticNet, check, made, mixed
 from southwell import ConvergenceWarning
 
 # The size of columns and targets
@@ -146,8 +146,7 @@ def test_huge_strengths_give_zero(loss, l1, l2, intercept):
 def test_tiny_strengths_give_the_answer_without_a_penalty(loss, l1, l2):
     """Next to nothing is harder to certify than nothing: slopes must fall below l1. The answer is right even so."""
     A, b = made(200, 5, loss=loss)
-    b = b.copy()
-    b[:40] = b[:40][::-1] if loss == "poisson" else -b[:40]  # not separable
+    b = mixed(b, 40, loss)  # not separable
     certified = l1 == 0 and l2 in (0.0, 1e-12)
     r = check(A, b, loss, ElasticNet(l1, l2), sides=("primal",), tols=(1e-6,), converges=certified)
     free = check(A, b, loss, ElasticNet(), sides=("primal",), tols=(1e-6,))

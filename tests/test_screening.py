@@ -109,7 +109,7 @@ def check(loss, share, l2, form, intercept, n, d, seed, columns, uneven, target,
     rng = np.random.default_rng(seed)
     scales = 10.0 ** (columns + rng.integers(-uneven, uneven + 1, d))
     weights = rng.choice([0.3, 1.0, 3.0], d) if weighted else None
-    if loss == "poisson":  # exponentials: columns of any size, but not such that the zero model overflows
+    if sw.losses.get(loss).traits.may_overflow:  # columns of any size, but not such that the zero model overflows
         scales, box = scales / 10.0**columns / 10.0**uneven, (None, None)
     problem = problem_of(
         loss, share, l2, form, intercept, weights, box, n=n, d=d, seed=seed, scales=scales, target=10.0**target
