@@ -277,7 +277,7 @@ private:
     const Real y = y_[k];
     Real lo = -infinity, hi = infinity, at_lo = -infinity, at_hi = infinity;
     for (std::size_t p = 0; p < 4; ++p) {
-      const int low = int(d[p] <= y) & int(m[p] >= lo), high = int(d[p] >= y) & int(m[p] <= hi); // no branches
+      const int low = int(d[p] <= y) & int(m[p] >= lo), high = int(d[p] >= y) & int(m[p] <= hi);
       lo = low ? m[p] : lo, at_lo = low ? d[p] : at_lo;
       hi = high ? m[p] : hi, at_hi = high ? d[p] : at_hi;
     }
