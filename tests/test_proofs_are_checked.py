@@ -95,6 +95,17 @@ def test_proofs_of_groups_at_extreme_scales_are_checked(tmp_path, loss, scale):
     checked(tmp_path, sw.BlockProblem(scale * A, labels, loss, penalty), scale * A, labels, max_epochs=100)
 
 
+@pytest.mark.parametrize("l1", [1e-20, 1e-30, 1e-40])
+def test_bounds_far_below_the_objective_are_checked(tmp_path, l1):
+    """At few digits D(0) seems the best of the points that the checker tries; with more, another one is."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(6, 3)) * [1e-5, 1.0, 1e5]
+    b = np.where(np.arange(6) % 3 == 0, 1.0, -1.0)
+    problem = sw.Problem(A, b, "logistic", ElasticNet(l1), intercept=True)
+    _, verdict = checked(tmp_path, problem, A, b)
+    assert 0 < verdict.dual_at_least <= 1e4 * l1
+
+
 def test_points_that_are_no_solution(tmp_path):
     """A proof need not be of an optimum: any point has one."""
     rng = np.random.default_rng(3)

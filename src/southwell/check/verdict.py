@@ -241,8 +241,8 @@ def _best_dual(
     proof: Proof, columns: list[Column], penalty: ElasticNet | Groups, point: DualPoint, wanted: Fraction, bits: int
 ) -> Enclosure:
     """D at three points: u scaled as little as necessary, u scaled as if l2 were zero, and 0. Returns the first that is
-    high enough, or the best."""
-    best = None
+    high enough, or what the best is between: at these bits it may not be known which that is."""
+    found = []
     for choice in (False, True, None):
         scale = Fraction(0) if choice is None else penalty.scale(point.z, point.slope_unit, choice)
         unit = scale * point.unit
@@ -258,10 +258,9 @@ def _best_dual(
             pairs = zip(columns, point.u, strict=True)
             own += [(-along, -along) for along in (column.along_offset(u, unit) for column, u in pairs)]
         low, high = (slopes[k] + sum(pair[k] for pair in own) for k in (0, 1))
-        if best is None or -high > best[0]:
-            best = -high, -low
-        if best[0] >= wanted:
-            return best
-    if best is None:
+        found.append((-high, -low))
+        if -high >= wanted:
+            return -high, -low
+    if not found:
         raise Refused("no feasible dual point was found")
-    return best
+    return max(low for low, _ in found), max(high for _, high in found)
