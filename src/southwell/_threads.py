@@ -19,7 +19,7 @@ def set_num_threads(n_threads: int | None) -> None:
 
     The default is every processor this process may use, or ``OMP_NUM_THREADS`` if that is less (joblib and
     schedulers set it for their workers). Solves that run at the same time in one process share the processors.
-    Answers do not depend on the number of threads.
+    Numbers do not depend on the number of threads, except where two or more share sweeps over samples.
 
     Examples
     --------
