@@ -104,7 +104,7 @@ class Case:
         return [self._solve(change.__name__, change(self.statement, self.rng), tol=self.tol, max_seconds=0.5)]
 
     def _same_with_threads(self, first: Answer) -> None:
-        """Two threads must give the bits that one gives or, where they share sweeps over samples, the same bits again."""
+        """Two threads must give the bits of one or, where they share sweeps over samples, the same bits again."""
         problem = self.statement.problem()
         one, two = (sw.solve(problem, tol=self.tol, max_epochs=20, n_threads=k) for k in (1, 2))
         swept = two.movers.get("dual")
