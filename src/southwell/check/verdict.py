@@ -192,7 +192,7 @@ def _bounds(proof: Proof, design: Design) -> tuple[Enclosure, Enclosure, list[st
         if primal[1] <= upper or primal[0] > upper:
             break
     point = DualPoint(proof, columns, design, penalty)
-    for bits in (first, 4 * first):
+    for bits in (first, max(4 * first, 80 - math.frexp(proof.dual_at_least)[1])):  # it may be tiny beside P(x)
         dual = _best_dual(proof, columns, penalty, point, lower, bits)
         if dual[0] >= lower or dual[1] < lower:
             break
