@@ -121,7 +121,7 @@ def ended(job, delay: float, interval: float, handler) -> tuple[str, object]:
     except (Bell, KeyboardInterrupt) as error:
         silence()
         return type(error).__name__, error
-    except KeyError as error:  # CPython: a signal within Thread.start leaves its books in disorder
+    except (KeyError, RuntimeError) as error:  # CPython: a signal within Thread.start leaves its books in disorder
         silence()
         if not isinstance(error.__context__, Bell | KeyboardInterrupt) or "start" not in _names(error):
             raise
