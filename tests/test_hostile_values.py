@@ -17,6 +17,8 @@ HUGE = np.full(12, 1e308)
 @pytest.mark.parametrize("fit", [
     lambda: sw.Lasso().fit(A, B, sample_weight=HUGE),
     lambda: sw.PoissonRegressor().fit(A, LABELS, sample_weight=HUGE),
+    lambda: sw.LassoCV(cv=3).fit(A, B, sample_weight=HUGE),
+    lambda: sw.RidgeClassifierCV(cv=3).fit(A, LABELS, sample_weight=HUGE),
     lambda: sw.LogisticRegression(class_weight={0: 1e300, 1: 1.0}).fit(A, LABELS, sample_weight=np.full(12, 1e100)),
 ])  # fmt: skip
 def test_weights_whose_sum_overflows_are_refused(fit):

@@ -77,6 +77,7 @@ class Folds:
         """What the judge says of held-out rows, for lines of so many points. If it is interrupted, the scores of paths
         that are done are the result of the ``Interrupted``."""
         problems = self.data.targets.count
+        _ = self.data.total  # weights without a finite sum are refused, not those of one fold
         training = [_Training(self, train, len(lines) * problems) for train, _ in self.splits]
         tasks = list(product(range(len(self.splits)), range(len(lines)), range(problems)))
         method = methods.get(self.method)
