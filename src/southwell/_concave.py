@@ -36,7 +36,7 @@ class Concave:
         return replace(self, l1=l1)
 
     def slopes(self, x: Given) -> np.ndarray:
-        """p'(|x_j|) / l1: the weights of the L1 penalty that touches this one at x from above."""
+        """``p'(|x_j|) / l1``: the weights of the L1 penalty that touches this one at x from above."""
         raise NotImplementedError
 
     def value(self, x: Given) -> float:
