@@ -66,17 +66,20 @@ BoundLossSum task_loss(const Given& loss, Index width, Array<Real> targets, Arra
 // The norm of this name; none has a number of its own.
 AnyNorm norm_of(const char* name) { return Parts<AnyNorm>::make(name, 0); }
 
-Groups make_groups(const char* norm, bool positive, Index width, std::vector<Index> members,
-                   std::vector<Index> starts, CVec strength, CVec l1, CVec l2, Index features) {
+Groups make_groups(const char* norm, Index width, std::vector<Index> members, std::vector<Index> starts,
+                   CVec strength, CVec l1, CVec l2, CVec lower, CVec upper, Index features) {
   std::vector<BlockPenalty> blocks;
   bool sound = starts.size() == strength.size() + 1 && l1.size() == strength.size() &&
-               l2.size() == strength.size() && Index(members.size()) == features && starts.front() == 0 &&
+               l2.size() == strength.size() && lower.size() == strength.size() &&
+               upper.size() == strength.size() && Index(members.size()) == features && starts.front() == 0 &&
                starts.back() == features && width > 0;
   for (std::size_t g = 0; sound && g + 1 < starts.size(); ++g) sound = starts[g] < starts[g + 1];
   for (const Index j : members) sound = sound && j >= 0 && j < features;
+  for (std::size_t g = 0; sound && g < strength.size(); ++g) {
+    blocks.push_back({norm_of(norm), strength[g], l1[g], l2[g], {lower[g], upper[g]}});
+    sound = lower[g] <= 0 && upper[g] >= 0 && (strength[g] == 0 || !blocks.back().capped());
+  }
   if (!sound) throw std::invalid_argument("groups that do not fit");
-  for (std::size_t g = 0; g < strength.size(); ++g)
-    blocks.push_back({norm_of(norm), strength[g], l1[g], l2[g], positive});
   return Groups(width, std::move(members), std::move(starts), std::move(blocks), features);
 }
 
@@ -144,10 +147,10 @@ void def_wide(nb::module_& m) {
   nb::class_<BlockPenalty>(m, "BlockPenalty", "strength N(x) + l1 ||x||_1 + (l2/2) ||x||^2 on one block.")
       .def(
           "__init__",
-          [](BlockPenalty* self, Real strength, Real l1, Real l2, const char* norm, bool positive) {
-            new (self) BlockPenalty(norm_of(norm), strength, l1, l2, positive);
+          [](BlockPenalty* self, Real strength, Real l1, Real l2, const char* norm, Real lower, Real upper) {
+            new (self) BlockPenalty(norm_of(norm), strength, l1, l2, {lower, upper});
           },
-          "strength"_a, "l1"_a, "l2"_a, "norm"_a = "euclidean", "positive"_a = false)
+          "strength"_a, "l1"_a, "l2"_a, "norm"_a = "euclidean", "lower"_a = -infinity, "upper"_a = infinity)
       .def(
           "value", [](const BlockPenalty& g, M x) { return g.value(view(x)); }, "x"_a)
       .def(
@@ -188,12 +191,12 @@ void def_wide(nb::module_& m) {
   nb::class_<Groups>(m, "Groups", "Penalties of a partition of the features.")
       .def(
           "__init__",
-          [](Groups* self, const char* norm, bool positive, Index width, Array<Index> members,
-             Array<Index> starts, M strength, M l1, M l2, Index features) {
-            new (self) Groups(make_groups(norm, positive, width, copied(members), copied(starts),
-                                          view(strength), view(l1), view(l2), features));
+          [](Groups* self, const char* norm, Index width, Array<Index> members, Array<Index> starts,
+             M strength, M l1, M l2, M lower, M upper, Index features) {
+            new (self) Groups(make_groups(norm, width, copied(members), copied(starts), view(strength),
+                                          view(l1), view(l2), view(lower), view(upper), features));
           },
-          "norm"_a, "positive"_a, "width"_a, "members"_a, "starts"_a, "strength"_a, "l1"_a, "l2"_a,
+          "norm"_a, "width"_a, "members"_a, "starts"_a, "strength"_a, "l1"_a, "l2"_a, "lower"_a, "upper"_a,
           "features"_a)
       .def(
           "feasible_scales", // of the block of each group

@@ -180,7 +180,7 @@ private:
   Real penalty_conjugate(Real scale) const override {
     return penalty_.sum(z_, [&](const BlockPenalty& g, CVec block) { return g.conjugate(block, -scale); });
   }
-  int sign(Index j) const override { return penalty_[penalty_.group_of(j)].positive(); }
+  int sign(Index j) const override { return penalty_[penalty_.group_of(j)].sign(); }
 
   const Groups& penalty_;
 };

@@ -201,21 +201,25 @@ def _penalty(rng, factors, b, d: int, blocks: bool, several: bool, words: list[s
         if rng.random() < 0.6:
             weights[rng.random(d) < 0.4] = 0.0
         weights = weights if several else np.round(weights, 2)
-    if not several and rng.random() < 0.2:
-        lower, upper = _bounds(rng, d, words)
-    elif several and rng.random() < 0.25:
-        lower = np.zeros(d)
+    if rng.random() < 0.2:
+        lower, upper = _bounds(rng, d, words, around_zero=several)
     ridges = rng.integers(0, 3, size=d) * rng.random(d) if rng.random() < 0.15 else None
     return Penalty(l1, l2, weights, lower, upper, ridge_weights=ridges)
 
 
-def _bounds(rng, d: int, words: list[str]):
-    kind = str(rng.choice(["positive", "box", "away from zero", "fixed", "one side"]))
+def _bounds(rng, d: int, words: list[str], around_zero: bool):
+    kind = str(
+        rng.choice(["positive", "box", "one side", *(["negative"] if around_zero else ["away from zero", "fixed"])])
+    )
     words.append(f"bounds: {kind}")
     if kind == "positive":
         return np.zeros(d), None
     if kind == "one side":
         return None, np.where(rng.random(d) < 0.5, np.inf, rng.random(d))
+    if kind == "negative":
+        return None, np.zeros(d)
+    if around_zero:  # some of them at zero
+        return -rng.random(d) * rng.integers(0, 2, d), rng.random(d) * rng.integers(0, 2, d)
     lower = -rng.random(d) if kind != "away from zero" else rng.random(d) + 0.01
     upper = lower + (0.0 if kind == "fixed" else rng.random(d) * 2)
     return lower, upper

@@ -125,8 +125,10 @@ def test_several_classes_take_weights_and_are_standardised():
         model = sw.LogisticRegression(C=0.5, tol=1e-9, **given)
         ours = clone(model).set_params(standardize=True).fit(X, classes)
         np.testing.assert_allclose(ours.coef_ * spread, model.fit(X / spread, classes).coef_, atol=2e-3)
-    with pytest.raises(ValueError, match="the only bound is lower=0"):
-        sw.LogisticRegression(upper=1.0).fit(X, classes)
+    bounded = sw.LogisticRegression(C=0.5, tol=1e-9, lower=-0.2, upper=0.3).fit(X, classes)
+    assert bounded.coef_.min() == -0.2 and bounded.coef_.max() == 0.3
+    with pytest.raises(ValueError, match="bounds must contain zero"):
+        sw.LogisticRegression(upper=-1.0).fit(X, classes)
 
 
 @pytest.mark.parametrize("kind", [sw.LassoCV, sw.ElasticNetCV, sw.SparseLinearClassifierCV, sw.LogisticRegressionCV])

@@ -60,7 +60,7 @@ inline Real propose(const BlockAt& block, Index k, Vec u, CVec slope, Real steep
 template <class Product> bool shorten(const Manifold& manifold, CVec z, Product&& product, Vec d, Vec image) {
   const Real here = manifold.penalty();
   std::vector<Real> whole;
-  if (manifold.kinked()) whole.assign(d.begin(), d.end()); // else nothing will stop
+  if (manifold.stops()) whole.assign(d.begin(), d.end()); // else nothing will stop
   bool stopped = false;
   for (Real part = 1; part > manifold.shortest_step(); part /= 2) {
     if (part < 1)

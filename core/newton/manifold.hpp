@@ -30,7 +30,7 @@ public:
     pieces_.reserve(blocks.size());
     for (const BlockAt& block : blocks) {
       const auto marks = std::span(inside_).subspan(std::size_t(block.first), std::size_t(block.size));
-      kinked_ = pieces_.emplace_back(block.g, block.of(u), marks).kinked() || kinked_;
+      stops_ = pieces_.emplace_back(block.g, block.of(u), marks).stops() || stops_;
       if (block.g.free())
         for (Index e = block.first; e < block.first + block.size; ++e) inside_[e] = diagonal[e] > 0;
     }
@@ -39,7 +39,7 @@ public:
   bool active(std::size_t b) const { return pieces_[b].active(); } // does any of its numbers move?
 
   Real shortest_step() const { return policy_.block_shortest; }
-  bool kinked() const { return kinked_; } // whether numbers or blocks may stop at zero
+  bool stops() const { return stops_; } // whether numbers or blocks may stop at zero or at a bound
 
   // Vectors as long as u, kept between solves, because clearing new memory takes long where u is long.
   struct Buffers {
@@ -75,7 +75,7 @@ public:
       const Real next = precondition(residual, about), kept = next / rho;
       for (std::size_t e = 0; e < size; ++e) direction[e] = about[e] + kept * direction[e];
       rho = next;
-      if (kinked_ && Real(step) >= policy_.block_signs) {
+      if (stops_ && Real(step) >= policy_.block_signs) {
         about.assign(d.begin(), d.end());
         if (!keep_signs(about)) break; // a number or block would pass zero
       }
@@ -89,7 +89,7 @@ public:
   // Of d only what stays on the manifold, or at its ends: numbers and blocks that would pass zero stop there.
   // True if that is all of it.
   bool keep_signs(Vec d) const {
-    if (!kinked_) return true;
+    if (!stops_) return true;
     bool all = true;
     for (std::size_t b = 0; b < pieces_.size(); ++b) all = pieces_[b].keep(blocks_[b].of(d)) && all;
     return all;
@@ -130,14 +130,14 @@ private:
     AboutInverse(const Manifold& on, CVec diagonal, std::vector<Real>& inverse, std::vector<Real>& along)
         : on_(on), inverse_(inverse), along_(along) {
       inverse_.resize(diagonal.size());
-      if (on.kinked_) along_.resize(diagonal.size());
+      if (on.stops_) along_.resize(diagonal.size());
       Real most = 0;
       for (const Real v : diagonal) most = std::max(most, v);
       const Real least = most > 0 ? 1e-30 * most : 1; // columns may be of very different sizes
       for (std::size_t e = 0; e < inverse_.size(); ++e) inverse_[e] = std::max(diagonal[e], least);
       for (std::size_t b = 0; b < on.pieces_.size(); ++b) {
         const BlockAt& block = on.blocks_[b];
-        const Vec w = on.kinked_ ? block.of(Vec(along_)) : Vec();
+        const Vec w = on.stops_ ? block.of(Vec(along_)) : Vec();
         times_.push_back(on.pieces_[b].invert(on.exact_, block.of(Vec(inverse_)), w));
       }
       for (std::size_t e = on.free_; e < inverse_.size(); ++e) inverse_[e] = 1 / inverse_[e];
@@ -172,7 +172,7 @@ private:
   std::vector<char> inside_;
   std::vector<BlockPiece> pieces_;
   std::size_t free_; // the first unpenalised number
-  bool exact_, kinked_ = false;
+  bool exact_, stops_ = false;
 };
 
 } // namespace southwell

@@ -1,6 +1,6 @@
 // A penalty on a block around the block's numbers u, where it is smooth: on a manifold through u. A zero
-// block does not move on it, nor do zero entries that l1 or a sign holds; where the norm has kinks besides,
-// it says which entries move together (norms/norm.hpp).
+// block does not move on it, nor do zero entries that l1 or a sign holds, nor entries at a bound; where the
+// norm has kinks besides, it says which entries move together (norms/norm.hpp).
 #pragma once
 #include "core/penalties/block_penalty.hpp"
 
@@ -12,10 +12,12 @@ public:
   BlockPiece(const BlockPenalty& g, CVec u, std::span<char> inside)
       : g_(g), at_{u, inside, g.strength_, g.strength_ > 0 ? g.norm_value(u) : 0} {
     const bool zero = std::all_of(u.begin(), u.end(), [](Real v) { return v == 0; });
-    for (std::size_t e = 0; e < u.size(); ++e) inside[e] = zero ? !g.kinked() : u[e] != 0 || !holds_numbers();
+    for (std::size_t e = 0; e < u.size(); ++e)
+      inside[e] =
+          zero ? !g.kinked() : (u[e] != 0 || !holds_zeros()) && u[e] != g.box_.lo && u[e] != g.box_.hi;
   }
-  bool kinked() const { return g_.kinked(); }
-  bool active() const { // does any entry move?
+  bool stops() const { return g_.kinked() || g_.bounded(); } // may numbers stop at zero or at a bound?
+  bool active() const {                                      // does any entry move?
     return std::any_of(at_.inside.begin(), at_.inside.end(), [](char mark) { return mark; });
   }
   // v += the gradient, inside
@@ -37,22 +39,24 @@ public:
     for (Real& v : inverse) v = 1 / v;
     return 0;
   }
-  // Of the step d only what leaves signs as they are: numbers and blocks that would pass zero stop there.
-  // True if that is all of it.
+  // Of the step d only what stays in the piece: numbers and blocks that would pass zero or a bound stop
+  // there. True if that is all of it.
   bool keep(Vec d) const {
     bool all = true;
     if (at_.size > 0) all = std::visit([&](const auto& norm) { return norm.keep(at_, d); }, g_.norm_);
-    if (!holds_numbers()) return all;
-    for (std::size_t e = 0; e < d.size(); ++e)
-      if (at_.inside[e] && at_.u[e] * (at_.u[e] + d[e]) < 0) {
-        d[e] = -at_.u[e];
-        all = false;
-      }
+    if (!holds_zeros() && !g_.bounded()) return all;
+    for (std::size_t e = 0; e < d.size(); ++e) {
+      if (!at_.inside[e]) continue;
+      const Real u = at_.u[e], to = u + d[e], kept = holds_zeros() && u * to < 0 ? 0 : clip(to, g_.box_);
+      if (kept == to) continue;
+      d[e] = kept - u;
+      all = false;
+    }
     return all;
   }
 
 private:
-  bool holds_numbers() const { return g_.l1_ > 0 || g_.positive_; } // may single numbers be held at zero?
+  bool holds_zeros() const { return g_.l1_ > 0 || g_.sign() != 0; } // may single numbers be held at zero?
 
   BlockPenalty g_;
   Around at_;

@@ -64,14 +64,26 @@ public:
   Real conjugate_above(CVec slopes, CVec radii, Real scale) const {
     rounding::SumAbove sum;
     std::vector<Real> buffer;
-    const std::vector<Real> most = sizes_above(slopes, radii, scale);
-    for (Index g = 0; g < count(); ++g) sum.add(blocks_[g].conjugate_above(block(most, g, buffer)));
+    const std::vector<Real> most = sizes_above(slopes, radii, scale, &BlockPenalty::size_above);
+    for (Index g = 0; g < count(); ++g) {
+      if (!blocks_[g].capped()) {
+        sum.add(blocks_[g].conjugate_above(block(most, g, buffer)));
+        continue;
+      }
+      const ScalarElasticNet number = blocks_[g].number();
+      for (const Index j : of(g))
+        for (Index e = j * width_; e < (j + 1) * width_; ++e) {
+          const Real at = -scale * slopes[e],
+                     off = 1.01 * scale * radii[e] + 4 * rounding::unit * std::abs(at);
+          sum.add(number.conjugate_above(at - off, at + off));
+        }
+    }
     return sum.above();
   }
   Real feasible_scale_below(CVec slopes, CVec radii, bool with_l2) const {
     Real scale = 1;
     std::vector<Real> buffer;
-    const std::vector<Real> most = sizes_above(slopes, radii, 1);
+    const std::vector<Real> most = sizes_above(slopes, radii, 1, &BlockPenalty::open_size_above);
     for (Index g = 0; g < count(); ++g)
       if (!(blocks_[g].l2() > 0 && with_l2))
         scale = std::min(scale, blocks_[g].feasible_scale_below(block(most, g, buffer)));
@@ -85,8 +97,8 @@ public:
   template <class F> void each_feature(Index u, F&& f) const {
     for (const Index j : of(u)) f(j);
   }
-  bool whole() const { return smooth(); }
-  Real kink() const { // of the first group that has one: a path lowers all in proportion
+  bool whole() const { return smooth(); } // numbers at a bound leave it by sweeps alone
+  Real kink() const {                     // of the first group that has one: a path lowers all in proportion
     for (const BlockPenalty& g : blocks_)
       if (g.kink() > 0) return g.kink();
     return 0;
@@ -100,7 +112,7 @@ public:
   Real times_needed(Index u, CVec slopes) const {
     std::vector<Real> buffer;
     if (!(blocks_[u].kink() > 0)) return 1; // a sign alone does not become stronger
-    return 1 / blocks_[u].feasible_scale(block(slopes, u, buffer), -1);
+    return 1 / blocks_[u].zero_scale(block(slopes, u, buffer), -1);
   }
   bool holds_zero(Index u) const { return kinked(u); }
   Real ridge() const { return least_l2(); }
@@ -116,15 +128,17 @@ public:
       zero[u] = zero[u] || blocks_[u].surely_zero(block(slopes, u, buffer), -scale, reach * lengths[u]);
   }
   bool smooth() const { // is there only l2?
-    return std::none_of(blocks_.begin(), blocks_.end(), [](const BlockPenalty& g) { return g.kinked(); });
+    return std::none_of(blocks_.begin(), blocks_.end(),
+                        [](const BlockPenalty& g) { return g.kinked() || g.bounded(); });
   }
 
 private:
-  std::vector<Real> sizes_above(CVec slopes, CVec radii, Real scale) const {
+  using SizeAbove = Real (BlockPenalty::*)(Real, Real) const;
+  std::vector<Real> sizes_above(CVec slopes, CVec radii, Real scale, SizeAbove size) const {
     std::vector<Real> sizes(slopes.size());
     for (Index j = 0; j < penalised(); ++j)
       for (Index k = j * width_; k < (j + 1) * width_; ++k)
-        sizes[k] = scale * blocks_[group_of_[j]].size_above(slopes[k], radii[k]);
+        sizes[k] = scale * (blocks_[group_of_[j]].*size)(slopes[k], radii[k]);
     return sizes;
   }
 

@@ -78,8 +78,9 @@ def _from_lists(given: Given, n_features: int) -> np.ndarray:
 
 
 def compiled(n_features: int, width: int, group_of: np.ndarray, weights: np.ndarray, *factors: float | np.ndarray,
-              norm: str = "euclidean", positive: bool = False) -> _core.Groups:  # fmt: skip
-    """The first three factors (strength, l1, l2) are multiplied by the weights; further ones are added to l1 and l2."""
+              norm: str = "euclidean", lower: Given = None, upper: Given = None) -> _core.Groups:  # fmt: skip
+    """The first three factors (strength, l1, l2) are multiplied by the weights; further ones are added to l1 and l2.
+    Bounds are those of each group's coefficients."""
     strength, l1, l2, more_l1, more_l2 = (*factors, 0.0, 0.0)[:5]
     with np.errstate(over="ignore"):
         strengths, l1s, l2s = weights * strength, weights * l1 + more_l1, weights * l2 + more_l2
@@ -88,4 +89,7 @@ def compiled(n_features: int, width: int, group_of: np.ndarray, weights: np.ndar
     order = np.argsort(group_of, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(group_of))])
     indices = order.astype(np.int64), starts.astype(np.int64)
-    return _core.Groups(norm, positive, width, *indices, strengths, l1s, l2s, n_features)
+    bounds = [
+        np.full(weights.size, free if given is None else given) for given, free in ((lower, -np.inf), (upper, np.inf))
+    ]
+    return _core.Groups(norm, width, *indices, strengths, l1s, l2s, *bounds, n_features)

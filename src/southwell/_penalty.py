@@ -121,9 +121,10 @@ class Separable(Penalty):
         raise NotImplementedError
 
 
-def counted(slopes: np.ndarray, nonnegative: bool) -> np.ndarray:
-    """What counts of slopes at zero: where coefficients are >= 0, only a negative slope moves one."""
-    return np.asarray(np.maximum(-slopes, 0.0) if nonnegative else np.abs(slopes))
+def counted(slopes: np.ndarray, lower: float | np.ndarray, upper: float | np.ndarray = np.inf) -> np.ndarray:
+    """What counts of slopes at zero: they move coefficients only where the bounds have room."""
+    up, down = np.where(np.greater(upper, 0), -slopes, 0.0), np.where(np.less(lower, 0), slopes, 0.0)
+    return np.maximum(np.maximum(up, down), 0.0)
 
 
 def representable(strength: float, weights: np.ndarray) -> float:

@@ -219,9 +219,10 @@ class BlockProblem(Problem):
 
     def _given_start(self, given: Given) -> Start:
         start = super()._given_start(given)
-        if self.penalty.bounded:  # within its bounds: nothing below zero
-            own = start.x[: self.n_features * self.width]
-            np.maximum(own, 0.0, out=own)
+        if self.penalty.bounded:
+            own = start.x[: self.n_features * self.width].reshape(-1, self.width)
+            lower, upper = self.penalty.bounds(self.n_features)
+            np.clip(own, lower[:, None], upper[:, None], out=own)
         return start
 
     def _checked_dual(self, y: Given) -> np.ndarray:

@@ -29,8 +29,8 @@ class ElasticNet(Separable):
     weights : array of shape (n_features,), optional
         Factor of each coefficient's penalty; 0 leaves it unpenalised. Default: all 1.
     lower, upper : float or array, optional
-        Bounds. ``lower=0`` gives non-negative coefficients; it is the only bound for problems with several targets or
-        classes.
+        Bounds; ``lower=0`` gives non-negative coefficients. In problems with several targets or classes the bounds of a
+        feature hold for all its coefficients, and must contain zero.
     ridge_weights : array of shape (n_features,), optional
         The factors r_j of the squares. Default: those of ``weights``.
 
@@ -66,14 +66,20 @@ class ElasticNet(Separable):
                 raise ValueError(
                     f"weights times l1 or l2 overflows: the largest weight is {own.max()}. Scale them down."
                 )
-        lower = one_each("lower", self.lower, n_features)
-        upper = one_each("upper", self.upper, n_features)
-        lo = lower if lower.size else np.full(n_features, -np.inf)
-        hi = upper if upper.size else np.full(n_features, np.inf)
-        if (lo > hi).any() or (lo == np.inf).any() or (hi == -np.inf).any():
-            j = int(np.flatnonzero((lo > hi) | (lo == np.inf) | (hi == -np.inf))[0])
-            raise ValueError(f"Bounds must leave room: coefficient {j} has lower={lo[j]}, upper={hi[j]}.")
-        return _core.ElasticNet(self.l1, self.l2, weights, ridges, lower, upper, n_features)
+        lower, upper = self.bounds(n_features)
+        given = [none if bound is None else own for bound, own in ((self.lower, lower), (self.upper, upper))]
+        return _core.ElasticNet(self.l1, self.l2, weights, ridges, *given, n_features)
+
+    def bounds(self, n_features: int) -> tuple[np.ndarray, np.ndarray]:
+        """Those of each feature, checked."""
+        lower, upper = one_each("lower", self.lower, n_features), one_each("upper", self.upper, n_features)
+        lower = lower if lower.size else np.full(n_features, -np.inf)
+        upper = upper if upper.size else np.full(n_features, np.inf)
+        tight = (lower > upper) | (lower == np.inf) | (upper == -np.inf)
+        if tight.any():
+            j = int(np.flatnonzero(tight)[0])
+            raise ValueError(f"Bounds must leave room: coefficient {j} has lower={lower[j]}, upper={upper[j]}.")
+        return lower, upper
 
     def by_coefficient(self, n_features: int, intercept: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """l1, l2 and both bounds of each coefficient; an intercept, the last, has no penalty and no bounds."""
@@ -123,11 +129,6 @@ class ElasticNet(Separable):
         return self.by_coefficient(n_features, False)[1]
 
     @property
-    def nonnegative(self) -> bool:
-        """Whether the bounds are those of coefficients >= 0."""
-        return not self._bounded_above and self.lower is not None and not np.any(numbers("lower", self.lower))
-
-    @property
     def least_l2(self) -> float:
         """The smallest l2 of a coefficient."""
         own = self.weights if self.ridge_weights is None else self.ridge_weights
@@ -135,17 +136,19 @@ class ElasticNet(Separable):
 
     def over_blocks(self, n_features: int, width: int) -> _core.Groups:
         """The compiled penalty for ``width`` coefficients per feature."""
-        if self.bounded and not self.nonnegative:
+        lower, upper = self.bounds(n_features)
+        if self.excludes_zero:
+            j = int(np.flatnonzero((lower > 0) | (upper < 0))[0])
             raise ValueError(
-                "With several coefficients a feature, the only bound is lower=0, for coefficients >= 0; got "
-                f"lower={shown(self.lower)}, upper={shown(self.upper)}. Within other bounds a block has no proximal "
-                "step in closed form. Give lower=0 alone, or solve for one target at a time."
+                "With several coefficients a feature, bounds must contain zero, because a feature is in the model or "
+                f"not with all of them; feature {j} has lower={lower[j]}, upper={upper[j]}. Widen them, or solve for "
+                "one target at a time."
             )
         with np.errstate(over="ignore"):  # refused with the others
             squares = self._ridge_factors(n_features) * self.l2
         return compiled(
             n_features, width, np.arange(n_features), self.factors(n_features), 0.0, self.l1, 0.0, 0.0, squares,
-            positive=self.nonnegative,
+            lower=lower, upper=upper,
         )  # fmt: skip
 
     def value(self, x: np.ndarray) -> float:
@@ -191,7 +194,8 @@ class ElasticNet(Separable):
         """The smallest l1 at which penalised coefficients are zero, from their slopes at zero (a row a feature)."""
         weights, held = self.factors(slopes.shape[0]), ~self.unpenalised(slopes.shape[0])
         with np.errstate(over="ignore"):
-            strength = float((counted(slopes[held], self.nonnegative) / weights[held, None]).max(initial=0.0))
+            lower, upper = (bound[held, None] for bound in self.bounds(slopes.shape[0]))
+            strength = float((counted(slopes[held], lower, upper) / weights[held, None]).max(initial=0.0))
         return representable(strength, weights[held])
 
 
@@ -257,7 +261,7 @@ class GroupPenalty(Penalty):
         ratio of l1 to the strength; if ``positive``, ``-z_g`` stands for ``|z_g|``. f is convex and decreasing, so
         Newton's method from 0 approaches its root from the left.
         """
-        sizes = np.where(self.unpenalised(slopes.shape[0])[:, None], 0.0, counted(slopes, self.positive))
+        sizes = np.where(self.unpenalised(slopes.shape[0])[:, None], 0.0, counted(slopes, self.lower))
         top = float(sizes.max(initial=0.0))
         if top == 0 or self.leading == "l1":
             return top
@@ -290,6 +294,15 @@ class GroupPenalty(Penalty):
         return self.positive
 
     @property
+    def lower(self) -> float:
+        """The bound of every coefficient."""
+        return 0.0 if self.positive else -np.inf
+
+    def bounds(self, n_features: int) -> tuple[np.ndarray, np.ndarray]:
+        """Those of each feature."""
+        return np.full(n_features, self.lower), np.full(n_features, np.inf)
+
+    @property
     def least_l2(self) -> float:
         return self.l2
 
@@ -301,7 +314,7 @@ class GroupPenalty(Penalty):
         """The compiled penalty over ``width`` coefficients a feature, its groups checked."""
         group_of, factors = self.group_of(n_features), (self.strength, 0.0, 0.0, self.l1, self.l2)
         weights = self.factors(np.bincount(group_of))
-        return compiled(n_features, width, group_of, weights, *factors, norm=self.norm, positive=self.positive)
+        return compiled(n_features, width, group_of, weights, *factors, norm=self.norm, lower=self.lower)
 
     def factors(self, sizes: np.ndarray) -> np.ndarray:
         """The weight of each group."""

@@ -39,6 +39,11 @@ def penalised_each(estimator: Any, problem: Problem) -> Problem:
     return problem.with_penalty(net)
 
 
+def bounds_given(estimator: Any) -> bool:
+    """Whether its parameters bound coefficients."""
+    return getattr(estimator, "lower", None) is not None or getattr(estimator, "upper", None) is not None
+
+
 def spreads(problem: Problem) -> np.ndarray:
     """The standard deviation of each column, with the sample weights; 1 for columns that are constant up to rounding,
     which are those of scikit-learn's ``StandardScaler``."""

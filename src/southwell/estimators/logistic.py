@@ -13,6 +13,7 @@ from .._names import positive
 from .._typing import AnyMatrix
 from ..methods import Method
 from ._base import FitData
+from ._coefficients import bounds_given
 from ._parameters import is_infinite, l1_share, one_of
 from ._probabilities import Probabilities
 from ._together import Together
@@ -37,9 +38,9 @@ class LogisticClassifier(Probabilities, Together):
         return self.multi_class != "ovr" and classes > 2
 
     def _shaped(self, coef: AnyMatrix, intercepts: np.ndarray, data: FitData) -> dict[str, Any]:
-        """Of classes that are fitted together, the representative whose coefficients sum to zero if there is no L1:
-        the loss is the same, and the penalty not larger."""
-        if data.together and isinstance(coef, np.ndarray) and self._ridge():
+        """Of classes that are fitted together, the representative whose coefficients sum to zero if there is no L1 and
+        there are no bounds: the loss is the same, and the penalty not larger."""
+        if data.together and isinstance(coef, np.ndarray) and self._ridge() and not bounds_given(self):
             coef = coef - coef.mean(axis=0)
         return super()._shaped(coef, intercepts, data)
 

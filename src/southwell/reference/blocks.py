@@ -59,45 +59,63 @@ NORMS: dict[str, tuple[Any, Any, Any]] = {
 
 @dataclass(frozen=True)
 class Block:
-    """A group of features and its penalty; ``nonnegative`` allows no number below zero."""
+    """A group of features and its penalty, perhaps on numbers between ``lower`` and ``upper``; zero is one of them, and
+    where there is a norm, ends are zero or infinite."""
 
     features: np.ndarray
     strength: float = 0.0
     l1: float = 0.0
     l2: float = 0.0
     norm: str = "euclidean"
-    nonnegative: bool = False
+    lower: float = -np.inf
+    upper: float = np.inf
 
     def value(self, X: Numbers) -> float:
         X = X[self.features]
-        if self.nonnegative and (X < 0).any():
+        if (self.lower > X).any() or (self.upper < X).any():
             return np.inf
         size = NORMS[self.norm][0](X)
         return float(self.strength * size + self.l1 * np.abs(X).sum() + self.l2 / 2 * (X**2).sum())
 
     def _soft(self, V: Numbers, by: float) -> Numbers:
-        return np.maximum(V - by, 0) if self.nonnegative else np.sign(V) * np.maximum(np.abs(V) - by, 0)
+        U = np.sign(V) * np.maximum(np.abs(V) - by, 0)
+        return np.where((U > 0) & (self.upper == 0) | (U < 0) & (self.lower == 0), 0.0, U)
 
     def prox(self, V: Numbers, step: float) -> Numbers:
         U = self._soft(V, step * self.l1)
-        return NORMS[self.norm][2](U, step * self.strength) / (1 + step * self.l2)
+        return np.clip(NORMS[self.norm][2](U, step * self.strength) / (1 + step * self.l2), self.lower, self.upper)
 
     def conjugate_gradient(self, V: Numbers) -> Numbers:
         """argmax_X  <V, X> - g(X): a prox of the penalty without l2, with step 1 / l2."""
         return replace(self, l2=0.0).prox(V / self.l2, 1 / self.l2)
+
+    @property
+    def _capped(self) -> bool:
+        """Whether an end other than zero stops numbers; then nothing joins the numbers of a block."""
+        return any(np.isfinite(end) and end != 0 for end in (self.lower, self.upper))
 
     def excess(self, V: Numbers) -> float:
         """N*(soft(V, l1)) - strength: where positive, V violates the constraint of l2 = 0."""
         return float(NORMS[self.norm][1](self._soft(V[self.features], self.l1)) - self.strength)
 
     def conjugate(self, V: Numbers) -> float:
+        if self._capped:
+            W = self._soft(V[self.features], self.l1)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                X = np.clip(np.where(W == 0, 0.0, W / self.l2 if self.l2 > 0 else W * np.inf), self.lower, self.upper)
+            return np.inf if np.isinf(X).any() else float((W * X - self.l2 / 2 * X**2).sum())
         if self.l2 > 0:  # by Moreau's identity, the squared distance of soft(V, l1) from the dual ball
             W = self._soft(V[self.features], self.l1)
             return float((NORMS[self.norm][2](W, self.strength) ** 2).sum() / (2 * self.l2))
         return np.inf if self.excess(V) > 1e-12 * (self.strength + self.l1) else 0.0
 
     def feasible_scale(self, V: Numbers) -> float:
-        """The largest t <= 1 with N*(soft(t V, l1)) <= strength."""
+        """The largest t <= 1 with N*(soft(t V, l1)) <= strength; finite ends ask nothing of their side."""
+        if self._capped:
+            W = V[self.features]
+            return replace(self, lower=-np.inf, upper=np.inf, features=np.arange(len(W))).feasible_scale(
+                np.where((W > 0) & np.isfinite(self.upper) | (W < 0) & np.isfinite(self.lower), 0.0, W)
+            )
         if self.excess(V) <= 0:
             return 1.0
         if self.strength == 0:
@@ -109,9 +127,10 @@ def blocks_of(penalty: Any, n_features: int) -> list[Block]:
     """The blocks of a penalty on groups, or of ``ElasticNet``."""
     if not hasattr(penalty, "groups"):
         w = np.ones(n_features) if penalty.weights is None else np.broadcast_to(penalty.weights, n_features)
-        sign = penalty.lower is not None
+        bounds = np.stack(penalty.bounds(n_features), axis=1)
         return [
-            Block(np.array([j]), 0.0, penalty.l1 * w[j], penalty.l2 * w[j], nonnegative=sign) for j in range(n_features)
+            Block(np.array([j]), 0.0, penalty.l1 * w[j], penalty.l2 * w[j], "euclidean", *bounds[j])
+            for j in range(n_features)
         ]
     group_of = penalty.group_of(n_features)
     members = [np.flatnonzero(group_of == g) for g in range(group_of.max() + 1)]
@@ -119,7 +138,7 @@ def blocks_of(penalty: Any, n_features: int) -> list[Block]:
     w = roots if isinstance(penalty.weights, str) else np.ones(len(members)) * (
         1.0 if penalty.weights is None else penalty.weights
     )  # fmt: skip
-    own = {"norm": penalty.norm, "nonnegative": penalty.positive}
+    own = {"norm": penalty.norm, "lower": penalty.lower}
     return [Block(g, penalty.strength * v, penalty.l1, penalty.l2, **own) for g, v in zip(members, w, strict=True)]
 
 

@@ -45,7 +45,7 @@ def check_block_penalty(penalty: Any, size: int) -> None:
     rows = np.concatenate([scale * rng.normal(size=(12, size)) for scale in (0.01, 0.3, 2.0, 40.0)])
     rows = np.concatenate([rows, np.zeros((1, size)), np.ones((1, size)), rows[::6] * (rng.random((8, size)) < 0.4)])
     slopes = [(v - penalty.prox(v, step)) / step for v in rows[::2] for step in STEPS]
-    strong = np.isfinite(penalty.conjugate(np.full(size, 1e9)))
+    strong = all(np.isfinite(penalty.conjugate(np.full(size, end))) for end in (-1e9, 1e9))
     hold(penalty, "g(0) = 0", penalty.value(np.zeros(size)) == 0)
     for a, b in zip(rows, rows[::-1], strict=True):
         middle, mean = penalty.value((a + b) / 2), (penalty.value(a) + penalty.value(b)) / 2
