@@ -133,6 +133,8 @@ def unclear_because(error: BaseException) -> str:
         return "empty message"
     if HERE in file.parents or isinstance(error, MemoryError):  # a wrong signature, or no memory
         return ""
+    if str(error).startswith("The loss ") and "cannot be used: its " in str(error):  # the core, of a caller's function
+        return ""
     if isinstance(error, OSError) and error.errno is not None:  # a message of the operating system
         return ""
     by_hand = code.co_code[trace.tb_lasti] in RAISES

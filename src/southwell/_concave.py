@@ -104,9 +104,10 @@ class SCAD(Concave):
         return np.asarray(np.clip((self.gamma - sizes) / (self.gamma - 1.0), 0.0, 1.0))
 
     def value(self, x: Given) -> float:
-        sizes = np.minimum(np.abs(numbers("x", x)) / self.l1, self.gamma)
-        bent = np.maximum(sizes - 1.0, 0.0)
-        return float(self.l1**2 * (sizes - bent**2 / (2.0 * (self.gamma - 1.0))).sum())
+        with np.errstate(over="ignore"):
+            sizes = np.minimum(np.abs(numbers("x", x)) / self.l1, self.gamma)
+            bent = np.maximum(sizes - 1.0, 0.0)
+            return float((self.l1 * (self.l1 * (sizes - bent**2 / (2.0 * (self.gamma - 1.0))))).sum())
 
 
 KINDS = {"mcp": MCP, "scad": SCAD}

@@ -44,6 +44,8 @@ def examine_form(loss: Custom) -> None:
             raise loss._missing(method)
     if not isinstance(loss.name, str):
         raise TypeError(f"The name of a loss must be a string; got {shown(loss.name)}.")
+    if not loss.name.isprintable():
+        raise ValueError(f"The name of a loss must be of printable characters; got {shown(loss.name)}.")
     if not isinstance(loss.targets, str) or loss.targets not in KINDS:
         raise ValueError(f"{loss.name}.targets must be one of {', '.join(KINDS)}; got {shown(loss.targets)}.")
     if not (isinstance(loss.smoothness, float) and loss.smoothness == np.inf):

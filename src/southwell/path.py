@@ -138,6 +138,7 @@ def path(
     begun = time.perf_counter()
     problem = stated(A, b, loss, 0.0, 0.0, penalty, intercept, sample_weight, offset, "path")
     settings = Settings.checked(tol, max_epochs, max_seconds, None, seed, False, n_threads)
+    tol = settings.tol
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; got {type(callback).__name__}.")
     chosen = able(methods.get(method), problem)

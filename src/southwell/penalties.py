@@ -156,9 +156,10 @@ class ElasticNet(Separable):
         sizes, squares = (
             own(x.shape[0]).reshape(-1, *[1] * (x.ndim - 1)) * x for own in (self.factors, self._ridge_factors)
         )
-        # The square may overflow where it does not count.
-        square = self.l2 / 2 * (squares.ravel() @ x.ravel()) if self.l2 > 0 else 0.0
-        return float(self.l1 * np.abs(sizes).sum() + square)
+        with np.errstate(over="ignore"):
+            # The square may overflow where it does not count.
+            square = self.l2 / 2 * (squares.ravel() @ x.ravel()) if self.l2 > 0 else 0.0
+            return float(self.l1 * np.abs(sizes).sum() + square)
 
     def factors(self, n_features: int) -> np.ndarray:
         """The weight of each feature."""

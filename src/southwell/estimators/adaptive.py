@@ -46,7 +46,9 @@ class Adaptive(LinearRegressor):
         own: Any = state.penalty
         standardized = flag("standardize", self.standardize)
         weights = self._adapted(data, spreads(state) if standardized else np.ones(state.n_features))
-        return state.with_penalty(replace(own, weights=weights * own.factors(state.n_features)))
+        with np.errstate(over="ignore"):  # refused as weights
+            weights = weights * own.factors(state.n_features)
+        return state.with_penalty(replace(own, weights=weights))
 
     def _adapted(self, data: FitData, units: np.ndarray) -> np.ndarray:
         """``|w_j units_j|^-gamma`` of the first fit, relative to the smallest."""

@@ -127,9 +127,11 @@ def degrees_of_freedom(X: AnyMatrix, own: np.ndarray, curvature: np.ndarray, rid
         span = span[:, sizes > sizes.max() * max(rows.shape) * np.finfo(float).eps]
         rows = rows[:, ~free] - span @ (span.T @ rows[:, ~free])
     rows = rows / np.sqrt(ridge[~free])
+    unit = float(np.abs(rows).max(initial=0.0)) or 1.0  # squares of rows themselves may overflow
+    rows = rows / unit
     squares = np.linalg.eigvalsh(rows.T @ rows if rows.shape[0] >= rows.shape[1] else rows @ rows.T)
-    squares = np.maximum(squares, 0.0)
-    return float((squares / (squares + 1.0)).sum()) + (span.shape[1] if free.any() else 0)
+    squares = squares[squares > squares.max(initial=0.0) * max(rows.shape) * np.finfo(float).eps]
+    return float((squares / (squares + unit**-2)).sum()) + (span.shape[1] if free.any() else 0)
 
 
 def log_choices(number: int, chosen: int) -> float:

@@ -91,6 +91,7 @@ class HuberRegressor(LinearRegressor):
         hooks, settings = Hooks(self, data, 1), self._settings()
         alpha, epsilon = positive("alpha", self.alpha, zero=True), positive("epsilon", self.epsilon)
         at_one = self._state(replace(data, centre=None))  # with an intercept centring changes nothing
+        _ = data.total  # weights without a finite sum are refused
         problem = HuberWithScale(data.X, data.y, data.weights, at_one, alpha, epsilon)
         before, scale = self._before(data, at_one, [])[0], problem.best_scale(data.y - problem.centre)
         if before is not None:

@@ -58,7 +58,7 @@ class Auto(Method):
         policy = {}
         for key, number in self.policy.items():
             one_name("policy", key, tuple(default_policy()), "the keys of southwell.methods.default_policy()")
-            policy[key] = positive(f"policy[{key!r}]", number)
+            policy[key] = positive(f"policy[{key!r}]", number, below=1e15)  # some of them are sizes
         object.__setattr__(self, "policy", policy)
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
