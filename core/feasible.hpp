@@ -99,11 +99,13 @@ private:
     for (const Real z : CVec(z_).last(std::size_t(k_))) most = std::max(most, std::abs(z));
     return most;
   }
-  template <class Term> Real over_samples(Term&& term) const { // sum_i s_i sum_c term(e), e = i k + c
+  // sum_i s_i sum_c term(e), e = i k + c; samples without weight may have any y.
+  template <class Term> Real over_samples(Term&& term) const {
     const CVec s = problem_.losses().weights();
-    if (k_ == 1) return unrolled(Index(s.size()), [&](Index i) { return s[i] * term(i); });
+    if (k_ == 1) return unrolled(Index(s.size()), [&](Index i) { return s[i] > 0 ? s[i] * term(i) : 0; });
     Real total = 0;
     for (Index i = 0; i < Index(s.size()); ++i) {
+      if (!(s[i] > 0)) continue;
       Real own = 0;
       for (Index e = i * k_; e < (i + 1) * k_; ++e) own += term(e);
       total += s[i] * own;
@@ -118,9 +120,15 @@ private:
       return over_samples([&](Index e) { return (v[e] / unit) * (v[e] / unit); });
     };
     if (const Real plain = square(1); plain > 1e-280 && plain < 1e280) return std::sqrt(plain);
-    Real most = 0; // squares of its numbers may overflow or vanish
-    for (const Real u : v) most = std::max(most, std::abs(u));
+    const Real most = largest(v); // squares of its numbers may overflow or vanish
     return most > 0 && std::isfinite(most) ? most * std::sqrt(square(most)) : most;
+  }
+  Real largest(CVec v) const {
+    const CVec s = problem_.losses().weights();
+    Real most = 0;
+    for (std::size_t e = 0; e < v.size(); ++e)
+      if (s[e / std::size_t(k_)] > 0) most = std::max(most, std::abs(v[e]));
+    return most;
   }
   Real norm_of_targets() const { // and of offsets; classes: of e_b
     const CVec b = problem_.losses().targets(), o = problem_.losses().offsets();
@@ -174,13 +182,14 @@ private:
   }
   // The largest slope of an unpenalised feature, relative to the norms of its column and of y.
   Real violation() {
-    Real largest = 0, size = -1;
+    Real most = 0, size = -1;
     each_violation([&](Index e, Index j) {
       if (size < 0) size = weighted_norm(y_);
       const Real unit = std::sqrt(squared_norm(j)) * size;
-      largest = std::max(largest, unit > 0 ? (std::abs(z_[e]) - slope_error(j) * size) / unit : 0);
+      // A unit that vanishes or is not known leaves nothing to call rounding.
+      most = std::max(most, unit > 0 ? (std::abs(z_[e]) - slope_error(j) * size) / unit : infinity);
     });
-    return largest;
+    return most;
   }
   // If all those slopes are zero up to rounding, sets them to zero. A feasible point is within distance q of
   // y (see FreeColumns), and D there is lower by at most q times the norm of the margins plus a term for the
@@ -219,8 +228,7 @@ private:
     if (!flat()) return 1;
     const LossSum& losses = problem_.losses();
     std::vector<Real> h(y_.size()), held(std::size_t(losses.samples())), squares(norms().size());
-    Real most = 0;
-    for (const Real v : y_) most = std::max(most, std::abs(v));
+    const Real most = largest(y_);
     std::vector<Real> y(y_.begin(), y_.end()); // without what is rounding: no sample is held by that
     for (Real& v : y)
       if (std::abs(v) < 1e-12 * most) v = 0;

@@ -72,3 +72,18 @@ def least_squares(A, b) -> Fraction:
     x = (dot(v, v) * dot(u, t) - dot(u, v) * dot(v, t)) / determinant
     y = (dot(u, u) * dot(v, t) - dot(u, v) * dot(u, t)) / determinant
     return (dot(t, t) - x * dot(u, t) - y * dot(v, t)) / (2 * len(b))
+
+
+@pytest.mark.parametrize("blocks", [False, True])
+@pytest.mark.parametrize("far", [1.0, 1e100, 1e155, 1e160, 1e260, 1e300])
+def test_the_dual_number_of_a_sample_without_weight_excuses_no_slope(far, blocks):
+    """Its square overflows, or makes all others look like rounding."""
+    A, b = np.array([[38.0, 3.9], [-39.0, 3.4], [89.0, -1.7]]), np.array([9854.0, 9979.0, 10007.0])
+    state = sw.BlockProblem if blocks else sw.Problem
+    for intercept in (False, True):
+        problem = state(A, b, "poisson", intercept=intercept, sample_weight=[1.0, 1.2, 0.0])
+        best = sw.solve(problem, tol=1e-9)
+        for y in (-b[:2], [1.0, 2.0], [5.0, -3.0]):
+            dual = problem.certify(best.x, y=np.append(y, far), intercept=best.intercept).dual
+            assert dual <= best.primal + 1e-12 * abs(best.primal)
+            assert dual == pytest.approx(problem.certify(best.x, y=np.append(y, 0.0), intercept=best.intercept).dual)
