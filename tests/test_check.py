@@ -234,3 +234,10 @@ def test_numbers_of_extreme_size_give_a_verdict_and_keep_weak_duality(loss, size
         assert str(verdict)
         assert verdict.verified or verdict.reasons
         assert verdict.primal is None or verdict.dual[0] <= verdict.primal[1]
+
+
+def test_a_point_at_its_ends_is_scaled_where_it_cannot_be_moved():
+    """Both numbers are at an end, and no other pair with one of them there has equal numbers."""
+    u, denominator = dual_point.projected([10, 9], [-10, -9], [10, 9], [1, 1], [[1, -1]])
+    assert [Fraction(v, denominator) for v in u] == [9, 9]
+    assert dual_point.projected([10, 9], [5, -9], [10, 0], [1, 1], [[1, -1]]) is None  # 0 is beyond an end

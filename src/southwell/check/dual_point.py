@@ -285,13 +285,39 @@ def projected(
     """u' with sum_i a_i u'_i = 0 for each constraint a, times a common denominator, and that denominator; None if none
     is found.
 
-    u' = u - s o (sum of w_a a) on the samples strictly inside their domain: with G = sum_i s_i a_i a_i' over those,
-    G w = sum_i a_i u_i. Samples that would leave their domain are fixed, and the rest is solved again.
+    Samples strictly inside their domain are moved. If these cannot meet the constraints, all are, and the result is
+    scaled towards 0 until it lies in the domain: constraints hold for its multiples too.
     """
     inside = [
         s > 0 and (least is None or v > least) and (most is None or v < most)
         for v, least, most, s in zip(u, low, high, weights, strict=True)
     ]
+    return _projected(u, low, high, weights, constraints, inside) or _scaled(
+        _projected(u, [None] * len(u), [None] * len(u), weights, constraints, [s > 0 for s in weights]), low, high
+    )
+
+
+def _scaled(found: tuple[list[int], int] | None, low: list[Any], high: list[Any]) -> tuple[list[int], int] | None:
+    if found is None:
+        return None
+    u, denominator = found
+    part = Fraction(1)
+    for v, least, most in zip(u, low, high, strict=True):
+        end = most if v > 0 else least
+        if v == 0 or end is None or abs(v) <= abs(end) * denominator:
+            continue
+        if (end > 0) != (v > 0):  # 0 is not in the domain, or an end of it
+            return None
+        part = min(part, Fraction(end * denominator, v))
+    return [v * part.numerator for v in u], denominator * part.denominator
+
+
+def _projected(
+    u: list[int], low: list[Any], high: list[Any], weights: list[int], constraints: list[list[int]], inside: list[bool]
+) -> tuple[list[int], int] | None:
+    """u' = u - s o (sum of w_a a) on the samples ``inside``: with G = sum_i s_i a_i a_i' over those,
+    G w = sum_i a_i u_i. Samples that would leave their domain are fixed, and the rest is solved again.
+    """
     wanted = [sum(map(mul, a, u)) for a in constraints]
     for _ in range(ROUNDS):
         held = [s if free else 0 for s, free in zip(weights, inside, strict=True)]
