@@ -82,7 +82,7 @@ nb::dict answers(const BoundProblemInParts& bound, Array<Real> x, Array<Index> f
   for (int k = 0; k < raised; ++k) floor.gone(0);
   FeatureNames names(core.design, policy);
   names.join({features.data(), features.shape(0)});
-  SamplesInParts samples = core.in_memory(policy, &names);
+  SamplesInParts samples = core.in_memory(policy, 1, &names);
   std::vector<Real> at(given.begin(), given.end()), slopes(at.size());
   samples.place_all(at);
   samples.slopes(slopes);

@@ -69,14 +69,14 @@ struct ProblemInParts final : Question {
   Index primal_size() const override { return design.cols(); }
   Index dual_size() const override { return 0; }
   Index stored() const override { return design.stored(); }
-  Real value(const Point& point) const override { return at(point).value() + penalty.value(point.x); }
+  Real value(const Point& point) const override { return at(point).objective() + penalty.value(point.x); }
   Real terms(const Point& point) const override { return at(point).sums().terms; }
   Index nonzeros(CVec x) const override { return first().nonzeros(x); }
   Unit unit(Point& scratch) const override {
     for (Index j = 0; j < penalty.penalised(); ++j) scratch.x[j] = clip(0, penalty[j].domain());
     SamplesInParts samples = in_memory(Policy());
     samples.place_all(scratch.x);
-    const Real trivial = dual_at_zero(samples), null = samples.value() + penalty.value(scratch.x);
+    const Real trivial = dual_at_zero(samples), null = samples.objective() + penalty.value(scratch.x);
     return unit_of(null, trivial, samples.sums().terms);
   }
   std::unique_ptr<Bound> bound(std::function<bool()> hurry) const override;
@@ -86,10 +86,13 @@ struct ProblemInParts final : Question {
     for (Index j = 0; j < penalty.penalised(); ++j) penalty_part += penalty[j].conjugate(0);
     return -samples.conjugates(std::vector<Real>{0}).front() - penalty_part;
   }
-  SamplesInParts in_memory(const Policy& policy, const FeatureNames* names = nullptr) const {
+  // `softness` of kinks of the loss; any serves where only certificates are wanted.
+  SamplesInParts in_memory(const Policy& policy, Real softness = 1,
+                           const FeatureNames* names = nullptr) const {
     SamplesInParts::Parts parts;
-    for (const Problem* part : design.parts()) parts.push_back(std::make_unique<PartInMemory>(*part, policy));
-    return {std::move(parts), first().loss, has_intercept(), design.cols(), names};
+    for (const Problem* part : design.parts())
+      parts.push_back(std::make_unique<PartInMemory>(*part, softness, policy));
+    return {std::move(parts), first().loss, has_intercept(), design.cols(), softness, names};
   }
   static Samples& at(const Point& point) {
     if (!point.samples)
@@ -102,8 +105,6 @@ private:
   static std::vector<const Problem*> checked(std::vector<const Problem*> parts) {
     if (parts.empty()) throw std::invalid_argument("samples in parts need at least one part");
     const Problem& one = *parts.front();
-    if (!one.loss.smooth())
-      throw std::invalid_argument("samples in parts need a loss without kinks: their centres are not summed");
     for (Index j = 0; j < one.penalty.penalised(); ++j)
       if (std::min(one.penalty[j].feasible_scale(1), one.penalty[j].feasible_scale(-1)) == 0)
         throw std::invalid_argument("samples in parts need a penalty on every feature but the intercept: the "

@@ -18,7 +18,8 @@ def part_of(problem, begin, end, *, by_columns=False):
     else:
         layout = _core.dense_layout(np.asfortranarray(rows).T if by_columns else rows, by_columns, *frame)
     targets, weights = problem.targets[begin:end], problem.weights[begin:end]
-    return _core.Problem(layout, problem.loss.core, targets, weights, problem.core_penalty, np.empty(0))
+    offsets = problem.core_offset[begin:end]
+    return _core.Problem(layout, problem.loss.core, targets, weights, problem.core_penalty, offsets)
 
 
 def in_parts(problem, cuts=(), *, by_columns=False):
@@ -55,6 +56,7 @@ def random_problem(
     offset=0.0,
     l1=0.02,
     l2=0.0,
+    offsets=False,
     **net,
 ):
     rng = np.random.default_rng(seed)
@@ -67,4 +69,5 @@ def random_problem(
         b = rng.poisson(np.exp(np.clip(margins, -2, 2))).astype(float)
     weights = rng.integers(0, 3, n).astype(float) if weighted else None
     penalty = sw.penalties.ElasticNet(l1=l1, l2=l2, **net)
-    return sw.Problem(form(A), b, loss, penalty, intercept=intercept, sample_weight=weights)
+    known = rng.normal(size=n) if offsets else None
+    return sw.Problem(form(A), b, loss, penalty, intercept=intercept, sample_weight=weights, offset=known)

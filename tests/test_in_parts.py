@@ -11,6 +11,7 @@ import southwell as sw
 from in_parts import drive, even_cuts, in_parts, part_of, random_problem, solved_in_parts
 from southwell import _core
 
+KINKED = ["hinge", "quantile", "epsilon_insensitive"]
 LOSSES = ["squared", "logistic", "huber", "smooth_hinge", "squared_hinge", "poisson"]
 FORMS = {"dense": np.ascontiguousarray, "csr": sp.csr_array, "centred": lambda A: sw.Centred(sp.csr_array(A))}
 NETS = {
@@ -36,6 +37,33 @@ def test_any_number_of_parts_has_the_answer_of_the_usual_method(loss, form, net)
         np.testing.assert_allclose(problem.from_inner(outcome["x"])[0], usual.x, rtol=1e-4, atol=2e-5)
         rounds.add(outcome["epochs"])
     assert len(rounds) == 1, "the number of rounds does not depend on how the rows are divided"
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("loss", KINKED)
+@pytest.mark.parametrize("net", NETS)
+def test_kinks_are_softened_around_centres_that_stay_with_the_parts(loss, net, intercept):
+    problem = random_problem(loss, intercept=intercept, **NETS[net])
+    usual = sw.solve(problem, tol=1e-9, method=sw.methods.Auto(movers="primal"))
+    for parts, by_columns in product((1, 2, 5), (False, True)):
+        outcome = solved_in_parts(problem, even_cuts(problem, parts), 1e-9, by_columns=by_columns)
+        assert outcome["status"] == "CONVERGED"
+        assert abs(outcome["primal"] - usual.primal) <= 1.1e-9 * usual.scale
+        primal, _, _ = _core.certify(problem.core(), outcome["x"], None)
+        assert outcome["primal"] == pytest.approx(primal, rel=1e-12)
+        if not intercept:  # the best one is an interval, of which rounding chooses a point
+            assert outcome["epochs"] == usual.epochs
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic", "poisson", *KINKED])
+def test_parts_know_their_offsets(loss):
+    for intercept in (False, True):
+        problem = random_problem(loss, 2, intercept=intercept, offsets=True)
+        usual = sw.solve(problem, tol=1e-10)
+        for parts in (1, 3):
+            outcome = solved_in_parts(problem, even_cuts(problem, parts), 1e-10)
+            assert outcome["status"] == "CONVERGED"
+            assert abs(outcome["primal"] - usual.primal) <= 1.1e-10 * usual.scale
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -190,12 +218,8 @@ def test_an_interrupt_inside_a_round_leaves_a_certificate():
 
 
 def test_what_parts_cannot_do_is_refused_with_the_reason():
-    for problem, reason in (
-        (random_problem("hinge"), "without kinks"),
-        (random_problem("squared", l1=0.0), "penalty on every feature"),
-    ):
-        with pytest.raises(ValueError, match=reason):
-            in_parts(problem, [3])
+    with pytest.raises(ValueError, match="penalty on every feature"):
+        in_parts(random_problem("squared", l1=0.0), [3])
     with pytest.raises(ValueError, match="at least one part"):
         _core.ProblemInParts([])
     one, other = random_problem("squared"), random_problem("squared", d=5)

@@ -14,8 +14,8 @@ struct InParts {
     Products(const ProblemInParts&, const Set& set) : names(set.columns()) {}
   };
   struct Source : SamplesInParts {
-    Source(const ProblemInParts& problem, const Products& products, CVec, Real, const Policy& policy)
-        : SamplesInParts(problem.in_memory(policy, &products.names)) {}
+    Source(const ProblemInParts& problem, const Products& products, CVec, Real softness, const Policy& policy)
+        : SamplesInParts(problem.in_memory(policy, softness, &products.names)) {}
   };
 };
 

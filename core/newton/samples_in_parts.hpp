@@ -29,8 +29,10 @@ struct PartColumns {
 // Some of the rows, in memory. Their weights are those they have among all samples.
 class PartInMemory final : PartColumns, public NumbersInMemory {
 public:
-  PartInMemory(const Problem& rows, const Policy& policy)
-      : PartColumns(rows.design, policy), NumbersInMemory(rows, own_products, {}, 0, policy) {}
+  PartInMemory(const Problem& rows, Real softness, const Policy& policy)
+      : PartColumns(rows.design, policy),
+        NumbersInMemory(rows, own_products, std::vector<Real>(std::size_t(rows.dual_size())), softness,
+                        policy) {}
   void join(std::span<const Index> names) override { own_columns.join(names); }
 };
 
@@ -38,11 +40,12 @@ class SamplesInParts : public Samples {
 public:
   using Parts = std::vector<std::unique_ptr<Samples>>;
 
-  // `loss` says what all parts say of it. `names`: of W, if there is one.
-  SamplesInParts(Parts parts, const SampleLoss& loss, bool intercept, Index features,
+  // `loss` says what all parts say of it. `softness`: of their kinks at first. `names`: of W, if there is
+  // one.
+  SamplesInParts(Parts parts, const SampleLoss& loss, bool intercept, Index features, Real softness,
                  const FeatureNames* names)
       : parts_(std::move(parts)), loss_(loss), intercept_(intercept), scratch_(std::size_t(features)),
-        names_(names) {}
+        softness_(softness), names_(names) {}
 
   void place(CVec x, Vec intercept) override {
     put(x);
@@ -62,7 +65,10 @@ public:
       for (std::size_t j = 0; j < out.size(); ++j) out[j] += scratch_[j];
     });
   }
-  void tell(Point& point) override { point.samples = this; }
+  void tell(Point& point) override {
+    point.samples = this;
+    if (intercept_ && kinked()) point.x.back() = best_;
+  }
   Real value() override {
     return sum([](Samples& part) { return part.value(); });
   }
@@ -83,10 +89,15 @@ public:
     each([&](Samples& part) { part.go(length); });
   }
 
-  bool kinked() const override { return false; }
-  Real softness() const override { return 0; }
-  void soften(Real) override {}
-  void recentre() override {}
+  bool kinked() const override { return !loss_.smooth(); }
+  Real softness() const override { return softness_; }
+  void soften(Real q) override {
+    softness_ = q;
+    each([&](Samples& part) { part.soften(q); });
+  }
+  void recentre() override {
+    each([](Samples& part) { part.recentre(); });
+  }
 
   void join(std::span<const Index> features) override {
     each([&](Samples& part) { part.join(features); });
@@ -121,6 +132,7 @@ public:
     });
     return all;
   }
+  Real objective() override { return kinked() ? value_shifted(best_ - own_) : value(); }
   std::vector<Real> conjugates(CVec scales) override {
     return sums(scales.size(), [&](Samples& part) { return part.conjugates(scales); });
   }
@@ -213,7 +225,8 @@ private:
     join(names_->since(told_));
     told_ = std::size_t(names_->count());
   }
-  // The best intercept, from a guess; then the derivatives, which it balances. See Problem::settle_intercept.
+  // The best intercept, from a guess; then the derivatives, which it balances. See Problem::settle_intercept,
+  // and SamplesInMemory::settle for losses with kinks: rounds go on at the guess, certificates want the best.
   void settle(Vec intercept) {
     if (!intercept_) return shift(0);
     struct Loss {
@@ -226,7 +239,10 @@ private:
     };
     Real& own = intercept[0];
     const Shift best = best_shift_of(Loss{*this}, own);
-    if (best.found || value_shifted(best.best) < value_shifted(own)) own = best.best;
+    const bool better = best.found || value_shifted(best.best) < value_shifted(own);
+    best_ = better ? best.best : own;
+    if (!std::exchange(settled_, true) || !kinked()) own = best_;
+    own_ = own;
     shift(own);
     balance();
   }
@@ -235,6 +251,9 @@ private:
   const SampleLoss& loss_;
   bool intercept_;
   std::vector<Real> scratch_; // slopes of one part
+  Real softness_;             // of kinks
+  Real best_ = 0, own_ = 0;   // intercepts: of the loss itself, and where the margins are
+  bool settled_ = false;
   const FeatureNames* names_;
   std::size_t told_ = 0;
 };
