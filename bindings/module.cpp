@@ -1,6 +1,7 @@
 // The compiled half of southwell, as Python sees it. Python has checked types and shapes of the arrays
 // (southwell/_data.py); here are the checks that need a pass over the numbers.
 #include "bindings/bound.hpp"
+#include "bindings/files.hpp"
 #include "bindings/parts.hpp"
 #include "core/certificate.hpp"
 #include "core/design/formed_rows.hpp"
@@ -211,6 +212,7 @@ NB_MODULE(_core, m) {
   def_newton(m);
   def_in_parts(m);
   def_features(m);
+  def_files(m);
   def_outside(m);
   def_wide(m);
   def_blas(m);

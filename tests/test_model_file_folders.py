@@ -181,15 +181,15 @@ def test_what_is_not_ours_stays(model, tmp_path):
 def test_without_a_lock_nothing_is_removed(lock, model, tmp_path, monkeypatch):
     left = tmp_path / f"{files._prefix()}{'0' * 32}.part"
     left.write_text("somebody's")
-    own = files._lock
-    monkeypatch.setattr(files, "_lock", lambda d: own(d) if os.fstat(d).st_size == 0 else lock)
+    own = files.lock
+    monkeypatch.setattr(files, "lock", lambda d: own(d) if os.fstat(d).st_size == 0 else lock)
     model.save(tmp_path / "model")
     assert left.read_text() == "somebody's"
 
 
 def test_a_part_taken_for_abandoned_is_begun_again(model, tmp_path, monkeypatch):
     """Between its creation and its lock another save may remove it."""
-    own, removed = files._lock, []
+    own, removed = files.lock, []
 
     def lock(descriptor):
         if not removed:
@@ -197,7 +197,7 @@ def test_a_part_taken_for_abandoned_is_begun_again(model, tmp_path, monkeypatch)
             (tmp_path / removed[0]).unlink()
         return own(descriptor)
 
-    monkeypatch.setattr(files, "_lock", lock)
+    monkeypatch.setattr(files, "lock", lock)
     model.save(tmp_path / "model")
     assert len(removed) == 1 and os.listdir(tmp_path) == ["model"]
     sw.load(tmp_path / "model")

@@ -40,7 +40,7 @@ def get_include() -> str:
     return os.path.join(os.path.dirname(os.path.realpath(_core.__file__)), "include")
 
 
-_SUBMODULES = ("check", "estimators", "features", "graph", "local", "metric", "model_files", "selection")
+_SUBMODULES = ("check", "data", "estimators", "features", "graph", "local", "metric", "model_files", "selection")
 _PUBLIC = [
     *("BlockProblem", "Centred", "ConvergenceWarning", "Factorised", "Interrupted", "Path", "Problem", "Progress"),
     *(
@@ -50,6 +50,7 @@ _PUBLIC = [
         "Status",
         "audit",
         "check",
+        "data",
         "enet_path",
         "estimators",
         "features",

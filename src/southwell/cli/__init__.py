@@ -11,6 +11,7 @@ from .. import __version__
 from .._names import unknown
 from ..check import command
 from ..studies import command as studies
+from . import convert
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -57,6 +58,11 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
     )
     command.add_arguments(check)
     check.set_defaults(run=command.run)
+    converting = commands.add_parser(
+        "convert", help="write data from files to a store, whatever their size", description=convert.DESCRIPTION
+    )
+    convert.add_arguments(converting)
+    converting.set_defaults(run=convert.run)
     reproduce = commands.add_parser(
         "reproduce", help="run the experiments of five papers again, and report", description=studies.DESCRIPTION
     )

@@ -63,10 +63,10 @@ def refuse_kind(mode: int) -> None:
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """A file to write, which replaces ``path`` at the end, if there was no error, and is then on disk."""
-    name = _part(path)
+    name = part_name(path)
     try:
         while (file := _locked(os.open(name, WRITE_NEW, 0o666))) is None:
-            name = _part(path)
+            name = part_name(path)
         with file:
             _remove_parts(path.parent)
             yield file
@@ -77,15 +77,20 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             if fcntl is None:
                 file.close()  # Windows cannot rename an open file
             os.replace(name, path)  # while it is locked, so that no other process removes it
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except BaseException:
         name.unlink(missing_ok=True)
         raise
 
 
-def _part(path: Path) -> Path:
+def part_name(path: Path) -> Path:
     """A name in the same folder, for a file that is not complete."""
     return path.parent / f"{_prefix()}{uuid.uuid4().hex}.part"
+
+
+def is_part(name: str) -> bool:
+    """Whether ``part_name`` gives such names on this machine."""
+    return re.fullmatch(re.escape(_prefix()) + r"[0-9a-f]{32}\.part", name) is not None
 
 
 def _prefix() -> str:
@@ -95,13 +100,13 @@ def _prefix() -> str:
 def _locked(descriptor: int) -> BinaryIO | None:
     """The file, locked while it is open; None if another save has just removed it as abandoned."""
     file = os.fdopen(descriptor, "wb")
-    if _lock(descriptor) is False or os.fstat(descriptor).st_nlink == 0:
+    if lock(descriptor) is False or os.fstat(descriptor).st_nlink == 0:
         file.close()
         return None
     return file
 
 
-def _lock(descriptor: int) -> bool | None:
+def lock(descriptor: int) -> bool | None:
     """Lock a file: False if another process has the lock, None if locks are not supported."""
     if fcntl is None:
         return None
@@ -116,9 +121,8 @@ def _lock(descriptor: int) -> bool | None:
 
 def _remove_parts(folder: Path) -> None:
     """Remove the part files of killed processes of this machine. Errors are ignored."""
-    ours = re.compile(re.escape(_prefix()) + r"[0-9a-f]{32}\.part")
     with contextlib.suppress(OSError):
-        for name in [entry.path for entry in os.scandir(folder) if ours.fullmatch(entry.name)]:
+        for name in [entry.path for entry in os.scandir(folder) if is_part(entry.name)]:
             with contextlib.suppress(OSError):
                 _remove_if_abandoned(name)
 
@@ -128,7 +132,7 @@ def _remove_if_abandoned(name: str) -> None:
     descriptor = os.open(name, flags)
     try:
         own = os.fstat(descriptor)
-        if not stat.S_ISREG(own.st_mode) or _lock(descriptor) is not True:
+        if not stat.S_ISREG(own.st_mode) or lock(descriptor) is not True:
             return
         # Its writer may have renamed it before the lock was released: then this name no longer exists.
         if os.path.samestat(own, os.stat(name, follow_symlinks=False)):
@@ -137,7 +141,7 @@ def _remove_if_abandoned(name: str) -> None:
         os.close(descriptor)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Write the folder, with the new name, to disk too, if the system supports it."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
