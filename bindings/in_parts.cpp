@@ -9,12 +9,32 @@ namespace southwell {
 
 namespace {
 
+Mapped mapped_of(const nb::list& arrays) {
+  Mapped all;
+  for (const nb::handle array : arrays) {
+    const auto bytes =
+        nb::cast<nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(array);
+    all.add(bytes.data(), bytes.size());
+  }
+  return all;
+}
+
 struct BoundProblemInParts final : BoundQuestion {
-  nb::list parts; // keeps them alive
+  nb::list parts, files; // keeps them alive
   ProblemInParts core;
 
-  explicit BoundProblemInParts(nb::list given) : parts(given), core(problems(given)) {}
+  // `mapped`: for each part the arrays of its data in files, or nothing at all.
+  BoundProblemInParts(nb::list given, nb::list mapped)
+      : parts(given), files(mapped), core(problems(given), regions(given, mapped)) {}
   const Question& question() const override { return core; }
+  bool same_data(const BoundQuestion& other) const override {
+    const auto* own = dynamic_cast<const BoundProblemInParts*>(&other);
+    if (!own || own->parts.size() != parts.size()) return false;
+    for (std::size_t k = 0; k < parts.size(); ++k)
+      if (!nb::cast<const BoundProblem&>(parts[k]).same_data(nb::cast<const BoundProblem&>(own->parts[k])))
+        return false;
+    return true;
+  }
 
 private:
   static bool same_loss(const AnyLoss& one, const AnyLoss& other) {
@@ -28,6 +48,13 @@ private:
           return true;
         },
         one);
+  }
+  static std::vector<Mapped> regions(const nb::list& given, const nb::list& mapped) {
+    if (mapped.size() != 0 && mapped.size() != given.size())
+      throw std::invalid_argument("files for some parts only");
+    std::vector<Mapped> all;
+    for (const nb::handle arrays : mapped) all.push_back(mapped_of(nb::cast<nb::list>(arrays)));
+    return all;
   }
   static std::vector<const Problem*> problems(const nb::list& given) {
     std::vector<const Problem*> all;
@@ -43,14 +70,14 @@ private:
   }
 };
 
-BoundAlgorithm newton(nb::object problem, Array<Real> x, const nb::dict& others) {
+BoundAlgorithm newton(nb::object problem, Array<Real> x, Real softness, const nb::dict& others) {
   const ProblemInParts& core = nb::cast<const BoundProblemInParts&>(problem).core;
   sized(x, core.primal_size());
   const Policy policy = policy_with(others);
   BoundAlgorithm result{problem};
   const Unlocked unlocked;
-  result.algorithm =
-      std::make_unique<NewtonInParts>(core, policy, std::vector<Real>(x.data(), x.data() + x.shape(0)));
+  result.algorithm = std::make_unique<NewtonInParts>(
+      core, policy, std::vector<Real>(x.data(), x.data() + x.shape(0)), softness);
   return result;
 }
 
@@ -123,12 +150,15 @@ void def_in_parts(nb::module_& m) {
   nb::class_<BoundProblemInParts, BoundQuestion>(
       m, "ProblemInParts",
       "A problem over numbers whose samples are in several parts, each a Problem over its rows.")
-      .def(nb::init<nb::list>(), "parts"_a)
+      .def(nb::init<nb::list, nb::list>(), "parts"_a, "mapped"_a = nb::list())
       .def("certify", &certify, "x"_a, "P, D and the gap at x, from sums, and x with the best intercept.")
       .def("answers", &answers, "x"_a, "features"_a, "along"_a, "scales"_a, "raised"_a = 0,
            "What the samples answer at x, by question.");
-  m.def("newton_in_parts", &newton, "problem"_a, "x"_a, nb::kw_only(), "policy"_a = nb::dict(),
-        "The primal mover of the default method, on sums over the parts.");
+  m.def(
+      "let_go", [](const nb::list& arrays) { mapped_of(arrays).let_go(); }, "arrays"_a,
+      "Tells the system that these bytes of mapped files have been read for now.");
+  m.def("newton_in_parts", &newton, "problem"_a, "x"_a, nb::kw_only(), "softness"_a = 1.0,
+        "policy"_a = nb::dict(), "The primal mover of the default method, on sums over the parts.");
 }
 
 } // namespace southwell

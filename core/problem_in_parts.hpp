@@ -8,16 +8,20 @@
 // With an intercept y is balanced; what is left of its slope q >= 0 up to rounding lowers D by at most
 // q (||m|| + q / smoothness) in the s-weighted norm, as in feasible.hpp.
 #pragma once
-#include "core/newton/samples_in_parts.hpp"
+#include "core/newton/part_in_file.hpp"
 
 namespace southwell {
 
 // What of the data of all parts has the length of the features.
 class DesignInParts {
 public:
-  explicit DesignInParts(std::vector<const Problem*> parts) : parts_(std::move(parts)) {}
+  // `mapped`: for each part the bytes of files that its data are in, if they are to be let go; or none at
+  // all.
+  DesignInParts(std::vector<const Problem*> parts, std::vector<Mapped> mapped)
+      : parts_(std::move(parts)), mapped_(std::move(mapped)) {}
 
   const std::vector<const Problem*>& parts() const { return parts_; }
+  const std::vector<Mapped>& mapped() const { return mapped_; }
   Index rows() const { return 0; } // that this process knows one by one
   Index cols() const { return parts_.front()->design.cols(); }
   Index stored() const {
@@ -29,14 +33,16 @@ public:
   void column_squared_norms(CVec, Vec out) const { // each part has its weights
     std::fill(out.begin(), out.end(), 0.0);
     std::vector<Real> own(out.size());
-    for (const Problem* part : parts_) {
-      part->design.column_squared_norms(part->loss.weights(), own);
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      parts_[k]->design.column_squared_norms(parts_[k]->loss.weights(), own);
       for (std::size_t j = 0; j < out.size(); ++j) out[j] += own[j];
+      if (!mapped_.empty()) mapped_[k].let_go();
     }
   }
 
 private:
   std::vector<const Problem*> parts_;
+  std::vector<Mapped> mapped_;
 };
 
 // What a loss says about itself.
@@ -61,8 +67,8 @@ struct ProblemInParts final : Question {
 
   // Each part is a problem over its rows, with the same loss and penalty, and with the weights that its
   // samples have among all.
-  explicit ProblemInParts(std::vector<const Problem*> parts)
-      : design(checked(std::move(parts))), loss(first().loss), penalty(first().penalty) {}
+  explicit ProblemInParts(std::vector<const Problem*> parts, std::vector<Mapped> mapped = {})
+      : design(checked(std::move(parts)), std::move(mapped)), loss(first().loss), penalty(first().penalty) {}
 
   bool has_intercept() const { return first().has_intercept(); }
   Index width() const { return 1; }
@@ -90,8 +96,15 @@ struct ProblemInParts final : Question {
   SamplesInParts in_memory(const Policy& policy, Real softness = 1,
                            const FeatureNames* names = nullptr) const {
     SamplesInParts::Parts parts;
-    for (const Problem* part : design.parts())
-      parts.push_back(std::make_unique<PartInMemory>(*part, softness, policy));
+    const std::vector<Mapped>& mapped = design.mapped();
+    for (std::size_t k = 0; k < design.parts().size(); ++k) {
+      const Problem& part = *design.parts()[k];
+      if (mapped.empty())
+        parts.push_back(std::make_unique<PartInMemory>(part, softness, policy));
+      else
+        parts.push_back(
+            std::make_unique<PartInFile>(part, softness, policy, mapped[k], mapped[(k + 1) % mapped.size()]));
+    }
     return {std::move(parts), first().loss, has_intercept(), design.cols(), softness, names};
   }
   static Samples& at(const Point& point) {

@@ -11,9 +11,15 @@ struct OwnScreening { // a base, so that it is made before the driver that refer
 
 class NewtonInParts final : OwnScreening, public ProximalNewton<ProblemInParts, NumbersInParts> {
 public:
-  NewtonInParts(const ProblemInParts& problem, const Policy& policy, std::vector<Real> x)
+  NewtonInParts(const ProblemInParts& problem, const Policy& policy, std::vector<Real> x, Real softness)
       : OwnScreening{Screening<ProblemInParts>(problem)},
-        ProximalNewton(problem, policy, screening, std::move(x), {}, 1) {}
+        ProximalNewton(problem, policy, screening, std::move(x), {}, softness) {}
+
+  bool repenalise(const Question& question) override {
+    if (!ProximalNewton::repenalise(question)) return false;
+    screening.repenalise(dynamic_cast<const ProblemInParts&>(question));
+    return true;
+  }
 };
 
 } // namespace southwell

@@ -27,7 +27,7 @@ struct PartColumns {
 };
 
 // Some of the rows, in memory. Their weights are those they have among all samples.
-class PartInMemory final : PartColumns, public NumbersInMemory {
+class PartInMemory : PartColumns, public NumbersInMemory {
 public:
   PartInMemory(const Problem& rows, Real softness, const Policy& policy)
       : PartColumns(rows.design, policy),

@@ -55,12 +55,18 @@ class BlockProblem(Problem):
     blocks: ClassVar[bool] = True
     penalty: GroupPenalty | ElasticNet  # type: ignore[assignment]  # methods of blocks ask for what both have
 
-    def __init__(self, A: Given, b: Given, loss: str | Loss = "squared", penalty: Penalty | None = None, *,
+    def __init__(self, A: Given, b: Given = None, loss: str | Loss = "squared", penalty: Penalty | None = None, *,
                  intercept: bool = False, sample_weight: Given = None, offset: Given = None,
                  words: Words = OF_SOLVE) -> None:  # fmt: skip
         super().__init__(
             A, b, loss, penalty, intercept=intercept, sample_weight=sample_weight, offset=offset, words=words
         )
+        if self.in_parts:
+            raise ValueError(
+                f"Several targets, competing classes and groups need all rows of {words.data} in memory, and these "
+                "stay in files. Open the store with more memory, if the machine has it, or fit one target or class at "
+                "a time."
+            )
 
     def _checked_penalty(self, penalty: Penalty | None) -> Any:
         if penalty is not None and not isinstance(penalty, ElasticNet | GroupPenalty):

@@ -95,9 +95,19 @@ def _of_kinks(null: Problem, penalty: Any) -> float:
         pinned = ElasticNet(l1=1.0, weights=np.zeros(free.size), lower=-bound, upper=bound)
         y = _best_dual(null.with_penalty(pinned))
     else:
-        y = null.weights * _core.null_dual(null.core())
+        y = null.weights * _null_dual(null)
     strength: float = penalty.vanishing(null.ready_layout().adjoint(y)[: null.n_features, None])
     return strength
+
+
+def _null_dual(null: Problem) -> np.ndarray:
+    """That of the zero model, which is the same for any data."""
+    if not null.in_parts:
+        return np.asarray(_core.null_dual(null.core()))
+    added = null.core_offset if null.core_offset.size else None
+    nothing = Problem(np.zeros((null.n_samples, 1)), null.targets, null.loss, intercept=null.intercept,
+                      sample_weight=null.weights, offset=added)  # fmt: skip
+    return np.asarray(_core.null_dual(nothing.core()))
 
 
 def _of_blocks(problem: BlockProblem) -> float:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from . import _core, _data, _remarks, _sparse, losses
+from . import _core, _data, _remarks, _shards, _sparse, losses
 from ._concave import Concave
 from ._dense import plain
 from ._names import finite, flag, shown
@@ -29,13 +29,15 @@ class Problem(HasTargets):
 
     Parameters
     ----------
-    A : array, DataFrame or sparse matrix of shape (n_samples, n_features), ``Centred`` or ``Factorised``
+    A : array, DataFrame or sparse matrix of shape (n_samples, n_features), ``Centred``, ``Factorised`` or ``Store``
         NumPy in C or Fortran order, SciPy CSR or CSC; float32 or float64; int32 or int64 indices; read-only and
         memory-mapped arrays too. A method that needs the other layout builds it once, and the problem keeps it.
         The data are not copied: do not change them while the problem is in use, also not from another thread. Changed
         values make solutions and certificates wrong; changed ``indices`` or ``indptr`` of a sparse matrix can crash the
         process, because they are checked only once. Do not truncate the file of a memory-mapped array: the system
         then kills the process (SIGBUS). Replacing or deleting such a file is harmless.
+        A ``southwell.data.Store`` is loaded if it fits in its ``memory``; otherwise it is read in parts, again and
+        again, by the default method.
     b : array of shape (n_samples,)
         Targets: two labels of any kind for logistic and hinge losses, >= 0 for Poisson. ``classes`` holds the labels:
         the first counts as -1, the second as +1.
@@ -59,7 +61,7 @@ class Problem(HasTargets):
     array([0.7, 1.7, 2.7])
     """
 
-    def __init__(self, A: Given, b: Given, loss: str | Loss = "squared", penalty: Penalty | None = None, *,
+    def __init__(self, A: Given, b: Given = None, loss: str | Loss = "squared", penalty: Penalty | None = None, *,
                  intercept: bool = False, sample_weight: Given = None, offset: Given = None,
                  words: Words = OF_SOLVE) -> None:  # fmt: skip
         if not isinstance(words, Words):
@@ -67,6 +69,11 @@ class Problem(HasTargets):
         self.words = words
         self.loss = losses.get(loss)
         self.penalty = self._checked_penalty(penalty)
+        if isinstance(A, _shards.InFiles):
+            b = _shards.targets_of(A, b)
+            sample_weight = A.part("weights") if sample_weight is None else sample_weight
+        elif b is None:
+            raise TypeError(f"A problem needs targets {words.targets}; only a Store may hold them itself.")
         centre = A if isinstance(A, _data.Centred) else None
         self.data = self._read(A if centre is None else centre.A, centre is not None, words.data)
         self.n_samples, self.n_features = self.data.shape
@@ -174,6 +181,8 @@ class Problem(HasTargets):
 
     def null_model(self) -> np.ndarray:
         """All coefficients zero, and the best intercept."""
+        if self.in_parts:
+            return np.asarray(self.core().certify(np.zeros(self.inner_size))[3])
         return np.append(np.zeros(self.n_features), _core.null_intercept(self.core()))
 
     def coefficients(self, x: Given, name: str) -> np.ndarray:
@@ -223,7 +232,9 @@ class Problem(HasTargets):
         return bool((margins * self.targets)[self.weights > 0].min() > 0)
 
     @staticmethod
-    def _read(A: Given, centred: bool, name: str) -> _data.Matrix | _data.Product:
+    def _read(A: Given, centred: bool, name: str) -> _data.Matrix | _data.Product | _shards.Shards:
+        if isinstance(A, _shards.InFiles):
+            return _data.Matrix(A.matrix(), name) if A.fits else _shards.Shards(A, name)
         if not isinstance(A, _data.Factorised):
             return _data.Matrix(A, name)
         if centred:
@@ -233,27 +244,34 @@ class Problem(HasTargets):
     @property
     def matrix(self) -> _data.Matrix:
         """A itself, with rows and columns."""
-        if isinstance(self.data, _data.Product):
-            raise TypeError("Factorised data have neither rows nor columns.")
-        return self.data
+        if isinstance(self.data, _data.Matrix):
+            return self.data
+        raise TypeError(
+            "Data in files are read in parts." if self.in_parts else "Factorised data have neither rows nor columns."
+        )
 
     @property
     def factors(self) -> _data.Product:
         """U and V of A = U V."""
-        if isinstance(self.data, _data.Matrix):
-            raise TypeError("These data have no factors.")
-        return self.data
+        if isinstance(self.data, _data.Product):
+            return self.data
+        raise TypeError("These data have no factors.")
 
     @property
     def factorised(self) -> bool:
         """Whether A is given by factors."""
         return isinstance(self.data, _data.Product)
 
+    @property
+    def in_parts(self) -> bool:
+        """Whether A stays in files and is read in parts."""
+        return isinstance(self.data, _shards.Shards)
+
     def _means(self, given: Given) -> np.ndarray:
         if given is not None:
             return _data.vector(given, "means", self.n_features).copy()
         means = self.data.ready_layout(None, False).adjoint(self.weights)
-        return means if self.factorised else self.matrix.exact_means(means)
+        return means if isinstance(self.data, _data.Product) else self.data.exact_means(means)
 
     def with_penalty(self, penalty: Penalty) -> Self:
         """The same data and loss with another penalty. Layouts are shared and the data are not checked again.
@@ -288,7 +306,18 @@ class Problem(HasTargets):
     def core(self, by_columns: bool | None = None) -> _core.Question:
         """The compiled problem, with products along the given axis."""
         layout = self.ready_layout() if by_columns is None else self.layout(by_columns)
+        if isinstance(layout, _shards.PartLayouts):
+            return self._core_of_parts(layout)
         return _core.Problem(layout, self.loss.core, self.targets, self.weights, self.core_penalty, self.core_offset)
+
+    def _core_of_parts(self, layout: _shards.PartLayouts) -> _core.Question:
+        added = self.core_offset
+        parts = [
+            _core.Problem(own, self.loss.core, self.targets[begin:end], self.weights[begin:end], self.core_penalty,
+                          added[begin:end])
+            for own, begin, end in zip(layout.layouts, layout.starts[:-1], layout.starts[1:], strict=True)
+        ]  # fmt: skip
+        return _core.ProblemInParts(parts, layout.mapped)
 
     def formed_rows(self) -> _core.Layout:
         """The rows of A = U V, each formed when it is read, at O(k d); a layout for one algorithm."""
@@ -324,6 +353,10 @@ class Problem(HasTargets):
         if flag("rigorous", rigorous):
             proof = self.prove(x, y, intercept)
             return Certificate(proof.primal, proof.dual, proof.gap)
+        if self.in_parts:
+            if y is not None:
+                raise ValueError("A problem in files is certified at the derivatives of its loss: do not give y.")
+            return Certificate(*self.core().certify(self._inner_point(x, None, intercept)[0])[:3])
         return Certificate(*_core.certify(self.core(), *self._inner_point(x, y, intercept)))
 
     def prove(self, x: Given, y: Given = None, intercept: Given = 0.0, *, feasible: bool = False) -> Proof:
@@ -337,7 +370,12 @@ class Problem(HasTargets):
         return Proof(self, np.asarray(x), intercept, self.dual_shape(point), primal, bound)
 
     def refuse_bounds(self) -> None:
-        """An error if the rounding errors of the loss are not known."""
+        """An error if the rounding errors of the loss are not known, or if rows are in files."""
+        if self.in_parts:
+            raise ValueError(
+                "Bounds in exact arithmetic need all rows in memory, and these stay in files. The gap is certified as "
+                "usual."
+            )
         if self.loss.own:
             raise ValueError(
                 f"{self.loss.name} is a loss of your own, and its rounding errors are not known: there are no bounds "
@@ -389,7 +427,8 @@ class Problem(HasTargets):
         self.__dict__.update(state, core_penalty=state["penalty"].core(state["n_features"]))
 
     def __repr__(self) -> str:
-        kind = "factorised" if self.factorised else "sparse" if self.matrix.sparse else "dense"
+        kind = "factorised" if isinstance(self.data, _data.Product) else "sparse" if self.data.sparse else "dense"
+        kind += ", in files" * self.in_parts
         return (
             f"Problem({self.n_samples} x {self.n_features} {kind}, {self.data.stored} entries, "
             f"loss={self.loss!r}, penalty={self.penalty!r}, intercept={self.intercept})"

@@ -14,6 +14,7 @@ from . import _core, _keywords, _threads, methods
 from ._interrupts import Interrupts
 from ._names import count, flag, positive
 from ._question import Question, Start
+from ._shards import InFiles, targets_of
 from ._typing import Given
 from ._words import Words
 from .block_problem import BlockProblem, is_block_problem
@@ -211,8 +212,10 @@ def stated(A: Given, b: Given, loss: str | Loss, l1: Given, l2: Given, penalty: 
                 "A Problem already holds b, loss, penalty, intercept, sample_weight and offset; give them there."
             )
         return A
+    if isinstance(A, InFiles):
+        b = targets_of(A, b)
     if b is None:
-        raise TypeError(f"{called}(A, b, ...) needs targets b, or a Problem alone.")
+        raise TypeError(f"{called}(A, b, ...) needs targets b, or a Problem or Store alone.")
     kind = BlockProblem if is_block_problem(b, loss, penalty) else Problem
     return kind(
         A, b, loss, one_penalty(l1, l2, penalty), intercept=intercept, sample_weight=sample_weight, offset=offset
@@ -232,6 +235,12 @@ def able(method: Method, problem: Problem) -> Method:
         raise ValueError(
             f"{type(method).__name__} needs stored rows or columns of A, which factorised data lack. Use one of "
             f"{names}; or give U @ V, if it fits in memory."
+        )
+    if problem.in_parts and not method.takes_parts:
+        names = ", ".join(sorted(name for name, known in methods.ALL.items() if known.takes_parts))
+        raise ValueError(
+            f"{type(method).__name__} needs all rows in memory, and these stay in files. Use {names}, or open the "
+            "store with more memory, if the machine has it."
         )
     if problem.loss.own and not method.takes_own_losses:
         names = ", ".join(sorted(name for name, known in methods.ALL.items() if known.takes_own_losses))
@@ -327,7 +336,7 @@ def _result(problem: Question, outcome: dict[str, Any], tol: float, prepared: Pr
     x, intercept = problem.from_inner(inner)
     features, samples = outcome["screened"]
     return Result(
-        x=x, intercept=intercept, y=problem.dual_shape(outcome["y"]),
+        x=x, intercept=intercept, y=problem.dual_shape(outcome["y"]) if outcome["y"].size else None,
         primal=outcome["primal"], dual=outcome["dual"], gap=outcome["gap"],
         scale=outcome["scale"], tol=tol, status=Status[outcome["status"]], epochs=outcome["epochs"],
         seconds=outcome["seconds"] + before, setup=prepared.setup,

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._names import one_name
+from .._shards import InFiles, memory_of
 from .._sparse import compressed
 from .._typing import AnyMatrix, Given
 from ..model_files.files import Refused
@@ -116,7 +117,7 @@ class Shard:
         return f"Shard(rows {self.start:,} to {self.start + self.rows:,}, {self.entries:,} entries)"
 
 
-class Store:
+class Store(InFiles):
     """A folder of data by rows, which need not fit in memory.
 
     It holds arrays in NumPy's format and ``manifest.json``, which names them: see :doc:`/files`. Make one with
@@ -136,10 +137,13 @@ class Store:
         float32 or float64.
     feature_names : list of str or None
         The names of the columns.
+    memory : int
+        The bytes of memory that data may take: a store that needs more than half of it stays in its files when a model
+        is fitted, and is read in parts.
     """
 
-    def __init__(self, path: Path, found: Manifest) -> None:
-        self.path = path
+    def __init__(self, path: Path, found: Manifest, memory: Given = None) -> None:
+        self.path, self.memory = path, memory_of(memory)
         self._take(found)
 
     def _take(self, found: Manifest) -> None:
@@ -149,7 +153,7 @@ class Store:
         self.feature_names = found.feature_names
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], check: str = "sizes") -> Store:
+    def open(cls, path: str | os.PathLike[str], check: str = "sizes", *, memory: Given = None) -> Store:
         """Open a store.
 
         Parameters
@@ -158,6 +162,8 @@ class Store:
             The folder.
         check : {"sizes", "checksums"}
             Sizes of all files are always checked. Checksums tell whether one has changed, and read all of them.
+        memory : int or str, optional
+            What fits of it may take, in bytes or in words such as "2 GB". Default: half of the memory that is free.
         """
         one_name("check", check, ("sizes", "checksums"))
         folder = path_of(path)
@@ -165,7 +171,7 @@ class Store:
             found = manifest.read(folder)
             for entry in found.files():
                 manifest.check_file(folder, entry, check == "checksums")
-        return cls(folder, found)
+        return cls(folder, found, memory)
 
     @classmethod
     def write(

@@ -22,6 +22,7 @@ from .._dense import numbers
 from .._keywords import AnswersKeywords
 from .._names import count, flag, positive
 from .._prediction import with_offset
+from .._shards import InFiles, targets_of
 from .._typing import AnyMatrix, Given
 from .._words import OF_ESTIMATORS
 from ..losses import Loss
@@ -79,11 +80,21 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
 
     def _read(self, X: Given, y: Given, **options: Any) -> tuple[Any, Any]:
         """X and y, validated as scikit-learn requires. The solver checks once that X is finite."""
+        if isinstance(X, InFiles):
+            return X, self._read_targets(X, y, **options)
         X, y = readable(X, "X"), readable(y, "y")
         read: tuple[Any, Any] = validate_data(
             self, X, y, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_all_finite=False, **options
         )
         return read
+
+    def _read_targets(self, X: InFiles, y: Given, **options: Any) -> Any:
+        """y, validated as scikit-learn does, where X stays in files."""
+        y = validate_data(self, y=readable(y, "y"), **options)
+        if y.shape[0] != X.shape[0]:
+            raise ValueError(f"y must have a number or label for each of the {X.shape[0]} rows; got {y.shape[0]}.")
+        self.n_features_in_ = X.shape[1]
+        return y
 
     def _weights(self, sample_weight: Given, X: Given) -> np.ndarray | None:
         if sample_weight is None:
@@ -116,6 +127,7 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
             one_of("precompute", given["precompute"], (True, False, "auto"))
 
     _chooses = False  # whether cross-validation comes first
+    _needs_rows = False  # whether it needs the rows themselves in memory
 
     def _fit(self, X: Given, y: Given, sample_weight: Given, params: dict[str, Any] | None = None,
              offset: Given = None) -> Self:  # fmt: skip
@@ -123,6 +135,8 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
         before = self._found()
         try:
             self._refuse_unknown()
+            if isinstance(X, InFiles):
+                X, y, sample_weight = self._from_files(X, y, sample_weight)
             centre = X if isinstance(X, Centred) else None
             data = self._data(X if centre is None else centre.A, y, sample_weight, params or {})
             data = replace(data, offset=data.checked_offset(offset))
@@ -133,6 +147,19 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
             self.__dict__.update(before)
             raise
         return self
+
+    def _from_files(self, X: InFiles, y: Given, sample_weight: Given) -> tuple[Any, Any, Any]:
+        """What the files hold besides X, and X itself if it fits in memory."""
+        y = targets_of(X, y)
+        sample_weight = X.part("weights") if sample_weight is None else sample_weight
+        if X.fits:
+            return X.matrix(), y, sample_weight
+        if self._needs_rows or self._chooses:
+            raise ValueError(
+                f"{type(self).__name__} needs all rows in memory, and these stay in files. Open the store with more "
+                "memory, if the machine has it, or fit a part of its rows."
+            )
+        return X, y, sample_weight
 
     def _found(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name.endswith("_") or name == "_results"}
@@ -334,6 +361,10 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
     def _margins(self, X: Given, offset: Given = None) -> np.ndarray:
         """X w + c, plus the offset, a column for each target if there are several."""
         check_is_fitted(self)
+        if isinstance(X, InFiles):
+            if offset is not None:
+                raise ValueError("Of rows in files predictions take no offset: predict shard by shard, from shards().")
+            return np.concatenate([self._margins(shard.A) for shard in X.shards()])
         if isinstance(X, Centred):
             raise TypeError("Give X itself, not Centred: intercept_ holds what centring changed.")
         X = readable(X, "X")

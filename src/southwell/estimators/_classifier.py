@@ -16,6 +16,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 from .._columns import Targets
 from .._data import readable
 from .._names import shown
+from .._shards import InFiles
 from .._typing import AnyMatrix, Given
 from ._base import FitData, LinearEstimator
 from ._callbacks import with_callbacks
@@ -30,14 +31,14 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
     _multilabel = False
 
     @with_callbacks
-    def fit(self, X: Given, y: Given, sample_weight: Given = None, *, offset: Given = None) -> Self:
+    def fit(self, X: Given, y: Given = None, sample_weight: Given = None, *, offset: Given = None) -> Self:
         """Fit the model.
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
+        X : array, sparse matrix or ``southwell.data.Store`` of shape (n_samples, n_features)
         y : array of shape (n_samples,)
-            Labels, of any kind.
+            Labels, of any kind. A store may hold them itself.
         sample_weight : array of shape (n_samples,), optional
             A weight of 2 equals the row twice.
         offset : array of shape (n_samples,), optional
@@ -125,6 +126,10 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
     def predict(self, X: Given, *, offset: Given = None) -> np.ndarray:
         """The class, or the labels, of each sample."""
         check_is_fitted(self)
+        if isinstance(X, InFiles):
+            if offset is not None:
+                raise ValueError("Of rows in files predictions take no offset: predict shard by shard, from shards().")
+            return np.concatenate([self.predict(shard.A) for shard in X.shards()])
         X = readable(X, "X")
         samples, rows = _num_samples(X), readable(self.coef_, "coef_").shape[:-1]
         together = max(1, AT_ONCE // (rows[0] if rows else 1))

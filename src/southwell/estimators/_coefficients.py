@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from .._dense import numbers
 from .._names import flag
 from .._penalty import one_each
+from .._shards import Shards
 from .._typing import AnyMatrix, Given
 from ..penalties import ElasticNet
 from ..problem import Problem
@@ -51,19 +52,26 @@ def spreads(problem: Problem) -> np.ndarray:
     squares = problem.data.ready_layout(-means, False).column_squared_norms(problem.weights)
     spread: np.ndarray = np.sqrt(np.maximum(squares, 0.0))
     far = np.flatnonzero(spread <= 1e-3 * np.abs(means))
-    if far.size and not problem.factorised:
-        spread[far] = _far_spreads(problem.matrix.given[:, far], means[far], problem.weights)
+    if far.size and isinstance(problem.data, Shards):
+        starts, parts = problem.data.starts, problem.data.parts
+        squares = sum(
+            _far_squares(part[:, far], means[far], problem.weights[begin:end])
+            for part, begin, end in zip(parts, starts[:-1], starts[1:], strict=True)
+        )
+        spread[far] = np.sqrt(squares)
+    elif far.size and not problem.factorised:
+        spread[far] = np.sqrt(_far_squares(problem.matrix.given[:, far], means[far], problem.weights))
     return np.where(spread > problem.n_samples * np.finfo(float).eps * np.abs(means), spread, 1.0)
 
 
-def _far_spreads(columns: AnyMatrix, means: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Of columns whose means are far from zero, where the squares of sparse entries would cancel: from the differences
-    of all entries to their means."""
+def _far_squares(columns: AnyMatrix, means: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Squared deviations of columns whose means are far from zero, where the squares of sparse entries would cancel:
+    from the differences of all entries to their means."""
     by_column = columns.tocsc() if sp.issparse(columns) else columns
     found = np.empty(means.size)
     for j, mean in enumerate(means):
         entries = by_column[:, [j]].toarray().ravel() if sp.issparse(columns) else by_column[:, j]
-        found[j] = np.sqrt(weights @ (entries - mean) ** 2)
+        found[j] = weights @ (entries - mean) ** 2
     return found
 
 

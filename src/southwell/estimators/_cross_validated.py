@@ -52,13 +52,17 @@ class CrossValidated(LinearEstimator):
     _setting_names: tuple[str, str]
 
     @with_callbacks
-    def fit(self, X: Given, y: Given, sample_weight: Given = None, *, offset: Given = None, **params: Any) -> Self:
+    def fit(
+        self, X: Given, y: Given = None, sample_weight: Given = None, *, offset: Given = None, **params: Any
+    ) -> Self:
         """Choose the penalty by cross-validation, and fit the model to all data.
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
+        X : array, sparse matrix or ``southwell.data.Store`` of shape (n_samples, n_features)
+            A store must fit in its ``memory``.
         y : array of shape (n_samples,), or (n_samples, n_targets) for several targets or labels
+            A store may hold them itself.
         sample_weight : array of shape (n_samples,), optional
             A weight of 2 equals the row twice, except that folds are made of rows. It is passed to scikit-learn's
             scorers, but not to a plain function.

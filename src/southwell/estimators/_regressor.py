@@ -24,13 +24,14 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
     _multi_output = True
 
     @with_callbacks
-    def fit(self, X: Given, y: Given, sample_weight: Given = None, *, offset: Given = None) -> Self:
+    def fit(self, X: Given, y: Given = None, sample_weight: Given = None, *, offset: Given = None) -> Self:
         """Fit the model.
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
+        X : array, sparse matrix or ``southwell.data.Store`` of shape (n_samples, n_features)
         y : array of shape (n_samples,) or (n_samples, n_targets)
+            A store may hold them itself.
         sample_weight : array of shape (n_samples,), optional
             A weight of 2 equals the row twice.
         offset : array of shape (n_samples,), optional

@@ -37,6 +37,7 @@ class Adaptive(LinearRegressor):
     first: Any
     standardize: bool
     _multi_output = False
+    _needs_rows = True
 
     def _loss(self) -> losses.Loss:
         return losses.Squared()

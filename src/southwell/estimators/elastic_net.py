@@ -95,14 +95,15 @@ class ElasticNet(LinearRegressor):
     _penalise = "alpha=1e-6"
 
     @with_callbacks
-    def fit(self, X: Given, y: Given, sample_weight: Given = None, check_input: bool = True, *,
+    def fit(self, X: Given, y: Given = None, sample_weight: Given = None, check_input: bool = True, *,
             offset: Given = None) -> Self:  # fmt: skip
         """Fit the model.
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
+        X : array, sparse matrix or ``southwell.data.Store`` of shape (n_samples, n_features)
         y : array of shape (n_samples,) or (n_samples, n_targets)
+            A store may hold them itself.
         sample_weight : array of shape (n_samples,), optional
             A weight of 2 equals the row twice.
         check_input : bool

@@ -56,6 +56,7 @@ class HuberRegressor(LinearRegressor):
     """
 
     _multi_output = False
+    _needs_rows = True
 
     def __init__(self, *, epsilon: float = 1.35, max_iter: int = 100, alpha: float = 0.0001, warm_start: bool = False,
                  fit_intercept: bool = True, tol: float = 1e-6, random_state: int | np.random.RandomState | None = None,

@@ -79,6 +79,8 @@ class LinearRegression(LeastSquares, LinearRegressor):
     def _strengths(self, total: float, target: int = 0) -> Strengths:
         return Strengths(0.0, 0.0, 2.0 * total)
 
+    _needs_rows = True
+
     def _fit_all(self, data: FitData) -> None:
         for name in ("rank_", "singular_"):
             self.__dict__.pop(name, None)

@@ -31,6 +31,7 @@ class LeastSquares(LinearEstimator):
         starts = super()._before(data, first, strengths)
         net: Any = first.penalty
         changed = net.bounded or net.weights is not None or data.centre is not None or starts[0] is not None
+        changed = changed or first.in_parts
         if changed or not isinstance(methods.get(self.method), Auto):
             return starts
         known = 0.0 if data.offset is None else data.offset

@@ -46,6 +46,7 @@ class Auto(Method):
     policy: Mapping[str, float] = field(default_factory=dict, hash=False)
     name: ClassVar[str] = "auto"
     takes_factors: ClassVar[bool] = True
+    takes_parts: ClassVar[bool] = True
     takes_blocks: ClassVar[bool] = True
     takes_own_losses: ClassVar[bool] = True
 
@@ -62,6 +63,8 @@ class Auto(Method):
         object.__setattr__(self, "policy", policy)
 
     def prepare(self, problem: Problem, start: Start, seed: int) -> Prepared:
+        if problem.in_parts:
+            return self._prepare_in_parts(problem, start)
         if problem.blocks:
             blocks.refuse_factors(problem)
         elif problem.factorised:
@@ -89,6 +92,12 @@ class Auto(Method):
             seed=seed, timed=self.schedule == "timed", policy=dict(self.policy),
         )  # fmt: skip
         return Prepared(algorithm, "auto")
+
+    def _prepare_in_parts(self, problem: Problem, start: Start) -> Prepared:
+        if self.movers == "dual":
+            raise ValueError("The dual mover needs all rows in memory, and these stay in files. Use movers='auto'.")
+        algorithm = _core.newton_in_parts(problem.core(), start.x, softness=self.softness, policy=dict(self.policy))
+        return Prepared(algorithm, "auto, on rows in files")
 
     def _prepare_factorised(self, problem: Problem, start: Start, seed: int) -> Prepared:
         formed = problem.formed(int(self.number("formed")))

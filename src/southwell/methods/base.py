@@ -51,6 +51,7 @@ class Method(ABC):
 
     name: ClassVar[str]
     takes_factors: ClassVar[bool] = False  # whether it works without stored rows and columns of A
+    takes_parts: ClassVar[bool] = False  # whether it supports rows that stay in files
     takes_blocks: ClassVar[bool] = False  # whether it supports problems of blocks
     takes_own_losses: ClassVar[bool] = False  # whether it asks a loss for all samples at once, and for no dual steps
 
