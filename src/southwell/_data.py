@@ -392,7 +392,7 @@ def targets(given: Given, kind: str, size: int, loss: str, words: Words = OF_SOL
 
 def names_of(A: Given, n_features: int) -> list[str] | None:
     """The names of the columns of a DataFrame, if all are strings; else None."""
-    inner = A.A if isinstance(A, Centred) else A.V if isinstance(A, Factorised) else A
+    inner: Any = A.A if isinstance(A, Centred) else A.V if isinstance(A, Factorised) else A
     if hasattr(inner, "feature_names") and hasattr(inner, "shards"):
         return None if inner.feature_names is None else list(inner.feature_names)
     if isinstance(inner, np.ndarray) or sp.issparse(inner) or not hasattr(inner, "columns"):

@@ -89,7 +89,6 @@ def compiled(n_features: int, width: int, group_of: np.ndarray, weights: np.ndar
     order = np.argsort(group_of, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(group_of))])
     indices = order.astype(np.int64), starts.astype(np.int64)
-    bounds = [
-        np.full(weights.size, free if given is None else given) for given, free in ((lower, -np.inf), (upper, np.inf))
-    ]
-    return _core.Groups(norm, width, *indices, strengths, l1s, l2s, *bounds, n_features)
+    low = np.full(weights.size, -np.inf if lower is None else lower)
+    high = np.full(weights.size, np.inf if upper is None else upper)
+    return _core.Groups(norm, width, *indices, strengths, l1s, l2s, low, high, n_features)

@@ -126,7 +126,7 @@ class Shards:
         """See ``Matrix``."""
         return True
 
-    def layout(self, by_columns: bool, shifts: np.ndarray | None, intercept: bool) -> PartLayouts:
+    def layout(self, by_columns: bool, shifts: np.ndarray | None, intercept: bool) -> Any:
         """The compiled view of the rows of each part."""
         if by_columns:
             raise ValueError("Data in files are read by rows.")
@@ -137,7 +137,7 @@ class Shards:
             for part in self.parts
         ], self.starts, self.mapped)  # fmt: skip
 
-    def ready_layout(self, shifts: np.ndarray | None, intercept: bool) -> PartLayouts:
+    def ready_layout(self, shifts: np.ndarray | None, intercept: bool) -> Any:
         """The layout that is there."""
         return self.layout(False, shifts, intercept)
 

@@ -67,8 +67,8 @@ class ElasticNet(Separable):
                     f"weights times l1 or l2 overflows: the largest weight is {own.max()}. Scale them down."
                 )
         lower, upper = self.bounds(n_features)
-        given = [none if bound is None else own for bound, own in ((self.lower, lower), (self.upper, upper))]
-        return _core.ElasticNet(self.l1, self.l2, weights, ridges, *given, n_features)
+        low, high = none if self.lower is None else lower, none if self.upper is None else upper
+        return _core.ElasticNet(self.l1, self.l2, weights, ridges, low, high, n_features)
 
     def bounds(self, n_features: int) -> tuple[np.ndarray, np.ndarray]:
         """Those of each feature, checked."""

@@ -182,7 +182,7 @@ class Problem(HasTargets):
     def null_model(self) -> np.ndarray:
         """All coefficients zero, and the best intercept."""
         if self.in_parts:
-            return np.asarray(self.core().certify(np.zeros(self.inner_size))[3])
+            return np.asarray(self._core_of_parts().certify(np.zeros(self.inner_size))[3])
         return np.append(np.zeros(self.n_features), _core.null_intercept(self.core()))
 
     def coefficients(self, x: Given, name: str) -> np.ndarray:
@@ -306,11 +306,12 @@ class Problem(HasTargets):
     def core(self, by_columns: bool | None = None) -> _core.Question:
         """The compiled problem, with products along the given axis."""
         layout = self.ready_layout() if by_columns is None else self.layout(by_columns)
-        if isinstance(layout, _shards.PartLayouts):
-            return self._core_of_parts(layout)
+        if self.in_parts:
+            return self._core_of_parts()
         return _core.Problem(layout, self.loss.core, self.targets, self.weights, self.core_penalty, self.core_offset)
 
-    def _core_of_parts(self, layout: _shards.PartLayouts) -> _core.Question:
+    def _core_of_parts(self) -> _core.ProblemInParts:
+        layout: Any = self.ready_layout()
         added = self.core_offset
         parts = [
             _core.Problem(own, self.loss.core, self.targets[begin:end], self.weights[begin:end], self.core_penalty,
@@ -356,7 +357,7 @@ class Problem(HasTargets):
         if self.in_parts:
             if y is not None:
                 raise ValueError("A problem in files is certified at the derivatives of its loss: do not give y.")
-            return Certificate(*self.core().certify(self._inner_point(x, None, intercept)[0])[:3])
+            return Certificate(*self._core_of_parts().certify(self._inner_point(x, None, intercept)[0])[:3])
         return Certificate(*_core.certify(self.core(), *self._inner_point(x, y, intercept)))
 
     def prove(self, x: Given, y: Given = None, intercept: Given = 0.0, *, feasible: bool = False) -> Proof:

@@ -54,10 +54,10 @@ def spreads(problem: Problem) -> np.ndarray:
     far = np.flatnonzero(spread <= 1e-3 * np.abs(means))
     if far.size and isinstance(problem.data, Shards):
         starts, parts = problem.data.starts, problem.data.parts
-        squares = sum(
+        squares = np.sum([
             _far_squares(part[:, far], means[far], problem.weights[begin:end])
             for part, begin, end in zip(parts, starts[:-1], starts[1:], strict=True)
-        )
+        ], axis=0)  # fmt: skip
         spread[far] = np.sqrt(squares)
     elif far.size and not problem.factorised:
         spread[far] = np.sqrt(_far_squares(problem.matrix.given[:, far], means[far], problem.weights))
