@@ -82,7 +82,8 @@ class Encoded:
         found: dict[int, Counter[str]] = {}
         for _, frame in self.table.frames(1 << 24):
             held = ~np.isnan(frame.numbers)
-            sums += np.where(held, frame.numbers, 0.0).sum(axis=0)
+            with np.errstate(over="ignore"):  # an infinite mean is refused where it is needed
+                sums += np.where(held, frame.numbers, 0.0).sum(axis=0)
             counts += held.sum(axis=0)
             for j, texts in frame.texts.items():
                 self._count(j, found.setdefault(j, Counter()), texts)

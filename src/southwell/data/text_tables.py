@@ -15,7 +15,7 @@ from ..model_files.files import Refused
 from .dataset import Again
 from .encoding import Frame, is_number
 from .options import Options
-from .streams import CHUNK, Stream, chunks, view
+from .streams import Stream, chunks, view
 from .svmlight import Fault, in_words, not_finite, quoted
 
 DELIMITERS = ",\t;|"
@@ -165,8 +165,9 @@ def _records_end(buffer: bytearray, size: int) -> int:
 
 
 def _head(path: Path) -> bytes:
+    """The first records, at least one."""
     with Stream(path) as stream:
-        for buffer, size in chunks(stream, lambda buffer, size: size):
+        for buffer, size in chunks(stream, _records_end):
             return bytes(buffer[:size])
     return b""
 
@@ -174,7 +175,6 @@ def _head(path: Path) -> bytes:
 def _delimiter(head: bytes) -> str:
     """The delimiter that divides the first lines into the same number of fields, as many as possible."""
     lines = [line for line in head.split(b"\n", 20)[:20] if line.strip()]
-    lines = lines[:-1] if len(head) >= CHUNK and len(lines) > 1 else lines
     best, most = ",", 1
     for delimiter in DELIMITERS:
         widths = {len(next(csv.reader([line.decode("latin-1")], delimiter=delimiter), [])) for line in lines}

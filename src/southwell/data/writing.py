@@ -45,9 +45,10 @@ class Writer:
         """Take rows."""
         if batch.rows == 0:
             return
-        self._waiting.append(batch)
-        if sum(one.bytes for one in self._waiting) >= self.shard_bytes:
+        held = sum(one.bytes for one in self._waiting)
+        if held + batch.bytes > 1.25 * self.shard_bytes:
             self._flush()
+        self._waiting.append(batch)
 
     def commit(self, columns: int, feature_names: list[str] | None) -> Manifest:
         """Write what is left, and the manifest: from then on the rows are part of the store."""
