@@ -22,11 +22,11 @@ std::span<const char> characters(const Text& text) {
 }
 
 // The numbers, without a copy; the array is empty then.
-template <class Value> nb::object taken(Growing<Value>& values) {
+template <class Value> auto taken(Growing<Value>& values) {
   const std::size_t size = values.size();
   std::unique_ptr<Value, decltype(&std::free)> memory(values.release(), &std::free);
   nb::capsule owner(memory.get(), [](void* p) noexcept { std::free(p); });
-  return nb::cast(nb::ndarray<nb::numpy, Value, nb::ndim<1>>(memory.release(), {size}, owner));
+  return nb::ndarray<nb::numpy, Value, nb::ndim<1>>(memory.release(), {size}, owner);
 }
 
 std::span<const char> whole_lines(const Text& text) {

@@ -2,9 +2,8 @@
 #pragma once
 #include "core/concepts.hpp"
 #include "core/files/growing.hpp"
-#include "core/support/crew.hpp"
 #include "core/support/enumeration.hpp"
-#include <atomic>
+#include "core/support/helpers.hpp"
 #include <cstring>
 #include <span>
 #include <string>
@@ -42,19 +41,11 @@ TextFault fault_at(FaultKind kind, Index line, const char* begin, const char* at
 
 inline constexpr Index piece_bytes = Index{1} << 18; // text and numbers of a piece stay in the cache
 
-// Runs task(k) for k = 0, ..., tasks - 1, each on the next free thread.
-template <class Work> void in_turn(Crew& crew, std::size_t tasks, Work&& work) {
-  std::atomic<std::size_t> next = 0;
-  crew([&](int) {
-    for (std::size_t k; (k = next++) < tasks;) work(k);
-  });
-}
-
 // Cuts text of whole lines, and reads all pieces: `cut(from, to)` is the end of the line that a piece may end
 // with. Pieces are kept from call to call, with their memory.
 template <class Piece, class Cut, class Read>
-std::span<Piece> read_pieces(std::vector<Piece>& pieces, Crew& crew, std::span<const char> text, Cut&& cut,
-                             Read&& read) {
+std::span<Piece> read_pieces(std::vector<Piece>& pieces, Helpers& helpers, std::span<const char> text,
+                             Cut&& cut, Read&& read) {
   std::vector<const char*> ends = {text.data()};
   const char* const end = text.data() + text.size();
   while (ends.back() < end) {
@@ -63,18 +54,20 @@ std::span<Piece> read_pieces(std::vector<Piece>& pieces, Crew& crew, std::span<c
   }
   const std::size_t count = ends.size() - 1;
   if (pieces.size() < count) pieces.resize(count);
-  in_turn(crew, count, [&](std::size_t k) { read(pieces[k], ends[k], ends[k + 1]); });
+  helpers(int(count),
+          [&](int k) { read(pieces[std::size_t(k)], ends[std::size_t(k)], ends[std::size_t(k) + 1]); });
   return {pieces.data(), count};
 }
 
 // Appends to `whole` the array `part(piece)` of each piece.
 template <class T, class Piece, class Part>
-void append(Growing<T>& whole, std::span<const Piece> pieces, Crew& crew, Part&& part) {
+void append(Growing<T>& whole, std::span<const Piece> pieces, Helpers& helpers, Part&& part) {
   std::vector<std::size_t> starts = {0};
   for (const Piece& piece : pieces) starts.push_back(starts.back() + part(piece).size());
   if (starts.back() == 0) return;
   T* const to = whole.more(starts.back());
-  in_turn(crew, pieces.size(), [&](std::size_t k) {
+  helpers(int(pieces.size()), [&](int piece) {
+    const auto k = std::size_t(piece);
     const Growing<T>& from = part(pieces[k]);
     std::copy(from.begin(), from.end(), to + starts[k]);
   });

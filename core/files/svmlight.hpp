@@ -152,12 +152,12 @@ private:
 
 class SvmlightReader {
 public:
-  SvmlightReader(bool comments, int threads) : comments_(comments), crew_(threads) {}
+  SvmlightReader(bool comments, int threads) : comments_(comments), helpers_(threads - 1) {}
 
   // Reads whole lines and appends their rows. False if there is a fault; nothing of this text is kept then.
   bool feed(std::span<const char> text) {
     const std::span<const SvmlightPiece> pieces = read_pieces(
-        pieces_, crew_, text,
+        pieces_, helpers_, text,
         [](const char*, const char* at, const char* end) { return newline(at, end) + 1; },
         [this](SvmlightPiece& piece, const char* from, const char* to) { piece.read(from, to, comments_); });
     Index lines = lines_;
@@ -174,7 +174,7 @@ public:
       lines_ += piece.lines;
     }
     SvmlightRows::for_each_part([&](auto part) {
-      append(rows_.*part, pieces, crew_,
+      append(rows_.*part, pieces, helpers_,
              [part](const SvmlightPiece& piece) -> auto& { return piece.rows.*part; });
     });
     return true;
@@ -190,7 +190,7 @@ private:
   SvmlightSeen seen_;
   TextFault fault_;
   std::vector<SvmlightPiece> pieces_;
-  Crew crew_;
+  Helpers helpers_;
 };
 
 } // namespace southwell

@@ -169,7 +169,7 @@ private:
 class TableReader {
 public:
   TableReader(TableForm form, int threads)
-      : form_(std::move(form)), columns_(form_.text.size()), crew_(threads) {}
+      : form_(std::move(form)), columns_(form_.text.size()), helpers_(threads - 1) {}
 
   // Reads whole records and appends their rows; fields of text are those of this text alone. False if there
   // is a fault.
@@ -186,16 +186,16 @@ public:
       }
     };
     const std::span<const TablePiece> pieces =
-        read_pieces(pieces_, crew_, text, cut, [&](TablePiece& piece, const char* from, const char* to) {
+        read_pieces(pieces_, helpers_, text, cut, [&](TablePiece& piece, const char* from, const char* to) {
           piece.read(form_, text.data(), from, to);
         });
     for (const TablePiece& piece : pieces) {
       add(piece);
       if (fault_) return false;
     }
-    append(rows_.values, pieces, crew_, [](const TablePiece& p) -> auto& { return p.rows.values; });
-    append(rows_.starts, pieces, crew_, [](const TablePiece& p) -> auto& { return p.rows.starts; });
-    append(rows_.lengths, pieces, crew_, [](const TablePiece& p) -> auto& { return p.rows.lengths; });
+    append(rows_.values, pieces, helpers_, [](const TablePiece& p) -> auto& { return p.rows.values; });
+    append(rows_.starts, pieces, helpers_, [](const TablePiece& p) -> auto& { return p.rows.starts; });
+    append(rows_.lengths, pieces, helpers_, [](const TablePiece& p) -> auto& { return p.rows.lengths; });
     return true;
   }
   const TextFault& fault() const { return fault_; }
@@ -228,7 +228,7 @@ private:
   std::vector<TableColumn> columns_;
   TextFault fault_;
   std::vector<TablePiece> pieces_;
-  Crew crew_;
+  Helpers helpers_;
 };
 
 } // namespace southwell

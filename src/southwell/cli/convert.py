@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 DESCRIPTION = """\
-Write data from files to a store, a folder of arrays that NumPy can map. Files are read in parts, so memory stays below 500
-MB whatever their size. The store appears when it is complete; if the command is interrupted or killed, there is no store,
-or the old one as it was. The exit code is 0 if the store was written, and 2 if files cannot be read or written.
+Write data from files to a store, a folder of arrays that NumPy can map. Files are read in parts, so memory stays below
+500 MB whatever their size. The store appears when it is complete; if the command is interrupted or killed, there is no
+store, or the old one as it was. The exit code is 0 if the store was written, and 2 if files cannot be read or written.
 """
 EPILOG = "Formats: svmlight, CSV and TSV (also .gz, .bz2, .xz, .zst), Parquet, Arrow, .npy, .npz, MatrixMarket."
 

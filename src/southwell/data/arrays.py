@@ -23,7 +23,10 @@ from .options import Options
 from .streams import MOST_EXPANDED, UNSUSPECTED, Stream
 
 IN_MEMORY = 1 << 27  # the largest file that is read at once where memory is bounded
-NAMES = {"A": ("A", "X"), "targets": ("b", "y", "targets", "target"), "weights": ("weights", "sample_weight"), "qid": ("qid",)}  # fmt: skip
+NAMES = {
+    "A": ("A", "X"), "targets": ("b", "y", "targets", "target"), "weights": ("weights", "sample_weight"),
+    "qid": ("qid",),
+}  # fmt: skip
 
 
 class Arrays:
@@ -48,11 +51,12 @@ class Arrays:
         row = 0
         for path in self.paths:
             parts = self._dense(path, limit) if self.kind == "npy" else self._whole(path, limit)
-            for batch in parts:
+            for whole in parts:
+                batch = self._with_targets(whole, row)
                 if self.columns not in (0, batch.A.shape[1]):
                     raise Refused(f"it has {batch.A.shape[1]} columns, and the files before it {self.columns}")
                 self.columns = int(batch.A.shape[1])
-                yield path, self._with_targets(batch, row)
+                yield path, batch
                 row += batch.rows
         if self._targets is not None and self._targets.size != row:
             raise Refused(f"the data have {row} rows, but {self.options.target!s} holds {self._targets.size} targets")
@@ -71,8 +75,8 @@ class Arrays:
     def _whole(self, path: Path, limit: int | None) -> Iterator[Batch]:
         if limit is not None and path.stat().st_size > IN_MEMORY:
             raise Refused(
-                f"files of this kind are read at once, and it is larger than the {IN_MEMORY >> 20} MB that bounded memory "
-                f"allows. Load it and write it with Store.write, or save it as .npy, Parquet or in SVMlight's format"
+                f"files of this kind are read at once, and it is larger than the {IN_MEMORY >> 20} MB that bounded "
+                f"memory allows. Load it and use Store.write, or save it as .npy, Parquet or in SVMlight's format"
             )
         batch = _market(path) if self.kind == "matrix market" else _archive(path)
         batch.A = numbers(batch.A)
@@ -173,8 +177,7 @@ def _of_members(archive: zipfile.ZipFile, found: dict[str, zipfile.ZipInfo], siz
         with archive.open(found[name]) as member:
             return npy.array(member, npy.Header(member, found[name].file_size, "biufUS"))
 
-    shape = tuple(map(int, read("shape").reshape(-1))) if "shape" in found else (0, 0)
-    _refuse_size(shape, size)
+    shape = _checked_size(tuple(map(int, read("shape").reshape(-1))) if "shape" in found else (0, 0), size)
     names = {part: next((name for name in known if name in found), None) for part, known in NAMES.items()}
     if {"data", "indices", "indptr", "shape"} <= set(found):
         kind = _text(read("format")) if "format" in found else "csr"
@@ -206,13 +209,14 @@ def _of_members(archive: zipfile.ZipFile, found: dict[str, zipfile.ZipInfo], siz
     return batch
 
 
-def _refuse_size(shape: tuple[int, ...], size: int) -> None:
-    """Sparse matrices of many rows take memory even if they are empty."""
+def _checked_size(shape: tuple[int, ...], size: int) -> tuple[int, int]:
+    """The shape, if the file may have it: sparse matrices of many rows take memory even if they are empty."""
     if len(shape) != 2 or min(shape) < 0 or max(shape) > MOST or shape[0] > max(UNSUSPECTED, MOST_EXPANDED * size) // 8:
         raise Refused(f"it claims shape {shape}, which its {size} bytes do not account for")
+    return shape[0], shape[1]
 
 
-def _of_coordinates(parts: dict[str, np.ndarray], shape: tuple[int, ...]) -> AnyMatrix:
+def _of_coordinates(parts: dict[str, np.ndarray], shape: tuple[int, int]) -> AnyMatrix:
     rows, columns, values = parts["row"], parts["col"], parts["data"]
     if not rows.shape == columns.shape == values.shape or rows.ndim != 1:
         raise Refused("its row, col and data do not agree")
@@ -248,7 +252,7 @@ def _market(path: Path) -> Batch:
             f"the line of its sizes is {shown(b' '.join(sizes)[:80])}, which is not rows, columns and entries"
         ) from None
     entries = claimed[2] if coordinate else claimed[0] * claimed[1] // 2
-    _refuse_size((claimed[0], claimed[1]), len(content))
+    _checked_size((claimed[0], claimed[1]), len(content))
     if 2 * entries > len(content):
         raise Refused(
             f"it claims the sizes {claimed}, for which {len(content)} bytes are too few; it is cut or damaged"

@@ -88,7 +88,8 @@ class ArrowTable:
             or types.is_null(kind)
         ):  # fmt: skip
             raise Refused(
-                f"column {field.name!r} holds {field.type}; numbers, truth values and texts are read. Convert or drop it first"
+                f"column {field.name!r} holds {field.type}; numbers, truth values and texts are read. Convert or drop "
+                f"it first"
             )
         return False
 

@@ -86,7 +86,7 @@ def _told(targets: Any) -> str:
 
 @dataclass
 class Batch:
-    """Consecutive rows. ``labels`` are those of all rows, one after the other, and ``label_sizes`` how many each has."""
+    """Consecutive rows. ``labels`` are those of all rows in order; ``label_sizes`` says how many each row has."""
 
     A: AnyMatrix
     targets: np.ndarray | None = None
@@ -128,7 +128,7 @@ def wider(A: AnyMatrix, columns: int) -> AnyMatrix:
 
 
 def csr(values: np.ndarray, indices: np.ndarray, indptr: np.ndarray, columns: int) -> AnyMatrix:
-    """A CSR array of int32 indices. Pointers are int64 only if they must be, as SciPy copies indices of another width."""
+    """A CSR array of int32 indices. Pointers are int64 only if they must be: SciPy copies indices of another width."""
     if indptr.dtype != np.int32 and indptr[-1] <= MOST:
         indptr = indptr.astype(np.int32)
     A = sp.csr_array((indptr.size - 1, columns), dtype=values.dtype)

@@ -54,7 +54,8 @@ class Encoded:
         self.weight = None if options.weight is None else position(options.weight, names, "weight")
         for j in (position(given, names, "categorical") for given in options.categorical):
             table.text[j] = True
-        self.columns, self.feature_names = 0, names
+        self.columns = 0
+        self.feature_names: list[str] | None = None
         self._learned = False
         self._filled: dict[int, Any] = {}  # by column: what stands in for missing values
         self._encoder: Any = None
@@ -81,7 +82,8 @@ class Encoded:
         found: dict[int, Counter[str]] = {}
         for _, frame in self.table.frames(1 << 24):
             held = ~np.isnan(frame.numbers)
-            sums += np.where(held, frame.numbers, 0.0).sum(axis=0)
+            with np.errstate(over="ignore"):  # an infinite mean is refused where it is needed
+                sums += np.where(held, frame.numbers, 0.0).sum(axis=0)
             counts += held.sum(axis=0)
             for j, texts in frame.texts.items():
                 self._count(j, found.setdefault(j, Counter()), texts)
@@ -90,12 +92,12 @@ class Encoded:
         for j in features:
             if self.options.missing == "mean":
                 self._filled[j] = self._most_frequent(j, found) if self.table.text[j] else self._mean(j, sums, counts)
-        texts = [j for j in features if self.table.text[j]]
-        if texts and self.options.text == "one-hot":
-            self._encoder = _one_hot([sorted(found[j]) for j in texts])
-        elif texts:
+        written = [j for j in features if self.table.text[j]]
+        if written and self.options.text == "one-hot":
+            self._encoder = _one_hot([sorted(found[j]) for j in written])
+        elif written:
             self._encoder = _hasher(self.options.n_hashed)
-        self._name(texts)
+        self._name(written)
 
     def _count(self, j: int, counter: Counter[str], texts: np.ndarray) -> None:
         counter.update(text for text in texts if text is not None)
@@ -152,7 +154,7 @@ class Encoded:
         A: Any = self._numbers(frame, numbers)
         if texts:
             A = sp.hstack([sp.csr_array(A), self._texts(frame, texts)], format="csr")
-            A = csr(A.data, A.indices.astype(np.int32, copy=False), A.indptr, len(self.feature_names))
+            A = csr(A.data, A.indices.astype(np.int32, copy=False), A.indptr, self.columns)
         return Batch(A, targets=self._targets(frame), weights=self._weights(frame))
 
     def _numbers(self, frame: Frame, columns: list[int]) -> np.ndarray:
@@ -173,7 +175,7 @@ class Encoded:
         filled = []
         for j in columns:
             values = frame.texts[j]
-            missing = np.equal(values, None)
+            missing = _missing(values)
             if missing.any():
                 if self.options.missing == "refuse":
                     self._refuse_missing(frame, int(np.argmax(missing)), j)
@@ -189,16 +191,17 @@ class Encoded:
     def _refuse_missing(self, frame: Frame, i: int, j: int) -> None:
         what = "the target" if j == self.target else "the weight" if j == self.weight else "a value"
         how = "" if j in (self.target, self.weight) else ', or give missing="mean" or missing="zero"'
-        raise Refused(
-            f"column {self.table.names[j]!r}, row {frame.first_row + i + 1}: {what} is missing. Correct or remove such rows{how}"
-        )
+        raise Refused(f"{self._place(frame, i, j)}: {what} is missing. Correct or remove such rows{how}")
+
+    def _place(self, frame: Frame, i: int, j: int) -> str:
+        return f"column {self.table.names[j]!r}, row {frame.first_row + i + 1}"
 
     def _targets(self, frame: Frame) -> np.ndarray | None:
         if self.target is None:
             return None
         if self.table.text[self.target]:
             labels = frame.texts[self.target]
-            missing = np.equal(labels, None)
+            missing = _missing(labels)
             if missing.any():
                 self._refuse_missing(frame, int(np.argmax(missing)), self.target)
             return labels.astype(np.str_)
@@ -212,10 +215,7 @@ class Encoded:
         weights = self._whole(frame, self.weight)
         if (weights < 0).any():
             i = int(np.argmax(weights < 0))
-            raise Refused(
-                f"column {self.table.names[self.weight]!r}, row {frame.first_row + i + 1}: the weight is {weights[i]:g}; weights "
-                f"must be >= 0"
-            )
+            raise Refused(f"{self._place(frame, i, self.weight)}: the weight is {weights[i]:g}; weights must be >= 0")
         return weights
 
     def _whole(self, frame: Frame, j: int) -> np.ndarray:
@@ -253,6 +253,10 @@ def _target(given: Given, names: list[str]) -> int | None:
     if not likely and given is True:
         raise ValueError(f"No column is named {', '.join(TARGETS)}. Name the target's column in target=.")
     return likely[0] if likely else None
+
+
+def _missing(texts: np.ndarray) -> np.ndarray:
+    return np.asarray(texts == None)  # noqa: E711 (entry by entry)
 
 
 def is_number(text: str) -> bool:

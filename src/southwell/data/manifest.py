@@ -90,8 +90,8 @@ def read(folder: Path) -> Manifest:
         content = _bytes(folder)
     except FileNotFoundError:
         raise FileNotFoundError(
-            f"There is no store at {str(folder)!r}: it has no {MANIFEST}. A conversion that was interrupted leaves none; run "
-            f"it again."
+            f"There is no store at {str(folder)!r}: it has no {MANIFEST}. A conversion that was interrupted leaves "
+            f"none; run it again."
         ) from None
     try:
         text = json.loads(content)

@@ -53,8 +53,8 @@ def _add(made: Any, batch: Batch, shard_bytes: int) -> None:
 def _batch(A: Given, b: Given, weights: Given, qid: Given, feature_names: Given) -> tuple[Batch, list[str] | None]:
     """Checked data of users."""
     if isinstance(A, Data):
-        given = [name for name, value in (("b", b), ("weights", weights), ("qid", qid), ("feature_names", feature_names))
-                 if value is not None]  # fmt: skip
+        others = {"b": b, "weights": weights, "qid": qid, "feature_names": feature_names}
+        given = [name for name, value in others.items() if value is not None]
         if given:
             raise ValueError(f"{', '.join(given)} must not be given with a Data, which has its own.")
         A, b, weights, qid, feature_names, classes = A.A, A.targets, A.weights, A.qid, A.feature_names, A.classes

@@ -46,7 +46,8 @@ class Header:
         self.bytes = math.prod(self.shape) * self.dtype.itemsize
         if min(self.shape, default=0) < 0 or self.length + self.bytes != size:
             raise Refused(
-                f"it claims shape {self.shape} of {self.dtype}, but {size - self.length} bytes follow; it is cut or damaged"
+                f"it claims shape {self.shape} of {self.dtype}, but {size - self.length} bytes follow; it is cut or "
+                f"damaged"
             )
 
 
@@ -56,8 +57,8 @@ class _Counted:
     def __init__(self, file: Readable) -> None:
         self.file, self.taken = file, 0
 
-    def read(self, size: int) -> bytes:
-        if size > STEP:
+    def read(self, size: int = -1, /) -> bytes:
+        if not 0 <= size <= STEP:
             raise Refused("its header is too long")
         found = self.file.read(size)
         self.taken += len(found)
@@ -74,7 +75,7 @@ def array(file: Readable, header: Header) -> np.ndarray:
 
 def fill(file: Readable, made: np.ndarray) -> None:
     """Read all bytes of a contiguous array."""
-    room = memoryview(made.reshape(-1).view(np.uint8)) if made.size else memoryview(b"")
+    room = _bytes(made)
     filled = 0
     while filled < len(room):
         part = file.read(min(STEP, len(room) - filled))
@@ -82,6 +83,11 @@ def fill(file: Readable, made: np.ndarray) -> None:
             raise Refused("it ended early: it is cut, or it changed while it was read")
         room[filled : filled + len(part)] = part
         filled += len(part)
+
+
+def _bytes(values: np.ndarray) -> memoryview:
+    """The bytes of a contiguous array."""
+    return memoryview(values.reshape(-1).view(np.uint8).data) if values.size else memoryview(b"")
 
 
 def write_header(file: Any, shape: tuple[int, ...], dtype: Any) -> None:
@@ -93,4 +99,4 @@ def write_header(file: Any, shape: tuple[int, ...], dtype: Any) -> None:
 def write_values(file: Any, values: np.ndarray) -> None:
     """Its bytes, or the first of them."""
     if values.size:
-        file.write(memoryview(np.ascontiguousarray(values).reshape(-1).view(np.uint8)))
+        file.write(_bytes(np.ascontiguousarray(values)))

@@ -1,6 +1,7 @@
 """Bytes of files, plain or compressed, in chunks of whole lines.
 
-Files are read, never mapped: a mapped file that shrinks ends the process. One that changes while it is read is an error.
+Files are read, never mapped: a mapped file that shrinks ends the process. A file that changes while it is read is
+refused.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 
 from ..model_files.files import Refused, open_regular
 
-CHUNK = 1 << 22  # bytes read at a time
+CHUNK = 1 << 21  # bytes read at a time
 LONGEST = 1 << 27  # bytes of a line or record, where memory is bounded
 MOST_EXPANDED = 1000  # times the compressed size; DEFLATE cannot exceed 1032
 UNSUSPECTED = 1 << 26  # bytes that any compressed file may expand to
@@ -29,7 +30,9 @@ COMPRESSED = {
     b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd",
 }  # fmt: skip
 UTF_8 = b"\xef\xbb\xbf"
-OTHER_ENCODINGS = {b"\xff\xfe\x00\x00": "UTF-32", b"\x00\x00\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}  # fmt: skip
+OTHER_ENCODINGS = {
+    b"\xff\xfe\x00\x00": "UTF-32", b"\x00\x00\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16",
+}  # fmt: skip
 
 
 class Stream:
@@ -44,7 +47,7 @@ class Stream:
             head = self._file.read(8)
             self._file.seek(0)
             self.compression = next((name for magic, name in COMPRESSED.items() if head.startswith(magic)), None)
-            self._bytes = self._file if self.compression is None else _decompressor(self.compression, self._file)
+            self._bytes: Any = self._file if self.compression is None else _decompressor(self.compression, self._file)
         except BaseException:
             self._file.close()
             raise
@@ -55,7 +58,7 @@ class Stream:
         filled = 0
         while filled < len(room):
             try:
-                got = self._bytes.readinto(room[filled:])  # type: ignore[attr-defined]
+                got = self._bytes.readinto(room[filled:])
             except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
                 self._refuse_damage(error)
             except Exception as error:  # zstd libraries have exceptions of their own
@@ -122,9 +125,37 @@ def _decompressor(compression: str, file: BinaryIO) -> Any:
         zstandard = importlib.import_module("zstandard")
     except ImportError:
         raise ImportError(
-            "It is compressed by zstd, which Python reads from version 3.14 on: pip install zstandard, or decompress it."
+            "It is compressed by zstd, which Python reads from 3.14 on: pip install 'southwell[zstd]' or decompress it."
         ) from None
-    return zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True, closefd=False)
+    return _Zstd(file, zstandard.ZstdDecompressor())
+
+
+class _Zstd:
+    """Frames of zstd by the package zstandard, whose own reader takes a file that is cut for a whole one."""
+
+    def __init__(self, file: BinaryIO, decompressor: Any) -> None:
+        self._file, self._decompressor = file, decompressor
+        self._frame: Any = None
+        self._left = memoryview(b"")
+
+    def readinto(self, room: memoryview) -> int:
+        while not self._left:
+            within = self._frame is not None and not self._frame.eof
+            unused = b"" if within or self._frame is None else self._frame.unused_data
+            part = unused or self._file.read(1 << 11)  # which a bomb expands to 64 MB at most
+            if not part:
+                if within:
+                    raise EOFError("the file ends within a frame")
+                return 0
+            if not within:
+                self._frame = self._decompressor.decompressobj()
+            self._left = memoryview(self._frame.decompress(part))
+        size = min(len(room), len(self._left))
+        room[:size], self._left = self._left[:size], self._left[size:]
+        return size
+
+    def close(self) -> None:
+        pass
 
 
 def lines_end(buffer: bytearray, size: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from .options import Options
 from .streams import Stream, chunks, view
 
 ENTRY_BYTES = 12
+Fault: TypeAlias = Any
+"""Kind, line, column and what stands there, as the core tells."""
+
 FAULTS = {
     "index": "{token} is not index:value, with an index of digits",
     "repeated": "index {token} is repeated; each row may hold an index once",
@@ -30,7 +34,8 @@ class Svmlight:
     def __init__(self, paths: list[Path], options: Options) -> None:
         if options.target not in (None, True) or options.weight is not None:
             raise ValueError(
-                "Files of SVMlight's format begin each row with its target and have no weights: leave out target and weight."
+                "Files of SVMlight's format begin each row with its target and have no weights: leave out target and "
+                "weight."
             )
         self.paths, self.options = paths, options
         self.zero_based = None if options.zero_based == "auto" else bool(options.zero_based)
@@ -126,9 +131,9 @@ def _texts(comments: np.ndarray, sizes: np.ndarray) -> list[str]:
         ) from None
 
 
-def in_words(fault: tuple[str, int, int, bytes] | None) -> str:
+def in_words(fault: Fault) -> str:
     """A fault that the core has found."""
-    kind, line, column, found = fault or ("", 0, 0, b"")
+    kind, line, column, found = fault
     token = quoted(found)
     if kind in ("target", "value"):
         what = not_finite(found) or (f"{token} is not a number" if found else "a number is missing")

@@ -15,8 +15,8 @@ from ..model_files.files import Refused
 from .dataset import Again
 from .encoding import Frame, is_number
 from .options import Options
-from .streams import CHUNK, Stream, chunks, view
-from .svmlight import in_words, not_finite, quoted
+from .streams import Stream, chunks, view
+from .svmlight import Fault, in_words, not_finite, quoted
 
 DELIMITERS = ",\t;|"
 
@@ -111,7 +111,8 @@ class TextTable:
         if not columns:
             return {}
         starts, lengths = (part.reshape(-1, len(columns)) for part in reader.fields())
-        whole, known = text.tobytes(), {b"": None}
+        whole = text.tobytes()
+        known: dict[bytes, str | None] = {b"": None}
         return {j: self._decoded(whole, starts[:, k], lengths[:, k], known, j) for k, j in enumerate(columns)}
 
     def _decoded(self, whole: bytes, starts: np.ndarray, lengths: np.ndarray, known: dict[bytes, str | None],
@@ -143,18 +144,18 @@ class TextTable:
         }
         return Frame(numbers, texts)
 
-    def _in_words(self, fault: tuple[str, int, int, bytes] | None) -> str:
-        kind, line, column, found = fault or ("", 0, 0, b"")
+    def _in_words(self, fault: Fault) -> str:
+        kind, line, column, found = fault
         place = f"line {line + self.above}, column {column}"
         if kind == "fields":
             return (
-                f"{place}: the row does not have {len(self.names)} fields as the first one has (the delimiter is taken to "
-                f"be {self.delimiter!r}); it goes on with {quoted(found)}"
+                f"{place}: the row does not have {len(self.names)} fields as the first one has (the delimiter is taken "
+                f"to be {self.delimiter!r}); it goes on with {quoted(found)}"
             )
         if kind == "quote":
             return (
-                f"{place}: a quotation mark is not closed, or stands within a field, at {quoted(found)}. Put such fields "
-                f"between quotation marks and double those within"
+                f"{place}: a quotation mark is not closed, or stands within a field, at {quoted(found)}. Put such "
+                f"fields between quotation marks and double those within"
             )
         return in_words(fault)
 
@@ -164,8 +165,9 @@ def _records_end(buffer: bytearray, size: int) -> int:
 
 
 def _head(path: Path) -> bytes:
+    """The first records, at least one."""
     with Stream(path) as stream:
-        for buffer, size in chunks(stream, lambda buffer, size: size):
+        for buffer, size in chunks(stream, _records_end):
             return bytes(buffer[:size])
     return b""
 
@@ -173,7 +175,6 @@ def _head(path: Path) -> bytes:
 def _delimiter(head: bytes) -> str:
     """The delimiter that divides the first lines into the same number of fields, as many as possible."""
     lines = [line for line in head.split(b"\n", 20)[:20] if line.strip()]
-    lines = lines[:-1] if len(head) >= CHUNK and len(lines) > 1 else lines
     best, most = ",", 1
     for delimiter in DELIMITERS:
         widths = {len(next(csv.reader([line.decode("latin-1")], delimiter=delimiter), [])) for line in lines}

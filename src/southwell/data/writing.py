@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import itertools
 import os
 import uuid
 from collections.abc import Iterator
@@ -44,9 +45,10 @@ class Writer:
         """Take rows."""
         if batch.rows == 0:
             return
-        self._waiting.append(batch)
-        if sum(one.bytes for one in self._waiting) >= self.shard_bytes:
+        held = sum(one.bytes for one in self._waiting)
+        if held + batch.bytes > 1.25 * self.shard_bytes:
             self._flush()
+        self._waiting.append(batch)
 
     def commit(self, columns: int, feature_names: list[str] | None) -> Manifest:
         """Write what is left, and the manifest: from then on the rows are part of the store."""
@@ -82,7 +84,7 @@ class Writer:
         self._waiting = []
         parts = -(-whole.bytes // (2 * self.shard_bytes)) if whole.rows > 1 else 1
         edges = np.linspace(0, whole.rows, min(parts, whole.rows) + 1).astype(int).tolist()
-        for start, stop in zip(edges[:-1], edges[1:], strict=True):
+        for start, stop in itertools.pairwise(edges):
             self._write(whole if len(edges) == 2 else whole.part(start, stop))
 
     def _write(self, batch: Batch) -> None:
@@ -190,7 +192,7 @@ class _Hashed:
 
 @contextlib.contextmanager
 def writer(path: Path, mode: str, dtype: Any, shard_bytes: int) -> Iterator[Writer]:
-    """A writer of a store. What it commits is the store at the end; without a commit, or with an error, nothing changes."""
+    """A writer of a store. What it commits is the store at the end; if there is an error, nothing changes."""
     exists = os.path.lexists(path)
     if mode == "new" and exists:
         raise FileExistsError(
