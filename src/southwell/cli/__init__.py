@@ -11,7 +11,7 @@ from .. import __version__
 from .._names import unknown
 from ..check import command
 from ..studies import command as studies
-from . import convert
+from . import convert, fit, info, predict
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -53,6 +53,17 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
         description="Fit sparse classifiers to data that ship with scikit-learn, and print what was proven of each.",
     )  # fmt: skip
     demo.set_defaults(run=_demo)
+    for name, about, description, add, run in (
+        ("fit", "fit a sparse linear model to data in files", fit.DESCRIPTION, fit.add_arguments, fit.run),
+        ("predict", "predictions of a model for data in files", predict.PREDICT, predict.add_predict_arguments,
+         predict.predict),
+        ("certify", "how far a model is from the optimum on data in files", predict.CERTIFY,
+         predict.add_certify_arguments, predict.certify),
+        ("info", "what a model, a store, a proof or data file is", info.DESCRIPTION, info.add_arguments, info.run),
+    ):  # fmt: skip
+        own = commands.add_parser(name, help=about, description=description)
+        add(own)
+        own.set_defaults(run=run)
     check = commands.add_parser(
         "check", help="verify a proof file against the data, in exact arithmetic", description=command.DESCRIPTION
     )

@@ -1,0 +1,7 @@
+"""``python -m southwell``."""
+
+import sys
+
+from .cli import main
+
+sys.exit(main())

@@ -1,0 +1,109 @@
+"""``southwell predict`` and ``southwell certify``: a model of a file, on data of another."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+import numpy as np
+
+from . import reading
+from .reading import text
+
+PREDICT = """\
+Write a line for each row of DATA: the label or number that the model predicts; with --proba the probability of each
+class, with --margins what the model computes. If DATA have targets, the score is written to standard error. Columns are
+found by name where both have names. The exit code is 0, or 2 if something cannot be read or written.
+"""
+CERTIFY = """\
+Tell how far a model is from the optimum of its own problem on DATA, with a proven bound, and what the optimum would
+change. The exit code is 0 if it is within --tol, 3 if it is not, and 2 if something cannot be read.
+"""
+NOT_PROVEN = 3
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = reading.FORMATS
+    parser.add_argument("model", metavar="MODEL", help="a file of southwell fit or southwell.save")
+    parser.add_argument("data", metavar="DATA", help="a file, a folder of files or a store; - is standard input")
+    parser.add_argument("--memory", help='what a store may take, such as "2 GB"; a larger one is read in parts')
+    reading.add_arguments(parser)
+
+
+def add_predict_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--out", metavar="FILE", help="the file to write; default: standard output")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--proba", action="store_true", help="probabilities of the classes")
+    how.add_argument("--margins", action="store_true", help="what is computed before it is made a label")
+    add_arguments(parser)
+
+
+def add_certify_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--tol", type=float, default=1e-6, help="the gap that counts as optimal (default 1e-6)")
+    parser.add_argument("--json", action="store_true", help="print what was found as JSON")
+    add_arguments(parser)
+
+
+def _loaded(arguments: argparse.Namespace) -> tuple[Any, Any, Any, Any]:
+    """The model, the columns that it knows, targets and weights."""
+    import southwell as sw
+
+    model = sw.load(arguments.model)
+    data = reading.read(arguments.data, arguments, int(model.n_features_in_))
+    if hasattr(data, "shards"):
+        data = data.load()
+    known = getattr(model, "feature_names_in_", None)
+    wanted = None if known is None else [str(name) for name in known]
+    A = reading.aligned(data.A, data.feature_names, wanted, int(model.n_features_in_))
+    if known is not None:  # or scikit-learn would warn of an array without names
+        del model.feature_names_in_
+    return model, A, data.targets, data.weights
+
+
+def predict(arguments: argparse.Namespace) -> int:
+    """Predict, and return the exit code."""
+    with reading.told("predict"):
+        model, A, b, weights = _loaded(arguments)
+        if arguments.proba:
+            if not hasattr(model, "predict_proba"):
+                raise ValueError(f"{type(model).__name__} has no probabilities.")
+            told = model.predict_proba(A)
+        elif arguments.margins and hasattr(model, "decision_function"):
+            told = model.decision_function(A)
+        else:
+            told = model.predict(A)
+        lines = "".join(f"{_line(one)}\n" for one in told)
+        if arguments.out is None:
+            sys.stdout.write(lines)
+        else:
+            with open(arguments.out, "w", encoding="utf-8") as file:
+                file.write(lines)
+        if b is not None and not hasattr(b, "toarray"):
+            own = np.asarray(model.predict(A))
+            if own.dtype.kind == "U" or np.asarray(b).dtype.kind == own.dtype.kind:
+                name = "accuracy" if hasattr(model, "classes_") else "score"
+                print(f"{name} {model.score(A, b, sample_weight=weights):.6g}", file=sys.stderr)
+    return 0
+
+
+def _line(one: Any) -> str:
+    return "\t".join(text(value) for value in one) if np.ndim(one) else text(one)
+
+
+def certify(arguments: argparse.Namespace) -> int:
+    """Audit, and return the exit code."""
+    import southwell as sw
+
+    with reading.told("certify"):
+        model, A, b, weights = _loaded(arguments)
+        if b is None:
+            raise ValueError("The data have no targets. Name their column with --target.")
+        found = sw.audit(model, A, b, sample_weight=weights)
+    print(json.dumps(found.to_dict(), default=_plain) if arguments.json else found)
+    return 0 if found.relative_gap <= arguments.tol else NOT_PROVEN
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else str(value)
