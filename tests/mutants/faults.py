@@ -73,8 +73,6 @@ FAULTS = [
           "test_block_norms.py"),
     Fault("block penalty: finite ends ask something of slopes", "core/penalties/block_penalty.hpp",
           "if (!capped()) return zero_scale(v, sign);", "return zero_scale(v, sign);", "test_block_norms.py"),
-    Fault("block piece: numbers pass their bounds", "core/penalties/block_piece.hpp",
-          "clip(to, g_.box_)", "to", "test_block_norm_problems.py"),
     Fault("groups: proofs forget bounds", "core/penalties/groups.hpp",
           "sum.add(number.conjugate_above(at - off, at + off));",
           "sum.add(number.conjugate_above(at - off, at - off) / 2);",

@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     with reading.told("info"):
         found = _of(arguments.file, arguments)
     print(
-        json.dumps(found) if arguments.json else "\n".join(f"{name:<12} {_shown(own)}" for name, own in found.items())
+        json.dumps(found) if arguments.json else "\n".join(f"{name:<14} {_shown(own)}" for name, own in found.items())
     )
     return 0
 
@@ -41,7 +41,7 @@ def _shown(value: Any) -> str:
 def _of(name: str, arguments: argparse.Namespace) -> dict[str, Any]:
     import southwell as sw
 
-    from ..check.proof import Refused as NoProof
+    from ..check.matrices import Refused as NoProof
     from ..check.proof import read as read_proof
 
     path = Path(name)

@@ -52,8 +52,7 @@ def _loaded(arguments: argparse.Namespace) -> tuple[Any, Any, Any, Any]:
 
     model = sw.load(arguments.model)
     data = reading.read(arguments.data, arguments, int(model.n_features_in_))
-    if hasattr(data, "shards"):
-        data = data.load()
+    data = data.load() if isinstance(data, sw.data.Store) else data
     known = getattr(model, "feature_names_in_", None)
     wanted = None if known is None else [str(name) for name in known]
     A = reading.aligned(data.A, data.feature_names, wanted, int(model.n_features_in_))
