@@ -13,6 +13,16 @@ LOSSES = ["squared", "logistic", "hinge", "squared_hinge", "poisson", "quantile"
 N, D = 300, 20
 
 
+class Own(sw.losses.Custom):
+    """Half the squared error."""
+
+    def value(self, m, b):
+        return (m - b) ** 2 / 2
+
+    def derivative(self, m, b):
+        return m - b
+
+
 def drawn(loss, form, seed=0):
     rng = np.random.default_rng([seed, len(loss)])
     A = rng.normal(size=(N, D)) * (rng.random((N, D)) < 0.4) + (0.3 if form == "dense" else 0.0)
@@ -52,7 +62,7 @@ def test_answers_are_those_of_data_in_memory(stored, loss, form, intercept):
         assert abs(r.primal - usual.primal) <= 1.1e-8 * usual.scale
         assert r.scale == pytest.approx(usual.scale, rel=1e-12)
         np.testing.assert_allclose(r.x, usual.x, atol=1e-2)
-        np.testing.assert_array_equal(r.predict(A).dtype, usual.predict(A).dtype)
+        assert r.predict(store).dtype == usual.predict(A).dtype
         told, known = r.problem.certify(r.x, intercept=r.intercept), usual.problem.certify(r.x, intercept=r.intercept)
         assert told.primal == pytest.approx(known.primal, rel=1e-12)
 
@@ -85,6 +95,17 @@ def test_what_the_store_holds_is_used(stored):
         assert r.problem.names == names
         other = sw.solve(store, -b, l1=0.02, sample_weight=np.ones(N), tol=1e-9)  # or others in their place
         assert other.primal == pytest.approx(sw.solve(A, -b, l1=0.02, tol=1e-9).primal, rel=1e-8)
+
+
+@pytest.mark.parametrize("form", ["csr", "dense"])
+def test_centred_rows(stored, form):
+    A, b = drawn("logistic", form)
+    store = stored(A, b)
+    for means in (None, np.arange(D) / 10):
+        usual = sw.solve(sw.Centred(A, means), b, loss="logistic", l1=0.01, tol=1e-10)
+        r = sw.solve(sw.Centred(store, means), b, loss="logistic", l1=0.01, tol=1e-10)
+        np.testing.assert_allclose(r.x, usual.x, atol=1e-6)
+        np.testing.assert_array_equal(r.predict(store), usual.predict(A))
 
 
 def test_offsets_and_callbacks_and_warm_starts(stored):
@@ -143,6 +164,10 @@ def test_what_needs_rows_in_memory_says_so(stored):
         sw.solve(store, penalty=Groups(0.1))
     with pytest.raises(ValueError, match="penalty on every feature"):
         sw.solve(store)
+    with pytest.raises(ValueError, match="penalty on every feature"):
+        sw.solve(store, penalty=ElasticNet(0.1, weights=np.arange(D)))
+    with pytest.raises(ValueError, match="a loss of your own, needs all rows"):
+        sw.solve(store, loss=Own(), l1=0.1)
     with pytest.raises(ValueError, match="LassoCV needs all rows in memory"):
         sw.LassoCV().fit(store)
     with pytest.raises(ValueError, match="exact arithmetic need all rows"):

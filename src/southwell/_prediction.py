@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from . import _data
+from . import _data, _shards
 from ._dense import numbers
 from ._names import shown
 from ._typing import AnyMatrix, Given
@@ -32,6 +32,8 @@ def stated(problem: Any) -> Problem:
 
 def margins(problem: Problem, rows: AnyMatrix, intercepts: Given, A: Given) -> np.ndarray:
     """A x + c, a column for each row of the coefficients ``rows``; A is centred as the problem's data are."""
+    if isinstance(A, _shards.InFiles):
+        return np.concatenate([margins(problem, rows, intercepts, shard.A) for shard in A.shards()])
     names = _data.names_of(A, problem.n_features)
     if names is not None and problem.names is not None and names != problem.names:
         wrong = next(j for j, (own, given) in enumerate(zip(problem.names, names, strict=True)) if own != given)

@@ -311,6 +311,15 @@ class Problem(HasTargets):
         return _core.Problem(layout, self.loss.core, self.targets, self.weights, self.core_penalty, self.core_offset)
 
     def _core_of_parts(self) -> _core.ProblemInParts:
+        if self.loss.own:
+            raise ValueError(
+                f"{self.loss.name}, a loss of your own, needs all rows in memory, and these stay in files."
+            )
+        if self.penalty.unpenalised(self.n_features).any() or self.penalty.absent or self.penalty.free:
+            raise ValueError(
+                "Rows in files need a penalty on every feature but the intercept, because the certificate projects "
+                f"dual points on columns without one. Add a little, say {self.words.penalise}."
+            )
         layout: Any = self.ready_layout()
         added = self.core_offset
         parts = [
