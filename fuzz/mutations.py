@@ -84,6 +84,9 @@ def _wide_integer(content: bytes, rng, files) -> bytes:
     return bytes(made)
 
 
+BYTE_CHANGES = [_flip_bytes, _truncate, _cut_out, _splice, _prepend, _wide_integer]
+
+
 # The archive.
 
 
@@ -290,12 +293,7 @@ def _array_changed(content: bytes, rng, files) -> bytes:
 
 
 CHANGES: list[Callable[[bytes, random.Random, list[bytes]], bytes]] = [
-    _flip_bytes,
-    _truncate,
-    _cut_out,
-    _splice,
-    _prepend,
-    _wide_integer,
+    *BYTE_CHANGES,
     _archive_changed,
     _archive_changed,
     _text_changed,

@@ -19,8 +19,16 @@ SETTINGS = {  # how many cases a worker gets at a time, and after how many secon
     "proofs": {"batch": 10, "limit": 60.0},
     "hostile": {"batch": 200, "limit": 20.0},
     "files": {"batch": 200, "limit": 20.0},
+    "readers": {"batch": 200, "limit": 20.0},
 }
-SHARES = {"problems": 0.4, "proofs": 0.1, "hostile": 0.3, "files": 0.1, "sparse": 0.1}  # of the seconds of "all"
+SHARES = {
+    "problems": 0.4,
+    "proofs": 0.1,
+    "hostile": 0.25,
+    "files": 0.1,
+    "readers": 0.1,
+    "sparse": 0.05,
+}  # of the seconds of "all"
 
 
 def fuzz(part: str, seconds: float, seed: int, cases: int | None, first: int, mute: tuple[str, ...]) -> Report:

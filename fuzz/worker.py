@@ -11,7 +11,7 @@ import struct
 import sys
 from collections import Counter
 
-PARTS = {name: f"fuzz.{name}" for name in ("problems", "proofs", "hostile", "files")}
+PARTS = {name: f"fuzz.{name}" for name in ("problems", "proofs", "hostile", "files", "readers")}
 
 
 class Page:

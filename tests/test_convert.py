@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,8 +17,6 @@ from sklearn.datasets import dump_svmlight_file
 import southwell as sw
 from southwell.cli import main
 from southwell.data import Store, convert, streams
-
-COMMAND = [sys.executable, "-c", "import sys; from southwell.cli import main; sys.exit(main())", "convert"]
 
 
 def rows(tmp_path, n=400, name="data.svm", seed=0, base=1):
@@ -126,45 +125,67 @@ def test_what_cannot_be_read_in_parts_is_refused_if_it_is_large(tmp_path, monkey
     assert "Store.write" in capsys.readouterr().err
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def in_a_child(work):
+    """The number of a forked process that does this work. A fork begins at once, where a new process would import."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        finally:
+            os._exit(1)
+    return child
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes to fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 @pytest.mark.parametrize("mode", ["new", "append", "overwrite"])
-def test_a_killed_conversion_leaves_the_old_store_or_none(tmp_path, how, mode):
+def test_a_killed_conversion_leaves_the_old_store_or_none(tmp_path, mode, small):
     path, store = rows(tmp_path, 400), tmp_path / "room" / "s"
+    arguments = ["convert", str(path), str(store), "--threads", "1"]
     store.parent.mkdir()
-    if mode != "new":
-        Store.write(store, sw.data.load(path))
-    for number in range(3):
-        slow = "import sys, time\nfrom southwell.data import convert, writing\nown = writing.npy.write_values\n" + (
-            "def slowly(*given):\n    own(*given)\n    print('.', flush=True)\n    time.sleep(0.02)\n"
-            "writing.npy.write_values = slowly\nconvert.LIMIT = 8192\nfrom southwell.cli import main\nsys.exit(main())\n"
-        )
-        extra = [] if mode == "new" else [f"--{mode}"]
-        with subprocess.Popen([sys.executable, "-c", slow, "convert", str(path), str(store), *extra],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:  # fmt: skip
-            for _ in range(1 + 4 * number):
-                process.stdout.readline()
-            process.send_signal(how)
-            process.stdout.read()
-            told = process.stderr.read()
-        if how == signal.SIGINT:
-            assert process.returncode == 130 and "Run the same command to begin again" in told
-        if mode == "new":
+    whole = time.monotonic()
+    assert main(arguments) == 0
+    whole = time.monotonic() - whole
+    if mode == "new":
+        shutil.rmtree(store)
+    else:
+        arguments.append(f"--{mode}")
+    made, moments = 0, np.random.default_rng(0).uniform(0, 1.2 * whole, 25)
+    for moment in moments:
+        child = in_a_child(lambda: main(arguments))
+        time.sleep(moment)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        if mode == "new" and not store.exists():
             with pytest.raises(FileNotFoundError, match="interrupted"):
                 Store.open(store)
-        else:
-            assert Store.open(store, check="checksums").shape == (400, 12)
-    assert main(["convert", str(path), str(store), *extra]) == 0
-    assert Store.open(store, check="checksums").shape == (800 if mode == "append" else 400, 12)
+            continue
+        made += mode == "append"
+        n = Store.open(store, check="checksums").shape[0]
+        assert n % 400 == 0 and 400 <= n <= 400 * (1 + made)
+        if mode == "new":
+            shutil.rmtree(store)
+    before = Store.open(store).shape[0] if store.exists() else 0
+    assert main(arguments) == 0
+    assert Store.open(store, check="checksums").shape[0] == (before + 400 if mode == "append" else 400)
     named = {entry["name"] for entry in _named(store)}
     assert set(os.listdir(store)) == {*named, "manifest.json"} and os.listdir(store.parent) == ["s"]
 
 
 def _named(store):
     text = json.loads((store / "manifest.json").read_text())
-    return [
-        one for files in (*(shard["files"] for shard in text["shards"]), text["statistics"]) for one in files.values()
-    ]
+    groups = [*(shard["files"] for shard in text["shards"]), text["statistics"]]
+    return [one for files in groups for one in files.values()]
+
+
+def test_an_interrupt_says_how_to_go_on(tmp_path, small, monkeypatch, capsys):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("southwell.data.writing.npy.write_values", interrupt)
+    assert main(["convert", str(rows(tmp_path)), str(tmp_path / "s")]) == 130
+    assert "No store was made. Run the same command to begin again" in capsys.readouterr().err
+    assert os.listdir(tmp_path) == ["data.svm"]
 
 
 @pytest.mark.own_memory

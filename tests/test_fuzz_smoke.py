@@ -63,6 +63,13 @@ def test_short_run_over_model_files_finds_nothing():
 
 
 @pytest.mark.own_memory
+def test_short_run_over_data_files_finds_nothing():
+    report = workers.run("readers", 20, 600.0, 400, batch=200, limit=120.0)
+    assert report.cases == 400 and min(report.counts["read"], report.counts["refused"]) > 50
+    assert report.findings == [], report.details()
+
+
+@pytest.mark.own_memory
 def test_short_run_over_proofs_finds_none_that_is_refused_or_accepted_wrongly():
     report = workers.run("proofs", 21, 600.0, 40, batch=20, limit=120.0)
     assert report.cases == 40 and report.counts["verified"] > 20 and report.counts["damaged"] > 80

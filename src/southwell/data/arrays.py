@@ -1,8 +1,7 @@
-"""Matrices in NumPy's and SciPy's files: .npy, .npz, MatrixMarket."""
+"""Matrices in files of NumPy and SciPy, and in MatrixMarket files."""
 
 from __future__ import annotations
 
-import io
 import os
 import zipfile
 from collections.abc import Iterator
@@ -17,10 +16,10 @@ from .._names import integral, shown
 from .._sparse import compressed, sound_array
 from .._typing import AnyMatrix
 from ..model_files.files import Refused, open_regular
-from . import npy
+from . import matrix_market, npy
 from .dataset import MOST, Batch, csr
 from .options import Options
-from .streams import MOST_EXPANDED, UNSUSPECTED, Stream
+from .streams import MOST_EXPANDED, UNSUSPECTED
 
 IN_MEMORY = 1 << 27  # the largest file that is read at once where memory is bounded
 NAMES = {
@@ -78,7 +77,7 @@ class Arrays:
                 f"files of this kind are read at once, and it is larger than the {IN_MEMORY >> 20} MB that bounded "
                 f"memory allows. Load it and use Store.write, or save it as .npy, Parquet or in SVMlight's format"
             )
-        batch = _market(path) if self.kind == "matrix market" else _archive(path)
+        batch = Batch(matrix_market.read(path)) if self.kind == "matrix market" else _archive(path)
         batch.A = numbers(batch.A)
         for start, stop in _cuts(batch, limit):
             yield batch.part(start, stop)
@@ -177,7 +176,9 @@ def _of_members(archive: zipfile.ZipFile, found: dict[str, zipfile.ZipInfo], siz
         with archive.open(found[name]) as member:
             return npy.array(member, npy.Header(member, found[name].file_size, "biufUS"))
 
-    shape = _checked_size(tuple(map(int, read("shape").reshape(-1))) if "shape" in found else (0, 0), size)
+    shape = matrix_market.checked_shape(
+        tuple(map(int, read("shape").reshape(-1))) if "shape" in found else (0, 0), size
+    )
     names = {part: next((name for name in known if name in found), None) for part, known in NAMES.items()}
     if {"data", "indices", "indptr", "shape"} <= set(found):
         kind = _text(read("format")) if "format" in found else "csr"
@@ -209,13 +210,6 @@ def _of_members(archive: zipfile.ZipFile, found: dict[str, zipfile.ZipInfo], siz
     return batch
 
 
-def _checked_size(shape: tuple[int, ...], size: int) -> tuple[int, int]:
-    """The shape, if the file may have it: sparse matrices of many rows take memory even if they are empty."""
-    if len(shape) != 2 or min(shape) < 0 or max(shape) > MOST or shape[0] > max(UNSUSPECTED, MOST_EXPANDED * size) // 8:
-        raise Refused(f"it claims shape {shape}, which its {size} bytes do not account for")
-    return shape[0], shape[1]
-
-
 def _of_coordinates(parts: dict[str, np.ndarray], shape: tuple[int, int]) -> AnyMatrix:
     rows, columns, values = parts["row"], parts["col"], parts["data"]
     if not rows.shape == columns.shape == values.shape or rows.ndim != 1:
@@ -233,37 +227,6 @@ def _stem(name: str) -> str:
 def _text(value: np.ndarray) -> str:
     item = value.reshape(-1)[0].item() if value.size else ""
     return item.decode("ascii", "replace") if isinstance(item, bytes) else str(item)
-
-
-def _market(path: Path) -> Batch:
-    """SciPy reads MatrixMarket; sizes that the header claims are checked before."""
-    with Stream(path) as stream:
-        content = stream.rest()
-    lines = (line for line in io.BytesIO(content) if line.strip() and not line.startswith(b"%"))
-    words = content.split(b"\n", 1)[0].split()
-    sizes = next(lines, b"").split()
-    coordinate = b"coordinate" in words
-    try:
-        claimed = [int(size) for size in sizes]
-        if len(claimed) != (3 if coordinate else 2) or min(claimed) < 0:
-            raise ValueError
-    except ValueError:
-        raise Refused(
-            f"the line of its sizes is {shown(b' '.join(sizes)[:80])}, which is not rows, columns and entries"
-        ) from None
-    entries = claimed[2] if coordinate else claimed[0] * claimed[1] // 2
-    _checked_size((claimed[0], claimed[1]), len(content))
-    if 2 * entries > len(content):
-        raise Refused(
-            f"it claims the sizes {claimed}, for which {len(content)} bytes are too few; it is cut or damaged"
-        )
-    from scipy.io import mmread
-
-    try:
-        found = mmread(io.BytesIO(content))
-    except (ValueError, TypeError, OverflowError, IndexError, StopIteration) as error:
-        raise Refused(f"SciPy cannot read it ({error})") from None
-    return Batch(sp.coo_array(found) if sp.issparse(found) else np.asarray(found))
 
 
 def _column(A: AnyMatrix, j: int) -> np.ndarray:

@@ -19,6 +19,7 @@ from .streams import Stream, chunks, view
 from .svmlight import Fault, in_words, not_finite, quoted
 
 DELIMITERS = ",\t;|"
+HEAD = 1 << 16
 
 
 class TextTable:
@@ -166,10 +167,13 @@ def _records_end(buffer: bytearray, size: int) -> int:
 
 def _head(path: Path) -> bytes:
     """The first records, at least one."""
+    head = b""
     with Stream(path) as stream:
         for buffer, size in chunks(stream, _records_end):
-            return bytes(buffer[:size])
-    return b""
+            head += bytes(buffer[:size])
+            if len(head) >= HEAD:
+                break
+    return head
 
 
 def _delimiter(head: bytes) -> str:
@@ -177,7 +181,10 @@ def _delimiter(head: bytes) -> str:
     lines = [line for line in head.split(b"\n", 20)[:20] if line.strip()]
     best, most = ",", 1
     for delimiter in DELIMITERS:
-        widths = {len(next(csv.reader([line.decode("latin-1")], delimiter=delimiter), [])) for line in lines}
+        try:
+            widths = {len(next(csv.reader([line.decode("latin-1")], delimiter=delimiter), [])) for line in lines}
+        except csv.Error:
+            continue
         if len(widths) == 1 and (width := widths.pop()) > most:
             best, most = delimiter, width
     return best
