@@ -88,8 +88,7 @@ def statements(model: Any, X: Given, y: Given, sample_weight: Given, offset: Giv
     }  # fmt: skip
     found = []
     for k in range(data.targets.count):
-        problem = first if k == 0 else first.with_targets(data.targets(k))
-        problem = twin._penalised(problem, twin._strengths(data.total, k))
+        problem = twin._penalised(data.stated(first, k), twin._strengths(data.total, k))
         if isinstance(problem, BlockProblem) and problem.table:
             return [Stated(problem, np.ascontiguousarray(coef.T), intercepts, **told)]
         found.append(Stated(problem, coef[k], float(intercepts[k]), **told))

@@ -149,8 +149,7 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
             data = replace(data, centre=Centred(None, first.means))
 
         def problem(k: int) -> Problem:
-            own = first if k == 0 else first.with_targets(data.targets(k))
-            return self._penalised(own, strengths[k])
+            return self._penalised(data.stated(first, k), strengths[k])
 
         starts = self._before(data, first, strengths)
         results = self._solve(problem, starts, data, hooks)
@@ -171,7 +170,7 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
             penalty,
             intercept=intercept,
             sample_weight=data.weights,
-            offset=data.offset,
+            offset=data.offset_of(0),
             words=replace(OF_ESTIMATORS, penalise=self._penalise),
         )
 

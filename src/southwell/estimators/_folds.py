@@ -106,7 +106,7 @@ class Folds:
             if len(done) < len(own):
                 return [np.nan] * points, None
             test, found = self.splits[fold][1], []
-            offset = None if self.data.offset is None else self.data.offset[test, None]
+            offset = None if self.data.offset is None else self.data.offset[test].reshape(test.size, -1)
             for point, model in enumerate(_models(self.data.X[test], done, offset)):
                 if cancelled.raised:
                     break
@@ -183,11 +183,14 @@ class _Training:
             return OneClass(data.X.shape[1], intercepts)
         if data.together:  # numbered without those that are missing
             target = np.searchsorted(self._present, target)
+        offset = data.offset_of(k)
+        if offset is not None:
+            offset = offset[train][:, self._present] if data.together else offset[train]
         with self._lock:
             if self._first is None:
-                self._first = self._prepared(data.part(train, target))
+                self._first = self._prepared(data.part(train, target, offset))
             first = self._first
-        return first.with_targets(target)
+        return first.with_offset(offset).with_targets(target)
 
     def _prepared(self, part: FitData) -> Problem:
         folds = self._folds

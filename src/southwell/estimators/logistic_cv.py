@@ -169,7 +169,7 @@ sparse_coef, multi_class, dual, solver, intercept_scaling
         self.__dict__.pop("_results", None)
         coef, intercepts = self.__dict__.pop("means_")
         strengths, first = self._strengths(data.total), self._state(data)
-        problems = [first.with_targets(data.targets(k)) for k in range(data.targets.count)]
+        problems = [data.stated(first, k) for k in range(data.targets.count)]
         pairs = list(zip(np.split(coef, len(problems)), np.split(intercepts, len(problems)), strict=True))
         gaps = [
             _gap(self._penalised(problem, strengths), own, c) for problem, (own, c) in zip(problems, pairs, strict=True)
