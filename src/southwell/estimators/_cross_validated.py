@@ -62,8 +62,9 @@ class CrossValidated(LinearEstimator):
         sample_weight : array of shape (n_samples,), optional
             A weight of 2 equals the row twice, except that folds are made of rows. It is passed to scikit-learn's
             scorers, but not to a plain function.
-        offset : array of shape (n_samples,), optional
-            Known parts of the margins: the model is of X w + c + offset. Give ``predict`` those of its rows.
+        offset : array of shape (n_samples,) or (n_samples, n_targets or n_classes), optional
+            Known parts of the margins: the model is of X w + c + offset. Three classes and more take a column for each,
+            in the order of ``classes_``. Give ``predict`` those of its rows.
         **params
             For the splitter and the scorer, such as ``groups``; needs scikit-learn's metadata routing to be enabled.
 

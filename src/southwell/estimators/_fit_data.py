@@ -64,7 +64,8 @@ class FitData:
             raise ValueError(
                 f"offset must have a row for each of {samples} samples and a column for each {kind}, {columns}; got "
                 f"shape {table.shape}."
-                + " A number for all classes of a sample would change nothing." * (self.together and table.ndim < 2)
+                + " A number for all classes of a sample would change nothing."
+                * (self.together and table.ndim < 2)
             )
         if not np.isfinite(table).all():
             raise ValueError("offset contains NaN or infinity. Impute or drop those entries first.")
