@@ -246,8 +246,7 @@ def _estimators():
         }
         sound = _signature(kind) | {key: value for key, value in short.items() if key in _signature(kind)}
         weights = {} if "MultiTask" in name else {"sample_weight": WEIGHTS}
-        if y is not LABELS:  # several classes take none
-            weights |= {"offset": OFFSET}
+        weights |= {"offset": CLASS_OFFSET if y is LABELS else OFFSET}
         yield Entry(f"{name}.fit", _fitted(kind, tuple(weights)), sound | {"X": A, "y": y, **weights})
         yield from _uses(name, kind, sound, y)
 

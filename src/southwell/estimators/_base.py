@@ -39,6 +39,9 @@ from ._progress import ProgressLine
 from ._to_sklearn import Portable
 from .conventions import Strengths
 
+KEPT = ("_results", "_refits")
+"""Attributes of a fit whose names do not end with an underscore."""
+
 
 class ConvergenceWarning(CoreConvergenceWarning, SklearnConvergenceWarning):
     """The gap did not reach the tolerance. A subclass of scikit-learn's warning, so that its filters apply."""
@@ -135,7 +138,7 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
         return self
 
     def _found(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name.endswith("_") or name == "_results"}
+        return {name: value for name, value in vars(self).items() if name.endswith("_") or name in KEPT}
 
     def _fit_all(self, data: FitData) -> None:
         """Solve one problem for each target, on shared data."""

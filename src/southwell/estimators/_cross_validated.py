@@ -25,7 +25,7 @@ from ..penalties import Penalty
 from ..solve import Interrupted
 from ._base import FitData, LinearEstimator, warn
 from ._callbacks import Hooks, with_callbacks
-from ._folds import Folds, Judge, Scores, best_of, is_of_one_class
+from ._folds import Folds, Judge, LinesOf, Scores, best_of, is_of_one_class
 from ._path_sizes import mean_sizes
 from ._progress import ProgressLine
 from .conventions import Strengths
@@ -126,9 +126,11 @@ class CrossValidated(LinearEstimator):
             hooks.path(data.targets.count)
 
         with ProgressLine(type(self).__name__, getattr(self, "verbose", 0)) as line:
-            folds = Folds(data, splits, self._state, self.method, self._settings(), told)
+            lines_of, answers = self._lines_of(lines, data.begun)
+            folds = Folds(data, splits, self._state, self.method, self._settings(), told, lines_of, answers)
+            paths = [partial(penalties, k) for k in range(0, len(lines), answers)]
             try:
-                scores = folds.scores([partial(penalties, k) for k in range(len(lines))], len(lines[0]), judge)
+                scores = folds.scores(paths, len(lines[0]), judge)
             except Interrupted as stop:
                 stop.result = self._so_far(lines, stop.result)
                 raise
@@ -156,6 +158,10 @@ class CrossValidated(LinearEstimator):
             return float(score)
 
         return judge
+
+    def _lines_of(self, lines: Sequence[Line], begun: float) -> tuple[LinesOf | None, int]:
+        """How several lines come from one path, and how many; None: each line is a path."""
+        return None, 1
 
     def _along(self, line: Line, own: Any, total: float) -> Iterable[Penalty]:
         """The penalties of a path over these settings."""

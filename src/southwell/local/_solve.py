@@ -203,9 +203,9 @@ def solve(
 def path(
     A: Given, b: Given, *, penalty: Given, l1s: Given = "auto", l2s: Given = None, n_points: int = 50,
     ratio: float = 0.05, loss: str | Loss = "squared", intercept: bool = False, sample_weight: Given = None,
-    offset: Given = None, positive: bool = False, method: str | Method = "auto", tol: float = 1e-6, settled: float = SETTLED,
-    max_rounds: int = ROUNDS, max_epochs: int = 1000, max_seconds: float | None = None, seed: int = 0,
-    n_threads: int | None = None,
+    offset: Given = None, positive: bool = False, method: str | Method = "auto", tol: float = 1e-6,
+    settled: float = SETTLED, max_rounds: int = ROUNDS, max_epochs: int = 1000, max_seconds: float | None = None,
+    seed: int = 0, n_threads: int | None = None,
 ) -> LocalPath:  # fmt: skip
     """Local minima from strong to weak penalties; each begins with the weights of the one before.
 
