@@ -16,7 +16,7 @@ from .._refits import refit
 from .._typing import AnyMatrix
 from ..path_points import Path
 from ..problem import Problem
-from ..result import Result
+from ..result import Progress, Result
 from ..solve import CallbackOfMany, Settings, able, run
 from ..status import Status
 from ._alphas import ChoosesAlpha
@@ -46,12 +46,21 @@ class Relaxed(LinearEstimator):
         if error is not None or self._share() == 1:
             return lasso, error
         refits = [refit(problem(k), own.x, own.intercept) for k, own in enumerate(lasso)]
+        size, gamma = lasso[0].x.shape[-1], self._share()
+
+        def mixed(k: int, progress: Progress) -> bool | None:
+            assert told is not None
+            one, other = lasso[k], refits[k].whole(progress.x, size)
+            x = one.x.toarray().ravel() if sp.issparse(one.x) else one.x
+            intercept = blended(gamma, one.intercept, progress.intercept)
+            return told(k, progress._replace(x=blended(gamma, x, other), intercept=intercept))
+
         parts, error = super()._solve_each(
-            lambda k: refits[k].problem, number, [own.start for own in refits], begun, None, keep
-        )
+            lambda k: refits[k].problem, number, [own.start for own in refits], begun, None if told is None else mixed,
+            keep,
+        )  # fmt: skip
         if error is not None:
             return lasso, error
-        size = lasso[0].x.shape[-1]
         self._refits = [replace(part, x=own.whole(part.x, size)) for part, own in zip(parts, refits, strict=True)]
         return lasso, None
 
@@ -65,7 +74,8 @@ class Relaxed(LinearEstimator):
             for one, two in pairs
         ], units)  # fmt: skip
         if hasattr(self, "_results"):
-            self._results = [*results, *(two for one, two in pairs if one is not two)]
+            self._results = results
+            self.refit_results_ = self._refits
 
     def _keep(self, results: list[Result], data: FitData) -> None:
         kept, gamma = self.__dict__.pop("_refits"), self._share()

@@ -80,7 +80,9 @@ penalty_weights, lower, upper, standardize
     gap_, dual_gap_, status_, n_iter_
         As for ``ElasticNet``; the gap and the status are the worse of both problems, and rounds are of both.
     result_, dual_coef_, support_
-        With ``keep_dual=True``: of the lasso, then of the refit, whose ``x`` is over all features.
+        With ``keep_dual=True``: of the lasso.
+    refit_results_ : list of Result
+        With ``keep_dual=True``: of the refit, one for each problem; ``x`` is over all features.
     coef_, intercept_, sparse_coef_
         As for ``ElasticNet`` with one target.
 
@@ -145,7 +147,8 @@ penalty_weights, lower, upper, standardize
         The values tried, from large to small.
     scores_ : array of shape (n_folds, n_gammas, n_alphas)
         Minus the mean squared error, or the score of ``scoring``.
-    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_
+    coef_, intercept_, gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_, \
+refit_results_
         As for ``RelaxedLasso``.
 
     Examples
@@ -209,7 +212,7 @@ penalty_weights, lower, upper, standardize
     ----------
     classes_, coef_, intercept_, sparse_coef_
         As for ``LogisticRegression``.
-    gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, result_
+    gap_, dual_gap_, status_, n_iter_, dual_coef_, support_, result_, refit_results_
         As for ``RelaxedLasso``.
 
     Examples
@@ -271,7 +274,8 @@ keep_dual, n_jobs, verbose, penalty_weights, lower, upper, standardize
     ----------
     alpha_, gamma_, alphas_, gammas_, scores_
         As for ``RelaxedLassoCV``.
-    classes_, coef_, intercept_, gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_
+    classes_, coef_, intercept_, gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_, \
+refit_results_
         As for ``RelaxedLassoClassifier``.
 
     Examples
