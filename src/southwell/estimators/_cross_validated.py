@@ -79,6 +79,11 @@ class CrossValidated(LinearEstimator):
             penalty, an array of shape (n_lines, n_points, 2), their ``scores``, of shape (n_folds, n_lines, n_points),
             NaN where a path was not done, and the ``best`` setting that all folds have tried, or None.
         """
+        if params and not routing_enabled():
+            raise ValueError(
+                f"fit got {', '.join(params)}, for a splitter or a scorer, which is only supported if "
+                "enable_metadata_routing=True; call sklearn.set_config(enable_metadata_routing=True) first."
+            )
         return self._fit(X, y, sample_weight, params, offset)
 
     def _choose(self, data: FitData, hooks: Hooks) -> None:
@@ -239,11 +244,6 @@ class CrossValidated(LinearEstimator):
         if routing_enabled():
             routed = process_routing(self, "fit", **weights, **data.params)
             return Bunch(split=routed.splitter.split, score=weights if self.scoring is None else routed.scorer.score)
-        if data.params:
-            raise ValueError(
-                f"fit got {', '.join(data.params)}, for a splitter or a scorer, which is only supported if "
-                "enable_metadata_routing=True; call sklearn.set_config(enable_metadata_routing=True) first."
-            )
         plain = callable(self.scoring) and not hasattr(self.scoring, "_score_func")  # takes only an estimator, X and y
         return Bunch(split={}, score={} if plain else weights)
 
