@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from .problem import Problem
     from .result import Result
 
-MOST_WORK, MOST_ENTRIES = 5e9, 1e6
-"""Multiplications of a decomposition, and numbers of a linear programme: larger problems are not examined."""
+MOST_WORK, MOST_NUMBERS, MOST_ENTRIES = 2e9, 2e7, 1e6
+"""Multiplications and numbers of a decomposition, and numbers of a linear programme: larger problems are not examined."""
 NOTHING, SURE = 1e-9, 1e-6  # margins of a direction that are zero, and one that is not; in units of the largest
 
 
@@ -110,14 +110,14 @@ def _columns(problem: Problem, free: np.ndarray, used: np.ndarray, width: int = 
     """The free columns over samples that count, each of norm 1, and a constant if there is an intercept, from which
     they are then apart; None if they are too many to examine."""
     n, size = int(used.sum()) * max(width - 1, 1), (int(free.sum()) + problem.intercept) * width
-    if float(n) * size**2 > MOST_WORK:
+    if float(n) * size > MOST_NUMBERS or float(n) * size**2 > MOST_WORK:
         return None
-    formed = problem.formed(int(MOST_WORK)) if problem.factorised else problem
+    formed = problem.formed(int(MOST_NUMBERS)) if problem.factorised else problem
     if formed is None:
         return None
     given = formed.matrix.given
     chosen = given.tocsr()[used][:, free].toarray() if sp.issparse(given) else given[np.ix_(used, free)]
-    table = chosen.astype(float)
+    table: np.ndarray = chosen.astype(float)
     if problem.intercept:
         table = np.column_stack([table - table.mean(axis=0), np.ones(len(table))])
     elif problem.means is not None:

@@ -20,10 +20,14 @@ class HasTargets:
     loss: Loss
     n_samples: int
     weights: np.ndarray
-    width: int
     offset: np.ndarray | None
     targets: np.ndarray
     classes: np.ndarray | None
+
+    @property
+    def width(self) -> int:
+        """The number of margins of a sample."""
+        raise NotImplementedError
 
     def _checked_targets(self, b: Given) -> tuple[np.ndarray, np.ndarray | None]:
         """The targets as numbers and, of losses over classes, the labels."""

@@ -106,7 +106,7 @@ class Folds:
 
         paths, error = self._on_threads(walk, tasks, self.told)
         groups = [paths[at : at + problems] for at in range(0, len(paths), problems)]
-        walks = [None if own is None else own[k] for group in groups for k in range(self.answers) for own in group]
+        walks: list[Any] = [own and own[k] for group in groups for k in range(self.answers) for own in group]
         number = len(lines) * self.answers
         tasks = list(product(range(len(self.splits)), range(number), range(problems)))
         held_out = [(fold, line, walks[at : at + problems]) for at, (fold, line, k) in enumerate(tasks) if k == 0]
