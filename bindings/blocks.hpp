@@ -28,7 +28,8 @@ struct BoundBlockProblem final : BoundQuestion {
   const Question& question() const override { return core; }
   bool same_data(const BoundQuestion& other) const override {
     const auto* own = dynamic_cast<const BoundBlockProblem*>(&other);
-    return own && own->layout_object.is(layout_object) && own->targets() == targets();
+    return own && own->layout_object.is(layout_object) && own->targets() == targets() &&
+           own->core.loss.offsets().data() == core.loss.offsets().data();
   }
   const AnyLayout& layout() const { return nanobind::cast<const BoundLayout&>(layout_object).layout; }
   const void* targets() const { return nanobind::cast<const BoundLossSum&>(loss_object).targets; }

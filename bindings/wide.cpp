@@ -4,6 +4,7 @@
 #include "core/algorithms/block_descent.hpp"
 #include "core/algorithms/block_moves.hpp"
 #include "core/class_loss.hpp"
+#include "core/offset_classes.hpp"
 #include "core/task_loss.hpp"
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -22,16 +23,18 @@ std::span<const Index> checked(const Array<Index>& labels, Index width) {
   return given;
 }
 BoundLossSum class_loss(const char* name, Real parameter, Index width, Array<Index> labels,
-                        Array<Real> weights) {
+                        Array<Real> weights, Array<Real> offsets) {
   sized(weights, Index(labels.shape(0)));
+  const bool moved = offsets.shape(0) > 0;
+  sized(offsets, moved ? Index(labels.shape(0)) * width : 0);
   const auto given = checked(labels, width);
-  return {nb::cast(labels), nb::cast(weights),
-          std::visit(
-              [&]<class L>(L loss) -> std::unique_ptr<LossSum> {
-                return std::make_unique<ClassLoss<L>>(loss, width, given, view(weights));
-              },
-              Parts<AnyClassLoss>::make(name, parameter)),
-          labels.data()};
+  auto made = std::visit(
+      [&]<class L>(L loss) -> std::unique_ptr<LossSum> {
+        return std::make_unique<ClassLoss<L>>(loss, width, given, view(weights));
+      },
+      Parts<AnyClassLoss>::make(name, parameter));
+  if (moved) made = std::make_unique<OffsetClasses>(std::move(made), view(offsets));
+  return {nb::make_tuple(labels, offsets), nb::cast(weights), std::move(made), labels.data()};
 }
 // phi or phi* of each sample, or a bound of its rounding error.
 Output over_classes(const char* name, Real parameter, Index width, Array<Index> labels, Array<Real> table,
@@ -267,7 +270,7 @@ void def_wide(nb::module_& m) {
           "y"_a)
       .def_prop_ro("smoothness", [](const BoundLossSum& l) { return l.loss->smoothness(); })
       .def_prop_ro("smooth", [](const BoundLossSum& l) { return l.loss->smooth(); });
-  m.def("class_loss", &class_loss, "name"_a, "parameter"_a, "width"_a, "labels"_a, "weights"_a);
+  m.def("class_loss", &class_loss, "name"_a, "parameter"_a, "width"_a, "labels"_a, "weights"_a, "offsets"_a);
   m.def("over_classes", &over_classes, "name"_a, "parameter"_a, "width"_a, "labels"_a, "table"_a,
         "conjugate"_a, "rounding"_a = false);
   m.def("task_loss", &task_loss<AnyLoss>, "loss"_a, "width"_a, "targets"_a, "weights"_a, "offsets"_a);

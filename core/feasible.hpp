@@ -53,7 +53,7 @@ public:
     const Real debt = forgive(point.margins);
     scale_ = least_scale(true);
     Real best = value(scale_) - debt;
-    if (const Real tighter = least_scale(false); tighter < scale_)
+    if (const Real tighter = least_scale(false); tighter < scale_ && may_gain(tighter, best + debt))
       if (const Real other = value(tighter) - debt; other > best) {
         best = other;
         scale_ = tighter;
@@ -85,6 +85,10 @@ protected:
   virtual int sign(Index j) const = 0;
 
 private:
+  // Whether this scale may have a larger dual value, as far as a tangent of the conjugates tells.
+  bool may_gain(Real scale, Real value) const {
+    return !(-(problem_.losses().conjugate_at_least(y_, scale) + penalty_conjugate(scale)) <= value);
+  }
   Real value(Real scale) const {
     return -(problem_.losses().conjugate(y_, scale) + penalty_conjugate(scale));
   }

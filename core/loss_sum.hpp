@@ -45,7 +45,9 @@ public:
   virtual bool coupled() const = 0;                       // do the margins of a sample compete?
   // The same loss over all margins, each a sample of its own, where they do not compete; otherwise null.
   virtual const SampleLoss* separate() const { return nullptr; }
-  virtual Real conjugate(CVec y, Real scale) const = 0;               // sum_i s_i phi_i*(scale y_i)
+  virtual Real conjugate(CVec y, Real scale) const = 0; // sum_i s_i phi_i*(scale y_i)
+  // That from below, if it costs next to nothing; -infinity where it does not.
+  virtual Real conjugate_at_least(CVec, Real) const { return -infinity; }
   virtual void derivative(Index i, const Real* m, Real* y) const = 0; // of one sample
   // argmax_y  <y, m> - phi_i*(y) - (q/2) ||y - y0||^2
   virtual void maximise(Index i, const Real* m, const Real* y0, Real q, Real* y) const = 0;

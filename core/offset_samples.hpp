@@ -32,6 +32,11 @@ public:
     for (std::size_t i = 0; i < y.size(); ++i) sum.add(weights_[i] * offsets_[i] * y[i]);
     return inner - scale * sum.value();
   }
+  Real conjugate_at_least(CVec y, Real scale) const override {
+    Real along = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) along += weights_[i] * offsets_[i] * y[i];
+    return loss_->conjugate_at_least(y, scale) - scale * along;
+  }
   Real value_above(CVec m, CVec radii) const override {
     const std::vector<Real> at = moved(m);
     std::vector<Real> around(radii.begin(), radii.end());

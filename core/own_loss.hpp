@@ -228,7 +228,7 @@ private:
     ends_.other[i] = one.other();
   }
   // Three steps at once for all samples, which is enough for most: one that tells the slope, one a little
-  // beyond where that leads, and the secant.
+  // beyond where that leads, and the secant or, if y is not yet reached, a longer one.
   void few_steps() {
     const std::size_t n = y_.size();
     if (n == 0) return;
@@ -253,8 +253,12 @@ private:
       }
       at_beyond = ask(beyond);
       for (std::size_t k = 0; k < n; ++k) {
-        const Real step = (y_[k] - d_[k]) * (beyond[k] - m_[k]) / (at_beyond[k] - d_[k]);
-        last[k] = std::isfinite(step) ? m_[k] + step : beyond[k];
+        const Real run = beyond[k] - m_[k], slope = (at_first[k] - d_[k]) / (first[k] - m_[k]);
+        const Real mean = (at_beyond[k] - d_[k]) / run, left = y_[k] - at_beyond[k];
+        // Beyond y the secant; before it a little more than a step with the slope that is expected there.
+        const Real end = std::max(2 * mean - slope, mean / 4);
+        const Real step = left * (y_[k] - d_[k]) > 0 ? run + 1.1 * left / end : (y_[k] - d_[k]) / mean;
+        last[k] = std::isfinite(step) && std::abs(step) < 8 * std::abs(run) ? m_[k] + step : beyond[k];
       }
       at_last = ask(last);
     }

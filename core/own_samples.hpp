@@ -85,6 +85,15 @@ public:
     least_.keep(std::make_shared<Known>(Known{{}, {total}}));
     return total;
   }
+  // By Fenchel's inequality, phi*(v) >= v m - phi(m), at the margins last asked for values.
+  Real conjugate_at_least(CVec y, Real scale) const override {
+    const auto at = values_.last();
+    if (!at) return -infinity;
+    Real total = 0;
+    for (std::size_t i = 0; i < y.size(); ++i)
+      if (weights_[i] > 0) total += weights_[i] * (scale * y[i] * at->m[i] - at->of[i]);
+    return total;
+  }
   // phi*(scale y) of each sample of positive weight, from above; infinity outside the domain, as far as the
   // loss shows.
   void conjugates(CVec y, Real scale, Real share, Vec each, bool named = true) const {
@@ -130,7 +139,7 @@ public:
 
 private:
   using Asked = OwnLoss::Asked;
-  static constexpr Real gained = 1e-2; // the share by which a gap may be larger, see Brackets
+  static constexpr Real gained = 5e-2; // the share by which a gap may be larger, see Brackets
   struct Known {
     Numbers m, of; // margins, and what was told there
   };

@@ -26,6 +26,7 @@ public:
   bool coupled() const override { return false; }
   const SampleLoss* separate() const override { return flat_.get(); }
   Real conjugate(CVec y, Real scale) const override { return flat_->conjugate(y, scale); }
+  Real conjugate_at_least(CVec y, Real scale) const override { return flat_->conjugate_at_least(y, scale); }
   void derivative(Index i, const Real* m, Real* y) const override {
     for (Index c = 0; c < width_; ++c) y[c] = flat_->derivative(i * width_ + c, m[c]);
   }

@@ -30,6 +30,7 @@ SHORT = {"max_epochs": 3, "max_seconds": 0.05, "tol": 1e-3}
 rng = np.random.default_rng(0)
 A, REAL = rng.normal(size=(N, D)), rng.normal(size=N)
 SIGNS, LABELS = np.tile([1.0, -1.0], N // 2), np.tile([0, 1, 2, 1], N // 4)
+CLASS_OFFSET = rng.normal(size=(N, 3))
 TASKS, WEIGHTS, OFFSET = rng.normal(size=(N, 2)), np.arange(1.0, N + 1), rng.normal(size=N)
 
 
@@ -75,9 +76,8 @@ def _solvers():
     yield Entry(
         "solve, sparse", sw.solve, _defaults(sw.solve, A=sp.csr_array(A), b=SIGNS, **common | {"loss": "logistic"})
     )
-    yield Entry(
-        "solve, blocks", sw.solve, _defaults(sw.solve, A=A, b=LABELS, **common | {"loss": "softmax", "offset": None})
-    )
+    of_classes = common | {"loss": "softmax", "offset": CLASS_OFFSET}
+    yield Entry("solve, blocks", sw.solve, _defaults(sw.solve, A=A, b=LABELS, **of_classes))
     problem = sw.Problem(A, REAL, penalty=sw.penalties.ElasticNet(0.1))
     yield Entry("solve, Problem", sw.solve, _defaults(sw.solve, A=problem, **SHORT))
     yield Entry("solve_many", sw.solve_many, _defaults(sw.solve_many, A=A, Y=TASKS, **common))
@@ -246,8 +246,7 @@ def _estimators():
         }
         sound = _signature(kind) | {key: value for key, value in short.items() if key in _signature(kind)}
         weights = {} if "MultiTask" in name else {"sample_weight": WEIGHTS}
-        if y is not LABELS:  # several classes take none
-            weights |= {"offset": OFFSET}
+        weights |= {"offset": CLASS_OFFSET if y is LABELS else OFFSET}
         yield Entry(f"{name}.fit", _fitted(kind, tuple(weights)), sound | {"X": A, "y": y, **weights})
         yield from _uses(name, kind, sound, y)
 

@@ -21,7 +21,7 @@ def draw(rng) -> Statement:
     weights = _sample_weights(rng, n, words)
     width = int(rng.integers(2, 5)) if blocks and rng.random() < 0.7 else 1
     b = _targets(rng, factors, loss, n, width, weights, words)
-    offset = _offset(rng, b, loss, words)
+    offset = _offset(rng, b, loss, weights, words)
     several = b.ndim == 2 or isinstance(loss, sw.losses.ClassLoss)
     penalty = _penalty(rng, factors, b, d, blocks, several, words)
     if blocks and not several and penalty.groups is None:
@@ -151,13 +151,15 @@ def _target(rng, factors, loss, n: int, used: np.ndarray, words: list[str]) -> n
     return {"model": m, "ties": np.round(m), "constant": np.full(n, 2.5), "zero": np.zeros(n), "far": m + 1e6}[kind]
 
 
-def _offset(rng, b: np.ndarray, loss, words: list[str]) -> np.ndarray | None:
-    """A number for each row, or one for each of its targets."""
-    if isinstance(loss, sw.losses.ClassLoss) or rng.random() < 0.7:
+def _offset(rng, b: np.ndarray, loss, weights: np.ndarray | None, words: list[str]) -> np.ndarray | None:
+    """A number for each row, or one for each of its targets or classes."""
+    if rng.random() < 0.7:
         return None
     kind = str(rng.choice(["normal", "few", "constant", "far", "targets"], p=[0.5, 0.15, 0.1, 0.15, 0.1]))
     words.append(f"offset: {kind}")
     shape = b.shape if rng.random() < 0.5 else b.shape[:1]
+    if isinstance(loss, sw.losses.ClassLoss):
+        shape = b.size, np.unique(b if weights is None else b[weights > 0]).size
     values = rng.normal(size=shape)
     if kind == "few":
         return np.where(rng.random(shape) < 0.8, 0.0, 5 * values)

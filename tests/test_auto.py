@@ -340,7 +340,8 @@ def test_without_a_finite_minimiser_the_end_is_honest(loss, intercept):
             warnings.simplefilter("always")
             r = sw.solve(A, b, loss=loss, intercept=intercept, tol=tol, max_epochs=300)
         honest(r)
-        assert bool(r.status) == (not caught)
+        minimised = [w for w in caught if "no finite minimiser" not in str(w.message)]
+        assert bool(r.status) == (not minimised)
         assert all(issubclass(w.category, ConvergenceWarning) for w in caught)
 
 

@@ -72,7 +72,8 @@ def test_least_squares_has_bounds_and_offsets():
     [
         sw.AdaptiveLasso(0.05), sw.AdaptiveLasso(0.02, gamma=2.0), sw.AdaptiveLasso(0.05, first=sw.LinearRegression()),
         sw.ConcaveRegressor(l1=0.1), sw.ConcaveRegressor(l1=0.1, penalty="scad"), sw.ConcaveClassifier(l1=0.02),
-        sw.RidgeClassifier(3.0),
+        sw.ConcaveRegressor(l1=0.1, l2=0.2), sw.RidgeClassifier(3.0), sw.RelaxedLasso(0.1, gamma=0.5),
+        sw.RelaxedLassoClassifier(0.1),
     ],
     ids=str,
 )  # fmt: skip
@@ -88,7 +89,8 @@ CHOOSERS = [
     sw.SparseLinearRegressorCV(l1s=5, cv=3), sw.SparseLinearRegressorIC(l1s=5),
     sw.SparseLinearClassifierIC(l1s=5), sw.AdaptiveLasso(1e-3), sw.AdaptiveLassoCV(alphas=5, cv=3),
     sw.ConcaveRegressor(l1=1e-3), sw.ConcaveRegressorCV(l1s=4, cv=3), sw.ConcaveClassifierCV(l1s=4, cv=3),
-    sw.RidgeCV(cv=3), sw.RidgeClassifierCV(cv=3), sw.RidgeClassifier(),
+    sw.RidgeCV(cv=3), sw.RidgeClassifierCV(cv=3), sw.RidgeClassifier(), sw.RelaxedLasso(1e-3, gamma=0.5),
+    sw.RelaxedLassoClassifier(1e-3, gamma=0.5), sw.RelaxedLassoCV(alphas=5, cv=3, gammas=[0.5]),
 ]  # fmt: skip
 
 
@@ -158,10 +160,13 @@ def test_the_audit_finds_the_gap_of_the_chosen_model(model):
     assert sw.audit(model, X, y).relative_gap <= 1.1 * getattr(model, "gap_", 1e-6)
 
 
-def test_local_minima_are_not_audited():
+def test_what_minimises_no_convex_problem_is_not_audited():
     for model in (sw.ConcaveRegressor(l1=0.1), sw.ConcaveRegressorCV(l1s=3, cv=3)):
         with pytest.raises(TypeError, match="not convex"):
             sw.audit(model.fit(X, Y), X, Y)
+    with pytest.raises(TypeError, match="minimises no problem"):
+        sw.audit(sw.RelaxedLasso(0.1, gamma=0.5).fit(X, Y), X, Y)
+    assert sw.audit(sw.RelaxedLasso(0.1, gamma=1.0).fit(X, Y), X, Y).relative_gap <= 1e-6
 
 
 @pytest.mark.parametrize("intercept", [True, False])

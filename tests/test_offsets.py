@@ -176,12 +176,7 @@ def test_bad_offsets_are_refused_in_words(offset, words):
             call()
 
 
-def test_several_classes_take_no_offset():
-    y = np.arange(N) % 3
-    with pytest.raises(ValueError, match="two classes"):
-        sw.LogisticRegression().fit(A, y, offset=OFFSET)
-    with pytest.raises(ValueError, match="takes no offset"):
-        sw.solve(A, y, loss="softmax", l2=0.1, offset=OFFSET)
+def test_offsets_that_overflow_or_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="overflows"):
         sw.solve(A, np.full(N, 1e308), offset=np.full(N, -1e308))
     with pytest.raises(ValueError, match="offset"):

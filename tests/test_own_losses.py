@@ -339,3 +339,22 @@ def test_losses_are_compared_copied_and_pickled_with_their_parameters():
     assert one != two and pickle.loads(pickle.dumps(one)) == one and copy.deepcopy(two).delta == 2.0
     assert Half() == Half() and hash(Half()) == hash(Half()) and Half() != Counts()
     assert Half.name == "Half" and sw.losses.get(Half) == Half()
+
+
+class Counted(Logit):
+    asked = 0
+
+    def derivative(self, m, b):
+        type(self).asked += m.size
+        return super().derivative(m, b)
+
+
+@pytest.mark.parametrize(("l1", "l2", "most"), [(1e-2, 1e-3, 60), (1e-2, 0.0, 60)])
+def test_a_solve_asks_for_few_derivatives(l1, l2, most):
+    """Dual points that cannot be better are not looked at, and brackets take few steps."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(4000, 20))
+    b = np.where(A[:, 0] + rng.logistic(size=4000) > 0, 1.0, -1.0)
+    Counted.asked = 0
+    r = sw.solve(A, b, loss=Counted(), l1=l1, l2=l2, intercept=True)
+    assert r.status and Counted.asked <= most * 4000

@@ -153,11 +153,15 @@ class Matrix:
         return self._given
 
     def alike(self, given: AnyMatrix) -> Matrix:
-        """Another sparse matrix that is made of the entries of this one, which have been checked."""
+        """Another matrix that is made of the entries of this one, which have been checked."""
         other = object.__new__(Matrix)
-        other.sparse, other._given, other.shape = True, given, given.shape
+        other.sparse, other._given, other.shape = self.sparse, given, given.shape
         other._by_columns = other._by_rows = None
         return other
+
+    def over(self, features: np.ndarray) -> Matrix:
+        """These columns alone, copied."""
+        return self.alike(self.columns[:, features] if self.sparse else np.asfortranarray(self._given[:, features]))
 
     @property
     def shifts_are_free(self) -> bool:

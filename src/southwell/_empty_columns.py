@@ -62,14 +62,17 @@ def compact(problem: Problem, most: float, least: float, entries: float) -> Comp
     if used.size == 0:
         return None
     made: tuple[Matrix, dict[object, Any]] = problem.keep("compact", lambda: (_without_others(matrix, used), {}))
-    data, kept = made
+    return Compact(over_columns(problem, used, *made), used, d, _certain(problem.penalty, d))
+
+
+def over_columns(problem: Problem, used: np.ndarray, data: Matrix, kept: dict[object, Any]) -> Problem:
+    """The same problem over some columns, which ``data`` holds; ``kept`` is shared by all problems over them."""
     penalty = problem.penalty.over(used)
     parts = {name: None if value is None else value[used] for name, value in
              (("means", problem.means), ("shifts", problem.shifts), ("_moved", problem._moved))}  # fmt: skip
-    own = problem._alike(
+    return problem._alike(
         data=data, n_features=used.size, penalty=penalty, core_penalty=penalty.core(used.size), _kept=kept, **parts
     )
-    return Compact(own, used, d, _certain(problem.penalty, d))
 
 
 def _used(matrix: Matrix, most: int) -> np.ndarray | None:

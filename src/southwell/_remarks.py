@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import _core
+from ._separation import separated
 from .status import Status
 
 if TYPE_CHECKING:
@@ -24,12 +25,16 @@ def of_problem(problem: Problem, result: Result) -> list[str]:
             "are linearly dependent or nearly so, or this could not be excluded. Remove dependent columns, or add "
             f"a penalty, say {problem.words.penalise}."
         ]
-    if not problem.penalty.absent or not problem.separates(result):
+    if problem.penalty.absent and problem.separates(result):
+        why = "the classes are separable and the coefficients are not penalised"
+    elif number := separated(problem, result):
+        why = f"unpenalised coefficients can {'separate' if problem.loss.log_odds else 'bring to zero the means of'} "
+        why += f"{number} samples or more at no cost to the others"
+    else:
         return []
     return [
-        "There is no finite minimiser: the classes are separable and the coefficients are not penalised, so larger "
-        f"ones are always better. These come within {result.gap:.3g} of the infimum. Add a penalty, say "
-        f"{problem.words.penalise}."
+        f"There is no finite minimiser: {why}, so larger ones are always better. These come within {result.gap:.3g} of "
+        f"the infimum. Add a penalty, say {problem.words.penalise}."
     ]
 
 

@@ -24,6 +24,11 @@ class HasTargets:
     targets: np.ndarray
     classes: np.ndarray | None
 
+    @property
+    def width(self) -> int:
+        """The number of margins of a sample."""
+        raise NotImplementedError
+
     def _checked_targets(self, b: Given) -> tuple[np.ndarray, np.ndarray | None]:
         """The targets as numbers and, of losses over classes, the labels."""
         if self.loss.targets == "signs":
@@ -39,19 +44,25 @@ class HasTargets:
         targets, classes = self._checked_targets(b)
         if self.offset is None:
             return targets, classes
+        self._refuse_offset(targets)
+        if not self._folds_offset:
+            return targets, classes
+        table = targets.reshape(self.n_samples, -1)
+        with np.errstate(over="ignore"):
+            moved = table - self.offset.reshape(self.n_samples, -1)
+        if not np.isfinite(moved).all():
+            raise ValueError(f"{self.words.targets} - offset overflows. Scale both down.")
+        return moved.reshape(targets.shape), classes
+
+    def _refuse_offset(self, targets: np.ndarray) -> None:
+        """An error if the offset does not go with these targets."""
+        assert self.offset is not None
         table = targets.reshape(self.n_samples, -1)
         if self.offset.ndim == 2 and self.offset.shape != table.shape:
             raise ValueError(
                 f"offset must have shape ({self.n_samples},) or that of {self.words.targets}, {targets.shape}; got "
                 f"{self.offset.shape}."
             )
-        if not self._folds_offset:
-            return targets, classes
-        with np.errstate(over="ignore"):
-            moved = table - self.offset.reshape(self.n_samples, -1)
-        if not np.isfinite(moved).all():
-            raise ValueError(f"{self.words.targets} - offset overflows. Scale both down.")
-        return moved.reshape(targets.shape), classes
 
     @property
     def _folds_offset(self) -> bool:
@@ -66,7 +77,7 @@ class HasTargets:
         if self.offset is None or self._folds_offset:
             return np.empty(0)
         rows = self.offset.reshape(self.n_samples, -1)
-        return np.broadcast_to(rows, self.targets.reshape(self.n_samples, -1).shape).ravel()
+        return np.broadcast_to(rows, (self.n_samples, self.width)).ravel()
 
     def with_targets(self, b: Given) -> Self:
         """The same data, loss and penalty with other targets. Layouts are shared and the data are not checked again."""

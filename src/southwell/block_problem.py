@@ -38,7 +38,8 @@ class BlockProblem(Problem):
         Adds c, a number for each column of X, never penalised.
     sample_weight : array of shape (n_samples,), optional
     offset : array of shape (n_samples,) or (n_samples, n_tasks), optional
-        As for ``Problem``. Not for losses over classes.
+        As for ``Problem``. For losses over classes of shape (n_samples, n_classes), in the order of ``classes``: a
+        number for all margins of a sample would change nothing.
     words : as for ``Problem``
 
     Examples
@@ -124,19 +125,27 @@ class BlockProblem(Problem):
         return np.ascontiguousarray(np.stack([values for values, _ in columns], axis=1)), classes
 
     def _checked_offset(self, given: Given) -> np.ndarray:
-        if isinstance(self.loss, ClassLoss):
-            raise ValueError(
-                f"The {self.loss.name} loss over classes takes no offset. Fit the classes one against the rest, with "
-                "the logistic loss."
-            )
         table = numbers("offset", given)
-        if table.ndim != 2:
+        if table.ndim != 2 and not isinstance(self.loss, ClassLoss):
             return super()._checked_offset(given)
+        if table.ndim != 2:
+            raise ValueError(
+                f"The {self.loss.name} loss takes an offset with a column for each class; got shape {table.shape}. A "
+                "number for all margins of a sample would change nothing."
+            )
         if table.shape[0] != self.n_samples or not np.isfinite(table).all():
             raise ValueError(
                 f"offset must be finite, with a row for each of the {self.n_samples} samples; got shape {table.shape}."
             )
         return np.ascontiguousarray(table)
+
+    def _refuse_offset(self, targets: np.ndarray) -> None:
+        if not isinstance(self.loss, ClassLoss):
+            super()._refuse_offset(targets)
+        elif self.offset is not None and self.offset.shape[1] != (classes := int(targets.max()) + 1):
+            raise ValueError(
+                f"offset must have a column for each of the {classes} classes; got shape {self.offset.shape}."
+            )
 
     def _centres(self) -> bool:
         return self.data.shifts_are_free or super()._centres()
@@ -166,7 +175,7 @@ class BlockProblem(Problem):
 
     def wide_loss(self) -> _core.LossSum:
         if isinstance(self.loss, ClassLoss):
-            return self.loss.over(self.targets, self.width, self.weights)
+            return self.loss.over(self.targets, self.width, self.weights, self.core_offset)
         return _core.task_loss(self.loss.core, self.width, self.targets.ravel(), self.weights, self.core_offset)
 
     def core(self, by_columns: bool | None = None) -> _core.Question:

@@ -279,6 +279,9 @@ class NegativeBinomial(Loss):
     name: ClassVar[str] = "negative_binomial"
 
 
+NOTHING = np.empty(0)
+
+
 class ClassLoss(Loss):
     """Base of losses over several classes: a sample has a margin for each class, and its target is a class number.
 
@@ -286,9 +289,9 @@ class ClassLoss(Loss):
 
     core = None  # type: ignore[assignment]
 
-    def over(self, labels: np.ndarray, width: int, weights: np.ndarray) -> _core.LossSum:
-        """The compiled loss over all samples."""
-        return _core.class_loss(self.name, self.parameter, width, labels, weights)
+    def over(self, labels: np.ndarray, width: int, weights: np.ndarray, offset: np.ndarray = NOTHING) -> _core.LossSum:
+        """The compiled loss over all samples; ``offset`` is a number for each of their margins, or empty."""
+        return _core.class_loss(self.name, self.parameter, width, labels, weights, offset)
 
     @property
     def smoothness(self) -> float:

@@ -144,7 +144,7 @@ def path(
     chosen = able(methods.get(method), problem)
     stop_at = positive("stop_at", stop_at)
     own = problem.penalty.settled(problem.n_features)
-    strengths, l2s = _strengths(problem.with_penalty(own), l1s, l2s, count("n_points", n_points, 1, bits=24), ratio)
+    strengths, l2s = grid_of(problem.with_penalty(own), l1s, l2s, count("n_points", n_points, 1, bits=24), ratio)
     penalties: Iterable[Penalty] = (own.at(float(s), float(l2)) for s, l2 in zip(strengths, l2s, strict=True))
     if flag("everywhere", everywhere):
         penalties, settings = _everywhere(own, strengths, l2s, l1s, settings)
@@ -340,7 +340,7 @@ class _Walk:
         )  # fmt: skip
 
 
-def _strengths(problem: Problem, l1s: Given, l2s: Given, n_points: int, ratio: Given) -> tuple[np.ndarray, np.ndarray]:
+def grid_of(problem: Problem, l1s: Given, l2s: Given, n_points: int, ratio: Given) -> tuple[np.ndarray, np.ndarray]:
     """The checked strengths, from strong to weak."""
     own_l2s = None if l2s is None else plain("l2s", l2s)
     if isinstance(l1s, str):

@@ -103,7 +103,7 @@ def solve(
     intercept : bool
         Adds an intercept that is never penalised.
     sample_weight : array of shape (n_samples,), optional
-    offset : array of shape (n_samples,) or (n_samples, n_tasks), optional
+    offset : array of shape (n_samples,), or (n_samples, n_tasks or n_classes), optional
         Known parts of the margins, which become a_i'x + c + offset_i. For counts over different exposures, their
         logarithms.
     method : str or Method

@@ -56,6 +56,8 @@ FAULTS = [
     Fault("own losses: the wrong end of a bracket moves", "core/own_loss.hpp",
           "(y > d ? 1 : -1) * std::min(step, 1e300)", "(y < d ? 1 : -1) * std::min(step, 1e300)",
           "test_own_losses.py"),
+    Fault("offsets: the conjugate over classes forgets them", "core/offset_classes.hpp",
+          "return inner - scale * sum.value();", "return inner;", "test_offsets_of_classes.py"),
     Fault("own losses: offsets are forgotten", "bindings/own_loss.cpp",
           "return with_offsets(std::make_unique<OwnSamples>(own.loss, targets, weights), offsets);",
           "return std::make_unique<OwnSamples>(own.loss, targets, weights);", "test_own_losses.py"),

@@ -75,6 +75,7 @@ REASONS: dict[str, dict[str, str]] = {
         "test_lr_scoring_warns": DEPRECATED,
         "test_get_default_scorer": INTERNAL,
         "test_logistic_regression_callback_support_warning": EXTENSION,
+        "test_logistic_regression_callback_support[0]": "with max_iter=0 there is no round, only the zero model's",
     },
     "test_ridge": {
         "test_regularization_limits_ridge_gcv": DEPRECATED,

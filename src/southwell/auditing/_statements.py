@@ -13,6 +13,7 @@ from .. import estimators, losses
 from .._names import shown
 from .._typing import AnyMatrix, Given
 from ..block_problem import BlockProblem
+from ..estimators._relaxed import Relaxed
 from ..problem import Problem
 
 
@@ -88,8 +89,7 @@ def statements(model: Any, X: Given, y: Given, sample_weight: Given, offset: Giv
     }  # fmt: skip
     found = []
     for k in range(data.targets.count):
-        problem = first if k == 0 else first.with_targets(data.targets(k))
-        problem = twin._penalised(problem, twin._strengths(data.total, k))
+        problem = twin._penalised(data.stated(first, k), twin._strengths(data.total, k))
         if isinstance(problem, BlockProblem) and problem.table:
             return [Stated(problem, np.ascontiguousarray(coef.T), intercepts, **told)]
         found.append(Stated(problem, coef[k], float(intercepts[k]), **told))
@@ -125,6 +125,10 @@ def _twin(model: Any) -> Any:
         raise TypeError(f"{name} with weights of coefficients: give coef_ as an array, with penalty=.")
     if hasattr(model, "local_"):
         raise TypeError(f"The penalty of {name} is not convex: no gap of its objective can be proven.")
+    if isinstance(model, Relaxed) and model._share() < 1:
+        raise TypeError(
+            f"{name} is a mixture of two solutions, which minimises no problem: audit those, with keep_dual=True."
+        )
     if library == "southwell" and hasattr(estimators, plain) and plain != "HuberRegressor":
         return _alike(getattr(estimators, plain), model, given)
     if plain in SAME.get(library, ()):

@@ -63,23 +63,6 @@ class Column:
         self.weights, weight = dyadic(proof.s)
         self.weight = two_to(weight)
         self.targets = proof.b if proof.of_classes else proof.b[:, output]
-        self.offset = None if proof.offset is None else dyadic(proof.offset[:, output])
-
-    def shifted(self, margins: list[Any], unit: Fraction) -> tuple[list[Any], Fraction]:
-        """Margins with the offsets added, and their unit."""
-        if self.offset is None:
-            return margins, unit
-        numbers, exponent = self.offset
-        finest = min(unit, two_to(exponent))
-        by, own = int(unit / finest), int(two_to(exponent) / finest)
-        return [m * by + o * own for m, o in zip(margins, numbers, strict=True)], finest
-
-    def along_offset(self, u: list[Any], unit: Fraction) -> Fraction:
-        """sum_i s_i o_i y_i, which phi* is less by: phi(m + o) has the conjugate phi*(y) - o y."""
-        if self.offset is None:
-            return Fraction(0)
-        numbers, exponent = self.offset
-        return Fraction(sum(v * o for v, o in zip(u, numbers, strict=True))) * two_to(exponent) * unit
 
 
 def squares_by_weight(column: Column, u: list[int], unit: Fraction, bits: int) -> Enclosure:

@@ -229,7 +229,7 @@ def _proof(text: Any, arrays: list[np.ndarray]) -> Proof:
     if not intercept and c.any():
         raise Refused("it has an intercept where the problem has none")
     means = take("means", (d,)) if data == "centred" else None
-    offset = take("offset", (n, k)) if "offset" in take.left and kind != CLASSES else None
+    offset = take("offset", (n, k)) if "offset" in take.left else None
     take.finish()
     given = {"b": b, "weights": s} | ({} if offset is None else {"offset": offset})
     hashes = _Part(text["sha256"], "sha256", *DATA[data], *given)

@@ -212,24 +212,34 @@ def _first_bits(proof: Proof) -> int:
 
 
 def _margins(proof: Proof, design: Design) -> tuple[list[list[int]], Fraction]:
-    """A x + c, output by output, and the unit, a power of two."""
+    """A x + c and the offsets, output by output, and the unit, a power of two."""
     numbers, exponent = dyadic(proof.x.ravel())
     products = design.times([numbers[c :: proof.outputs] for c in range(proof.outputs)])
     own = design.exponent + exponent
-    lowest = lowest_exponent(proof.c)
-    finest = own if lowest is None else min(own, lowest)
+    added = np.zeros((proof.samples, proof.outputs)) if proof.offset is None else proof.offset
+    lowest = (lowest_exponent(proof.c), lowest_exponent(added.ravel()))
+    finest = min([own, *(exponent for exponent in lowest if exponent is not None)])
     shifts = integers(proof.c, finest)
-    margins = [[(m << own - finest) + c for m in column] for column, c in zip(products, shifts, strict=True)]
+    margins = [
+        [(m << own - finest) + c + o for m, o in zip(column, integers(offset, finest), strict=True)]
+        for column, c, offset in zip(products, shifts, added.T, strict=True)
+    ]
     return margins, two_to(finest)
+
+
+def _along_offset(proof: Proof, u: list[list[Any]], unit: Fraction) -> Fraction:
+    """sum_i s_i <o_i, y_i>, which phi* is less by: phi(m + o) has the conjugate phi*(y) - <o, y>."""
+    if proof.offset is None:
+        return Fraction(0)
+    numbers, exponent = dyadic(proof.offset.ravel())
+    pairs = (zip(column, numbers[c :: proof.outputs], strict=True) for c, column in enumerate(u))
+    return Fraction(sum(v * o for pair in pairs for v, o in pair)) * two_to(exponent) * unit
 
 
 def _value(columns: list[Column], margins: list[list[int]], unit: Fraction, bits: int) -> Enclosure:
     if len(columns) < len(margins):
         return columns[0].loss.primal(columns[0], margins, unit, bits)
-    found = [
-        column.loss.primal(column, *column.shifted(one, unit), bits)
-        for column, one in zip(columns, margins, strict=True)
-    ]
+    found = [column.loss.primal(column, one, unit, bits) for column, one in zip(columns, margins, strict=True)]
     return _total(found)
 
 
@@ -255,8 +265,8 @@ def _best_dual(
             own = [columns[0].loss.dual(columns[0], point.u, unit, bits)]
         else:
             own = [column.loss.dual(column, u, unit, bits) for column, u in zip(columns, point.u, strict=True)]
-            pairs = zip(columns, point.u, strict=True)
-            own += [(-along, -along) for along in (column.along_offset(u, unit) for column, u in pairs)]
+        along = _along_offset(proof, point.u, unit)
+        own.append((-along, -along))
         low, high = (slopes[k] + sum(pair[k] for pair in own) for k in (0, 1))
         found.append((-high, -low))
         if -high >= wanted:

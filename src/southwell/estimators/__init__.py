@@ -37,6 +37,10 @@ from .multi_task_cv import MultiTaskLassoCV as MultiTaskLassoCV
 from .negative_binomial import NegativeBinomialRegressor as NegativeBinomialRegressor
 from .poisson import PoissonRegressor as PoissonRegressor
 from .quantile import QuantileRegressor as QuantileRegressor
+from .relaxed import RelaxedLasso as RelaxedLasso
+from .relaxed import RelaxedLassoClassifier as RelaxedLassoClassifier
+from .relaxed import RelaxedLassoClassifierCV as RelaxedLassoClassifierCV
+from .relaxed import RelaxedLassoCV as RelaxedLassoCV
 from .ridge import Ridge as Ridge
 from .ridge import RidgeClassifier as RidgeClassifier
 from .ridge_cv import RidgeClassifierCV as RidgeClassifierCV

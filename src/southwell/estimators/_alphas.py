@@ -43,7 +43,8 @@ class ChoosesAlpha(CrossValidated):
             strength = getattr(unit, unit.leading)  # at alpha = 1
             if strength == 0:
                 raise ValueError(NO_GRID)
-            tops.append(vanishing_strength(problem.with_penalty(unit)) / strength)
+            first = problem.with_penalty(unit)
+            tops.append(max(vanishing_strength(data.stated(first, k)) for k in range(data.targets.count)) / strength)
         return tops
 
     def _score_of(self, y: Given, margins: np.ndarray, sample_weight: Given = None) -> float:

@@ -40,6 +40,9 @@ from ._progress import ProgressLine
 from ._to_sklearn import Portable
 from .conventions import Strengths
 
+KEPT = ("_results", "_refits")
+"""Attributes of a fit whose names do not end with an underscore."""
+
 
 class ConvergenceWarning(CoreConvergenceWarning, SklearnConvergenceWarning):
     """The gap did not reach the tolerance. A subclass of scikit-learn's warning, so that its filters apply."""
@@ -162,7 +165,7 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
         return X, y, sample_weight
 
     def _found(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name.endswith("_") or name == "_results"}
+        return {name: value for name, value in vars(self).items() if name.endswith("_") or name in KEPT}
 
     def _fit_all(self, data: FitData) -> None:
         """Solve one problem for each target, on shared data."""
@@ -176,8 +179,7 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
             data = replace(data, centre=Centred(None, first.means))
 
         def problem(k: int) -> Problem:
-            own = first if k == 0 else first.with_targets(data.targets(k))
-            return self._penalised(own, strengths[k])
+            return self._penalised(data.stated(first, k), strengths[k])
 
         starts = self._before(data, first, strengths)
         results = self._solve(problem, starts, data, hooks)
@@ -198,7 +200,7 @@ class LinearEstimator(Portable, AnswersKeywords, CallbackSupportMixin, BaseEstim
             penalty,
             intercept=intercept,
             sample_weight=data.weights,
-            offset=data.offset,
+            offset=data.offset_of(0),
             words=replace(OF_ESTIMATORS, penalise=self._penalise),
         )
 

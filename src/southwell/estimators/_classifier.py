@@ -41,9 +41,9 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
             Labels, of any kind. A store may hold them itself.
         sample_weight : array of shape (n_samples,), optional
             A weight of 2 equals the row twice.
-        offset : array of shape (n_samples,), optional
-            Known parts of the margins, for two classes: the model is of X w + c + offset. Give ``predict`` those of its
-            rows.
+        offset : array of shape (n_samples,) or (n_samples, n_classes), optional
+            Known parts of the margins: the model is of X w + c + offset. Three classes and more take a column for each,
+            in the order of ``classes_``. Give ``predict`` those of its rows.
 
         Returns
         -------
@@ -133,7 +133,12 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         X = readable(X, "X")
         samples, rows = _num_samples(X), readable(self.coef_, "coef_").shape[:-1]
         together = max(1, AT_ONCE // (rows[0] if rows else 1))
-        if samples > together and offset is None and (isinstance(X, np.ndarray) or sp.issparse(X)):
+        if (
+            samples > together
+            and offset is None
+            and not hasattr(self, "_known")
+            and (isinstance(X, np.ndarray) or sp.issparse(X))
+        ):
             X = X.tocsr() if sp.issparse(X) else X
             return np.concatenate([self.predict(X[batch]) for batch in gen_batches(samples, together)])
         margins = self.decision_function(X, offset=offset)

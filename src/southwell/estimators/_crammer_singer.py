@@ -45,7 +45,7 @@ def _certified(rounded: Result, corner: float) -> Result:
     problem, y = rounded.problem, rounded.y
     assert isinstance(problem, BlockProblem) and y is not None
     inner = problem.to_inner(rounded.x, rounded.intercept)
-    margins = problem.ready_layout().apply_wide(inner, problem.width).reshape(problem.n_samples, -1)
+    margins = problem.total_margins(inner).reshape(problem.n_samples, -1)
     own = np.arange(problem.width) == problem.targets[:, None]
     used = problem.weights > 0
     slack = (margins + ~own).max(axis=1, where=used[:, None], initial=0.0) - np.where(used, margins[own], 0.0)

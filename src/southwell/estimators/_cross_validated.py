@@ -25,7 +25,7 @@ from ..penalties import Penalty
 from ..solve import Interrupted
 from ._base import FitData, LinearEstimator, warn
 from ._callbacks import Hooks, with_callbacks
-from ._folds import Folds, Judge, Scores, best_of, is_of_one_class
+from ._folds import Folds, Judge, LinesOf, Scores, best_of, is_of_one_class
 from ._path_sizes import mean_sizes
 from ._progress import ProgressLine
 from .conventions import Strengths
@@ -66,8 +66,9 @@ class CrossValidated(LinearEstimator):
         sample_weight : array of shape (n_samples,), optional
             A weight of 2 equals the row twice, except that folds are made of rows. It is passed to scikit-learn's
             scorers, but not to a plain function.
-        offset : array of shape (n_samples,), optional
-            Known parts of the margins: the model is of X w + c + offset. Give ``predict`` those of its rows.
+        offset : array of shape (n_samples,) or (n_samples, n_targets or n_classes), optional
+            Known parts of the margins: the model is of X w + c + offset. Three classes and more take a column for each,
+            in the order of ``classes_``. Give ``predict`` those of its rows.
         **params
             For the splitter and the scorer, such as ``groups``; needs scikit-learn's metadata routing to be enabled.
 
@@ -82,6 +83,11 @@ class CrossValidated(LinearEstimator):
             penalty, an array of shape (n_lines, n_points, 2), their ``scores``, of shape (n_folds, n_lines, n_points),
             NaN where a path was not done, and the ``best`` setting that all folds have tried, or None.
         """
+        if params and not routing_enabled():
+            raise ValueError(
+                f"fit got {', '.join(params)}, for a splitter or a scorer, which is only supported if "
+                "enable_metadata_routing=True; call sklearn.set_config(enable_metadata_routing=True) first."
+            )
         return self._fit(X, y, sample_weight, params, offset)
 
     def _choose(self, data: FitData, hooks: Hooks) -> None:
@@ -129,9 +135,11 @@ class CrossValidated(LinearEstimator):
             hooks.path(data.targets.count)
 
         with ProgressLine(type(self).__name__, getattr(self, "verbose", 0)) as line:
-            folds = Folds(data, splits, self._state, self.method, self._settings(), told)
+            lines_of, answers = self._lines_of(lines, data.begun)
+            folds = Folds(data, splits, self._state, self.method, self._settings(), told, lines_of, answers)
+            paths = [partial(penalties, k) for k in range(0, len(lines), answers)]
             try:
-                scores = folds.scores([partial(penalties, k) for k in range(len(lines))], len(lines[0]), judge)
+                scores = folds.scores(paths, len(lines[0]), judge)
             except Interrupted as stop:
                 stop.result = self._so_far(lines, stop.result)
                 raise
@@ -159,6 +167,10 @@ class CrossValidated(LinearEstimator):
             return float(score)
 
         return judge
+
+    def _lines_of(self, lines: Sequence[Line], begun: float) -> tuple[LinesOf | None, int]:
+        """How several lines come from one path, and how many; None: each line is a path."""
+        return None, 1
 
     def _along(self, line: Line, own: Any, total: float) -> Iterable[Penalty]:
         """The penalties of a path over these settings."""
@@ -236,11 +248,6 @@ class CrossValidated(LinearEstimator):
         if routing_enabled():
             routed = process_routing(self, "fit", **weights, **data.params)
             return Bunch(split=routed.splitter.split, score=weights if self.scoring is None else routed.scorer.score)
-        if data.params:
-            raise ValueError(
-                f"fit got {', '.join(data.params)}, for a splitter or a scorer, which is only supported if "
-                "enable_metadata_routing=True; call sklearn.set_config(enable_metadata_routing=True) first."
-            )
         plain = callable(self.scoring) and not hasattr(self.scoring, "_score_func")  # takes only an estimator, X and y
         return Bunch(split={}, score={} if plain else weights)
 

@@ -33,6 +33,9 @@ Judge = Callable[[tuple[int, int, int], AnyMatrix, AnyMatrix, np.ndarray, np.nda
 margins."""
 
 
+LinesOf = Callable[[Problem, Path, "Walk", Settings, _core.Flag], list["Walk"]]
+"""From a problem and its path to the lines that are judged; it ends early once the flag is raised."""
+
 SHARE_OF_FOLDS = 0.75
 """The part of ``max_seconds`` that cross-validation may take; the rest is for the fit to all data."""
 
@@ -72,10 +75,12 @@ class Folds:
     method: str | methods.Method
     settings: Settings
     told: Callable[[int, int], None]  # the number of finished paths, and of all paths
+    lines_of: LinesOf | None = None
+    answers: int = 1
 
     def scores(self, lines: Sequence[Line], points: int, judge: Judge) -> Scores:
-        """What the judge says of held-out rows, for lines of so many points. If it is interrupted, the scores of paths
-        that are done are the result of the ``Interrupted``."""
+        """What the judge says of held-out rows, for lines of so many points; ``lines_of`` makes several of each path
+        (``answers``). If it is interrupted, the scores of paths that are done are the result of the ``Interrupted``."""
         problems = self.data.targets.count
         _ = self.data.total  # weights without a finite sum are refused, not those of one fold
         training = [_Training(self, train, len(lines) * problems) for train, _ in self.splits]
@@ -86,18 +91,24 @@ class Folds:
             max_seconds=SHARE_OF_FOLDS * self.settings.max_seconds,
         )  # fmt: skip
 
-        def walk(task: tuple[int, int, int], cancelled: _core.Flag) -> tuple[Walk, BaseException | None]:
+        def walk(task: tuple[int, int, int], cancelled: _core.Flag) -> tuple[list[Walk], BaseException | None]:
             fold, line, k = task
             with training[fold].problem(k) as problem:
                 if not isinstance(problem, Problem):
-                    return _of_one_class(problem, points), None
+                    return [_of_one_class(problem, points)] * self.answers, None
                 penalties = lines[line](problem.penalty, training[fold].total)
                 path, error = follow(problem, method, penalties, settings, self.data.begun, cancelled=cancelled,
                                      stop_at=np.inf)  # fmt: skip
-                walked = _walked(path, points, getattr(problem, "means", None))
-                return training[fold].whole(walked), error
+                walked = [_walked(path, points, getattr(problem, "means", None))]
+                if self.lines_of is not None:
+                    walked = self.lines_of(problem, path, walked[0], settings, cancelled)
+                return [training[fold].whole(one) for one in walked], error
 
-        walks, error = self._on_threads(walk, tasks, self.told)
+        paths, error = self._on_threads(walk, tasks, self.told)
+        groups = [paths[at : at + problems] for at in range(0, len(paths), problems)]
+        walks: list[Any] = [own and own[k] for group in groups for k in range(self.answers) for own in group]
+        number = len(lines) * self.answers
+        tasks = list(product(range(len(self.splits)), range(number), range(problems)))
         held_out = [(fold, line, walks[at : at + problems]) for at, (fold, line, k) in enumerate(tasks) if k == 0]
 
         def judged(task: tuple[int, int, list[Walk | None]], cancelled: _core.Flag) -> tuple[list[float], None]:
@@ -106,7 +117,7 @@ class Folds:
             if len(done) < len(own):
                 return [np.nan] * points, None
             test, found = self.splits[fold][1], []
-            offset = None if self.data.offset is None else self.data.offset[test, None]
+            offset = None if self.data.offset is None else self.data.offset[test].reshape(test.size, -1)
             for point, model in enumerate(_models(self.data.X[test], done, offset)):
                 if cancelled.raised:
                     break
@@ -115,7 +126,7 @@ class Folds:
 
         if isinstance(error, KeyboardInterrupt):
             table = [judged(task, _core.Flag())[0] for task in held_out]
-            raise_with(error, np.array(table, dtype=float).reshape(len(self.splits), len(lines), points))
+            raise_with(error, np.array(table, dtype=float).reshape(len(self.splits), number, points))
         if error is not None:
             raise error
         table, error = self._on_threads(judged, held_out)
@@ -124,7 +135,7 @@ class Folds:
         statuses = [status for walk in walks for status in walk.statuses]
         gaps = [gap for walk in walks for gap in walk.gaps]
         warned = shortcoming_of_many(OF_ESTIMATORS, statuses, gaps, settings.tol, "models on folds")
-        shape = len(self.splits), len(lines), problems, -1
+        shape = len(self.splits), number, problems, -1
         scores = np.array(table, dtype=float).reshape(*shape[:2], -1)
         lost = np.array([[status is Status.DIVERGED for status in walk.statuses] for walk in walks])
         scores[lost.reshape(shape).any(axis=2)] = np.nan  # overflow: no model
@@ -183,11 +194,14 @@ class _Training:
             return OneClass(data.X.shape[1], intercepts)
         if data.together:  # numbered without those that are missing
             target = np.searchsorted(self._present, target)
+        offset = data.offset_of(k)
+        if offset is not None:
+            offset = offset[train][:, self._present] if data.together else offset[train]
         with self._lock:
             if self._first is None:
-                self._first = self._prepared(data.part(train, target))
+                self._first = self._prepared(data.part(train, target, offset))
             first = self._first
-        return first.with_targets(target)
+        return first.with_offset(offset).with_targets(target)
 
     def _prepared(self, part: FitData) -> Problem:
         folds = self._folds

@@ -77,10 +77,10 @@ class ChoosesRidge(CrossValidated):
                 "Leave-one-out errors overflow: X or y has infinite, NaN or huge numbers. Scale them down, or give cv."
             )
         targets = np.column_stack([data.targets(k) for k in range(data.targets.count)])
-        known = 0.0 if data.offset is None else data.offset
+        moved = [data.target_less_offset(k) for k in range(data.targets.count)]
         scores, table = [], []
         for alpha in alphas:
-            errors = np.column_stack([made.left_out(y - known, alpha / total) for y in targets.T])
+            errors = np.column_stack([made.left_out(y, alpha / total) for y in moved])
             errors[weights == 0] = 0.0
             if self.scoring is None:
                 shown = errors**2 * (1.0 if data.weights is None else data.weights[:, None])

@@ -59,7 +59,7 @@ class Adaptive(LinearRegressor):
         elif not hasattr(first, "fit") or isinstance(first, type):
             raise TypeError(f"first must be None or an estimator with fit and coef_; got {shown(first)}.")
         own = {} if data.weights is None else {"sample_weight": data.weights}
-        target = data.targets(0) if data.offset is None else data.targets(0) - data.offset
+        target = data.target_less_offset(0)
         fitted = clone(first).fit(data.X, target, **own)
         if not hasattr(fitted, "coef_"):
             raise TypeError(f"first must have coef_ once it is fitted; {shown(first)} has not.")

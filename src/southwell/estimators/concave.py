@@ -24,6 +24,7 @@ from ..solve import CallbackOfMany, able
 from ..status import Status
 from ._base import LinearEstimator, warn
 from ._classifier import LinearClassifier
+from ._cross_validated import Line
 from ._parameters import one_of
 from ._probabilities import ProbabilitiesIfLogistic
 from ._regressor import LinearRegressor
@@ -36,21 +37,18 @@ class LocallySolved(InOwnUnits, LinearEstimator):
     penalty: str
     gamma: float | None
     max_rounds: int
-    l2 = 0.0
 
-    def _concave(self, l1: float) -> Concave:
+    def _reweighted(self, line: Line, own: Any) -> Iterable[Penalty]:
+        """The convex penalties of a path over pairs of an l1 and an l2."""
         one_of("penalty", self.penalty, tuple(KINDS))
-        kind = KINDS[self.penalty]
-        return kind(l1) if self.gamma is None else kind(l1, self.gamma)
+        kind, least = KINDS[self.penalty], np.finfo(float).tiny
+        gamma = {} if self.gamma is None else {"gamma": self.gamma}
+        concave: list[Concave] = [kind(max(l1, least), l2=l2, **gamma) for l1, l2 in line]
+        return Reweighted(concave, own, SETTLED, count("max_rounds", self.max_rounds, 1))
 
-    def _reweighted(self, l1s: list[float], own: Any) -> Iterable[Penalty]:
-        least = np.finfo(float).tiny
-        strengths = [max(l1, least) for l1 in l1s]
-        return Reweighted(self._concave(strengths[0]), strengths, own, SETTLED, count("max_rounds", self.max_rounds, 1))
-
-    def _before_it(self, l1: float) -> list[float]:
-        """The strengths of the path that ends at this one."""
-        return [l1]
+    def _before_it(self, setting: tuple[float, float]) -> Line:
+        """The settings of the path that ends at this one."""
+        return [setting]
 
     def _solve_each(
         self, problem: Callable[[int], Problem], number: int, starts: list[Any], begun: float,
@@ -61,7 +59,8 @@ class LocallySolved(InOwnUnits, LinearEstimator):
         settings = self._settings()
         for k in range(number):
             own = problem(k)
-            chooser: Any = self._reweighted(self._before_it(float(own.penalty.leading_strength)), own.penalty)
+            setting = float(own.penalty.leading_strength), float(own.penalty.ridge)
+            chooser: Any = self._reweighted(self._before_it(setting), own.penalty)
             method = able(methods.get(self.method), own)
             heard = None if told is None else lambda _, progress, k=k: told(k, progress)
             path, error = follow(own, method, chooser, settings, begun, heard, np.inf)
@@ -83,7 +82,7 @@ class LocallySolved(InOwnUnits, LinearEstimator):
 class ConcaveRegressor(LocallySolved, LinearRegressor):
     """A linear model of numbers with MCP or SCAD, which select as L1 does and hardly shrink large coefficients.
 
-    Minimises ``mean_i loss(x_i'w + c; y_i) + sum_j p(|w_j|)`` by local linear approximation, as
+    Minimises ``mean_i loss(x_i'w + c; y_i) + sum_j p(|w_j|) + (l2/2) ||w||^2`` by local linear approximation, as
     ``southwell.local.solve`` does, which begins at the lasso solution.
 
     The answer is a local minimum: ``local_`` is True, and ``gap_`` is that of the last convex problem alone.
@@ -95,6 +94,8 @@ class ConcaveRegressor(LocallySolved, LinearRegressor):
     penalty : {"mcp", "scad"}
     l1 : float
         The slope of p at zero; > 0.
+    l2 : float
+        Keeps correlated features together, as in an elastic net. The ``alpha`` of ncvreg is ``l1 / (l1 + l2)``.
     gamma : float, optional
         Where p is constant, in units of l1: ``southwell.local.MCP`` (default 3) and ``SCAD`` (default 3.7).
     max_rounds : int
@@ -128,7 +129,7 @@ penalty_weights, lower, upper, standardize
     _targets = ("real", "counts", "positive")
     _multi_output = False
 
-    def __init__(self, loss: str | Loss = "squared", *, penalty: str = "mcp", l1: float = 0.01,
+    def __init__(self, loss: str | Loss = "squared", *, penalty: str = "mcp", l1: float = 0.01, l2: float = 0.0,
                  gamma: float | None = None, max_rounds: int = ROUNDS, fit_intercept: bool = True,
                  positive: bool = False,
                  max_iter: int = 10_000, tol: float = 1e-6, random_state: int | np.random.RandomState | None = None,
@@ -139,6 +140,7 @@ penalty_weights, lower, upper, standardize
         self.loss = loss
         self.penalty = penalty
         self.l1 = l1
+        self.l2 = l2
         self.gamma = gamma
         self.max_rounds = max_rounds
         self.fit_intercept = fit_intercept
@@ -160,8 +162,8 @@ penalty_weights, lower, upper, standardize
 class ConcaveClassifier(LocallySolved, ProbabilitiesIfLogistic, LinearClassifier):
     """A linear classifier with MCP or SCAD, for two or several classes or several labels at once.
 
-    Minimises ``mean_i loss(y_i (x_i'w + c)) + sum_j p(|w_j|)`` for each class against the rest, or for each label, as
-    ``ConcaveRegressor`` does.
+    Minimises ``mean_i loss(y_i (x_i'w + c)) + sum_j p(|w_j|) + (l2/2) ||w||^2`` for each class against the rest, or for
+    each label, as ``ConcaveRegressor`` does.
 
     The answer is a local minimum: ``local_`` is True, and ``gap_`` is that of the last convex problem alone.
 
@@ -169,7 +171,7 @@ class ConcaveClassifier(LocallySolved, ProbabilitiesIfLogistic, LinearClassifier
     ----------
     loss, class_weight, sparse_coef
         As for ``SparseLinearClassifier``.
-    penalty, l1, gamma, max_rounds, fit_intercept, positive, max_iter, tol, random_state, method, max_seconds, \
+    penalty, l1, l2, gamma, max_rounds, fit_intercept, positive, max_iter, tol, random_state, method, max_seconds, \
 keep_dual, n_jobs, verbose, penalty_weights, lower, upper, standardize
         As for ``ConcaveRegressor``.
 
@@ -194,7 +196,7 @@ keep_dual, n_jobs, verbose, penalty_weights, lower, upper, standardize
     _targets = ("signs",)
     _multilabel = True
 
-    def __init__(self, loss: str | Loss = "logistic", *, penalty: str = "mcp", l1: float = 0.01,
+    def __init__(self, loss: str | Loss = "logistic", *, penalty: str = "mcp", l1: float = 0.01, l2: float = 0.0,
                  gamma: float | None = None, max_rounds: int = ROUNDS, fit_intercept: bool = True,
                  positive: bool = False, class_weight: dict[Any, float] | str | None = None,
                  max_iter: int = 10_000, tol: float = 1e-6, random_state: int | np.random.RandomState | None = None,
@@ -206,6 +208,7 @@ keep_dual, n_jobs, verbose, penalty_weights, lower, upper, standardize
         self.loss = loss
         self.penalty = penalty
         self.l1 = l1
+        self.l2 = l2
         self.gamma = gamma
         self.max_rounds = max_rounds
         self.fit_intercept = fit_intercept

@@ -22,22 +22,23 @@ from .general_cv import ChoosesOwnUnits, ScoresByLoss
 
 
 class ChoosesLocally(LocallySolved, ChoosesOwnUnits):
-    """With ``l1s`` and ``eps``; paths of local minima, the final one along all strengths down to the chosen one."""
-
-    l2s = 0.0
+    """With ``l1s``, ``eps`` and ``l2s``; paths of local minima, the final one along the settings down to the chosen."""
 
     def _along(self, line: Line, own: Any, total: float) -> Iterable[Penalty]:
-        return self._reweighted([l1 for l1, _ in line], own)
+        return self._reweighted(line, own)
 
-    def _before_it(self, l1: float) -> list[float]:
-        return [float(one) for one in self.l1s_ if one >= l1]
+    def _before_it(self, setting: tuple[float, float]) -> Line:
+        l1, l2 = setting
+        if len(self.l1s_) == 1:  # only l2 was chosen
+            return [(l1, float(one)) for one in self.l2s_ if one >= l2]
+        return [(float(one), l2) for one in self.l1s_ if one >= l1]
 
     def _strengths(self, total: float, target: int = 0) -> Any:
         return ChoosesOwnUnits._strengths(self, total, target)
 
 
 class ConcaveRegressorCV(ChoosesLocally, ScoresByLoss, LinearRegressor):
-    """``ConcaveRegressor`` with l1 chosen by cross-validation.
+    """``ConcaveRegressor`` with l1, and l2 if several are given, chosen by cross-validation.
 
     Each fold computes a path of local minima, each beginning at the one before; so does the final fit.
 
@@ -50,6 +51,8 @@ class ConcaveRegressorCV(ChoosesLocally, ScoresByLoss, LinearRegressor):
         coefficients zero; or the values, > 0.
     eps : float
         The smallest l1, relative to the largest.
+    l2s : float or array
+        One value, or several to choose from.
     cv, scoring, one_standard_error
         As for ``SparseLinearRegressorCV``.
     loss, penalty, gamma, max_rounds, fit_intercept, positive, max_iter, tol, random_state, method, max_seconds, \
@@ -58,11 +61,11 @@ keep_dual, n_jobs, verbose, penalty_weights, lower, upper, standardize
 
     Attributes
     ----------
-    l1_ : float
-        The chosen value.
-    l1s_ : array
+    l1_, l2_ : float
+        The chosen values.
+    l1s_, l2s_ : array
         The values tried.
-    scores_ : array of shape (n_folds, 1, n_l1s)
+    scores_ : array of shape (n_folds, n_l2s, n_l1s)
     local_, rounds_, change_
         As for ``ConcaveRegressor``.
     coef_, intercept_, gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_
@@ -84,7 +87,8 @@ keep_dual, n_jobs, verbose, penalty_weights, lower, upper, standardize
     _multi_output = False
 
     def __init__(self, loss: str | Loss = "squared", *, penalty: str = "mcp", l1s: int | ArrayLike = 30,
-                 eps: float = 0.05, gamma: float | None = None, max_rounds: int = ROUNDS, fit_intercept: bool = True,
+                 eps: float = 0.05, l2s: ArrayLike = 0.0,
+                 gamma: float | None = None, max_rounds: int = ROUNDS, fit_intercept: bool = True,
                  positive: bool = False,
                  cv: Given = None, scoring: str | Callable[..., float] | None = None, one_standard_error: bool = False,
                  max_iter: int = 10_000, tol: float = 1e-6, random_state: int | np.random.RandomState | None = None,
@@ -96,6 +100,7 @@ keep_dual, n_jobs, verbose, penalty_weights, lower, upper, standardize
         self.penalty = penalty
         self.l1s = l1s
         self.eps = eps
+        self.l2s = l2s
         self.gamma = gamma
         self.max_rounds = max_rounds
         self.fit_intercept = fit_intercept
@@ -118,7 +123,7 @@ keep_dual, n_jobs, verbose, penalty_weights, lower, upper, standardize
 
 
 class ConcaveClassifierCV(ChoosesLocally, ProbabilitiesIfLogistic, LinearClassifier):
-    """``ConcaveClassifier`` with l1 chosen by cross-validation.
+    """``ConcaveClassifier`` with l1, and l2 if several are given, chosen by cross-validation.
 
     Each fold computes a path of local minima, each beginning at the one before; so does the final fit.
 
@@ -131,6 +136,8 @@ class ConcaveClassifierCV(ChoosesLocally, ProbabilitiesIfLogistic, LinearClassif
         coefficients zero; or the values, > 0.
     eps : float
         The smallest l1, relative to the largest.
+    l2s : float or array
+        One value, or several to choose from.
     cv, scoring, one_standard_error
         As for ``SparseLinearClassifierCV``.
     loss, penalty, gamma, max_rounds, fit_intercept, positive, class_weight, max_iter, tol, random_state, method, \
@@ -139,11 +146,11 @@ max_seconds, keep_dual, n_jobs, verbose, sparse_coef, penalty_weights, lower, up
 
     Attributes
     ----------
-    l1_ : float
-        The chosen value.
-    l1s_ : array
+    l1_, l2_ : float
+        The chosen values.
+    l1s_, l2s_ : array
         The values tried.
-    scores_ : array of shape (n_folds, 1, n_l1s)
+    scores_ : array of shape (n_folds, n_l2s, n_l1s)
     local_, rounds_, change_
         As for ``ConcaveRegressor``.
     classes_, coef_, intercept_, gap_, dual_gap_, status_, n_iter_, sparse_coef_, dual_coef_, support_, result_
@@ -164,7 +171,8 @@ max_seconds, keep_dual, n_jobs, verbose, sparse_coef, penalty_weights, lower, up
     _multilabel = True
 
     def __init__(self, loss: str | Loss = "logistic", *, penalty: str = "mcp", l1s: int | ArrayLike = 30,
-                 eps: float = 0.05, gamma: float | None = None, max_rounds: int = ROUNDS, fit_intercept: bool = True,
+                 eps: float = 0.05, l2s: ArrayLike = 0.0,
+                 gamma: float | None = None, max_rounds: int = ROUNDS, fit_intercept: bool = True,
                  positive: bool = False, class_weight: dict[Any, float] | str | None = None,
                  cv: Given = None, scoring: str | Callable[..., float] | None = None, one_standard_error: bool = False,
                  max_iter: int = 10_000, tol: float = 1e-6, random_state: int | np.random.RandomState | None = None,
@@ -177,6 +185,7 @@ max_seconds, keep_dual, n_jobs, verbose, sparse_coef, penalty_weights, lower, up
         self.penalty = penalty
         self.l1s = l1s
         self.eps = eps
+        self.l2s = l2s
         self.gamma = gamma
         self.max_rounds = max_rounds
         self.fit_intercept = fit_intercept

@@ -44,7 +44,7 @@ class ChoosesOwnUnits(CrossValidated, InOwnUnits):
             raise ValueError(f"l2s must be >= 0, one or several; got {shown(self.l2s)}.")
         if integral(self.l1s):
             first = self._state(data)
-            tops = [vanishing_strength(first.with_targets(data.targets(k))) for k in range(data.targets.count)]
+            tops = [vanishing_strength(data.stated(first, k)) for k in range(data.targets.count)]
             l1s = (max(tops) or 1.0) * falling("eps", self.eps, count("l1s", self.l1s, 1, bits=24))
         else:
             l1s = np.unique(decreasing("l1s", self.l1s, zero=True))[::-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -90,7 +91,7 @@ sparse_coef, multi_class, dual, solver, intercept_scaling
 
     _setting_names = ("C_", "l1_ratio_")
     _scores_by_scoring = True
-    __metadata_request__score: ClassVar = {"sample_weight": UNUSED}  # it is for the scorer
+    __metadata_request__score: ClassVar = {"sample_weight": UNUSED, "offset": UNUSED}  # the former is for the scorer
     C_: Any  # numbers and arrays, or what they are with legacy attributes
     l1_ratio_: Any
     scores_: Any
@@ -169,7 +170,7 @@ sparse_coef, multi_class, dual, solver, intercept_scaling
         self.__dict__.pop("_results", None)
         coef, intercepts = self.__dict__.pop("means_")
         strengths, first = self._strengths(data.total), self._state(data)
-        problems = [first.with_targets(data.targets(k)) for k in range(data.targets.count)]
+        problems = [data.stated(first, k) for k in range(data.targets.count)]
         pairs = list(zip(np.split(coef, len(problems)), np.split(intercepts, len(problems)), strict=True))
         gaps = [
             _gap(self._penalised(problem, strengths), own, c) for problem, (own, c) in zip(problems, pairs, strict=True)
@@ -241,7 +242,8 @@ sparse_coef, multi_class, dual, solver, intercept_scaling
             chosen=float(np.ravel(self.C_)[0]), other="l1_ratio", others=others, other_chosen=ratio,
         )  # fmt: skip
 
-    def score(self, X: Given, y: Given, sample_weight: Given = None, **score_params: Any) -> float:
+    def score(self, X: Given, y: Given, sample_weight: Given = None, *, offset: Given = None,
+              **score_params: Any) -> float:  # fmt: skip
         """The score that ``scoring`` chooses by.
 
         Parameters
@@ -249,6 +251,8 @@ sparse_coef, multi_class, dual, solver, intercept_scaling
         X : array or sparse matrix of shape (n_samples, n_features)
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
+        offset : array, optional
+            As for ``fit``, of these rows.
         **score_params
             For the scorer; needs scikit-learn's metadata routing to be enabled.
 
@@ -264,8 +268,11 @@ sparse_coef, multi_class, dual, solver, intercept_scaling
                 f"score got {', '.join(score_params)}, for a scorer, which is only supported if "
                 "enable_metadata_routing=True; call sklearn.set_config(enable_metadata_routing=True) first."
             )
+        X, model = readable(X, "X"), copy(self)
+        if offset is not None:  # scorers call methods of the model, without offsets
+            model._known = X, self._margins(X, offset)
         with np.errstate(over="ignore", invalid="ignore"):
-            return float(self._scorer("accuracy")(self, readable(X, "X"), readable(y, "y"), **weights))
+            return float(self._scorer("accuracy")(model, X, readable(y, "y"), **weights))
 
 
 def _gap(problem: Problem, coef: np.ndarray, intercepts: np.ndarray) -> tuple[float, float]:

@@ -34,8 +34,7 @@ class LeastSquares(LinearEstimator):
         changed = changed or first.in_parts
         if changed or not isinstance(methods.get(self.method), Auto):
             return starts
-        known = 0.0 if data.offset is None else data.offset
-        targets, l2s = [data.targets(k) - known for k in range(data.targets.count)], [own.l2 for own in strengths]
+        targets, l2s = [data.target_less_offset(k) for k in range(data.targets.count)], [own.l2 for own in strengths]
         return self._decomposed(data, first, targets, l2s) or starts
 
     def _decomposed(self, data: FitData, first: Problem, targets: list[np.ndarray], l2s: list[float]) -> Any:

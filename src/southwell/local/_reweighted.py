@@ -19,16 +19,16 @@ from ..penalties import ElasticNet, Penalty
 
 
 class Reweighted(Chooser):
-    """The weighted L1 penalties of a path from strong to weak; the first of each strength has the weights of the last
-    answer, the very first those of zero, which is the lasso.
+    """The weighted L1 penalties of a path of concave ones, from strong to weak; the first of each has the weights of
+    the last answer, the very first those of zero, which is the lasso. Squares keep the weights that they have.
 
-    ``rounds`` and ``changes`` tell for each strength how many problems were solved, and the largest change of a weight
+    ``rounds`` and ``changes`` tell for each point how many problems were solved, and the largest change of a weight
     at the end. ``own`` gives weights and bounds of its own. Where it has weights r of squares beside weights w of L1,
     as standardising gives them, coefficients are measured in units of w / r.
     """
 
-    def __init__(self, concave: Concave, strengths: list[float], own: ElasticNet, settled: float, most: int) -> None:
-        self.concave, self.strengths, self.own, self.settled, self.most = concave, strengths, own, settled, most
+    def __init__(self, concave: list[Concave], own: ElasticNet, settled: float, most: int) -> None:
+        self.concave, self.own, self.settled, self.most = concave, own, settled, most
         self.rounds: list[int] = []
         self.changes: list[float] = []
         self._units: Any = 1.0
@@ -45,11 +45,10 @@ class Reweighted(Chooser):
 
     def __iter__(self) -> Iterator[Penalty]:
         solved = 0
-        for strength in self.strengths:
-            here = self.concave.at(strength)
+        for here in self.concave:
             weights = None if self._x is None else here.slopes(self._x)
             for number in range(1, self.most + 1):  # noqa: B007
-                yield self._penalty(strength, weights)
+                yield self._penalty(here, weights)
                 assert self._x is not None
                 now = here.slopes(self._x)
                 change = float(np.abs(now - (1.0 if weights is None else weights)).max(initial=0.0))
@@ -60,12 +59,15 @@ class Reweighted(Chooser):
             self.changes.append(change)
             self._ends.append(solved - 1)
 
-    def _penalty(self, strength: float, weights: np.ndarray | None) -> ElasticNet:
-        if weights is not None and self.own.weights is not None:
-            weights = weights * self.own.weights
-        return replace(self.own, l1=strength, weights=self.own.weights if weights is None else weights)
+    def _penalty(self, here: Concave, weights: np.ndarray | None) -> ElasticNet:
+        known = replace(self.own, l1=here.l1, l2=here.l2)
+        if weights is None:
+            return known
+        own = np.ones(weights.size) if known.weights is None else np.asarray(known.weights)
+        ridges = own if known.ridge_weights is None and here.l2 > 0 else known.ridge_weights
+        return replace(known, weights=weights * own, ridge_weights=ridges)
 
     def arranged(self, points: list[Any]) -> list[Any]:
-        """The last point of each strength, and of one that the path ended at before its weights had settled."""
+        """The last point of each penalty, and of one that the path ended at before its weights had settled."""
         ends = self._ends if self._ends and self._ends[-1] == len(points) - 1 else [*self._ends, len(points) - 1]
         return [points[at] for at in ends]

@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import _data, _keywords, _tables, methods
+from .. import _keywords, _tables, methods
 from .._concave import Concave
 from .._names import count, flag, positive, shown
 from .._typing import Given
-from ..lambda_max import lambda_max
 from ..losses import Loss
 from ..methods import Method
-from ..path import follow
+from ..path import follow, grid_of
 from ..path_points import Path
 from ..penalties import ElasticNet
 from ..problem import Problem
@@ -124,6 +123,10 @@ class LocalPath:
         return self.convex.strengths
 
     @property
+    def l2s(self) -> np.ndarray:
+        return self.convex.l2s
+
+    @property
     def x(self) -> Any:
         """The coefficients, a sparse row for each point."""
         return self.convex.x
@@ -152,7 +155,7 @@ def solve(
     tol: float = 1e-6, settled: float = SETTLED, max_rounds: int = ROUNDS, max_epochs: int = 1000,
     max_seconds: float | None = None, seed: int = 0, n_threads: int | None = None,
 ) -> Local:  # fmt: skip
-    """A local minimum of ``mean_i loss(a_i'x + c; b_i) + sum_j p(|x_j|)`` with MCP or SCAD as p.
+    """A local minimum of ``mean_i loss(a_i'x + c; b_i) + sum_j p(|x_j|) + (l2/2) ||x||^2``, p being MCP or SCAD.
 
     Begins at the lasso solution of the same l1 and goes on by local linear approximation: weighted L1 problems, each
     with a proven gap, until the weights settle. ``local.path`` begins at stronger penalties, and may find another
@@ -198,11 +201,11 @@ def solve(
 
 @_keywords.answers(_keywords.OF_SOLVE)
 def path(
-    A: Given, b: Given, *, penalty: Given, l1s: Given = "auto", n_points: int = 50, ratio: float = 0.05,
-    loss: str | Loss = "squared", intercept: bool = False, sample_weight: Given = None, offset: Given = None,
-    positive: bool = False, method: str | Method = "auto", tol: float = 1e-6, settled: float = SETTLED,
-    max_rounds: int = ROUNDS, max_epochs: int = 1000, max_seconds: float | None = None, seed: int = 0,
-    n_threads: int | None = None,
+    A: Given, b: Given, *, penalty: Given, l1s: Given = "auto", l2s: Given = None, n_points: int = 50,
+    ratio: float = 0.05, loss: str | Loss = "squared", intercept: bool = False, sample_weight: Given = None,
+    offset: Given = None, positive: bool = False, method: str | Method = "auto", tol: float = 1e-6,
+    settled: float = SETTLED, max_rounds: int = ROUNDS, max_epochs: int = 1000, max_seconds: float | None = None,
+    seed: int = 0, n_threads: int | None = None,
 ) -> LocalPath:  # fmt: skip
     """Local minima from strong to weak penalties; each begins with the weights of the one before.
 
@@ -213,6 +216,8 @@ def path(
     l1s : "auto" or array
         Sorted from large to small. "auto": ``n_points`` from ``lambda_max`` down to ``ratio`` of it, evenly on a log
         scale.
+    l2s : float or array, optional
+        One number, or one for each l1. Default: that of the penalty.
     n_points : int
     ratio : float
     A, b, loss, intercept, sample_weight, offset, positive, method, tol, settled, max_rounds, max_epochs, max_seconds, \
@@ -232,14 +237,7 @@ seed, n_threads
     >>> len(path), path.converged, path.local
     (10, True, True)
     """
-    if isinstance(l1s, str):
-        if l1s != "auto":
-            raise ValueError(f'l1s must be "auto" or an array; got {shown(l1s)}.')
-        strengths: Given = (count("n_points", n_points, 1, bits=24), ratio)
-    else:
-        strengths = np.sort(_data.vector(l1s, "l1s", one=True))[::-1]
-        if strengths.size == 0 or strengths[-1] <= 0:
-            raise ValueError(f"l1s must be positive, at least one; got {shown(l1s)}.")
+    strengths = l1s, l2s, count("n_points", n_points, 1, bits=24), ratio
     return _along(A, b, penalty, strengths, loss, intercept, sample_weight, offset, positive, method, tol, settled,
                   max_rounds, max_epochs, max_seconds, seed, n_threads)[0]  # fmt: skip
 
@@ -257,19 +255,16 @@ def _along(A: Given, b: Given, penalty: Given, strengths: Given, loss: str | Los
     problem = Problem(A, b, loss, own, intercept=intercept, sample_weight=sample_weight, offset=offset)
     settings = Settings.checked(tol, max_epochs, max_seconds, None, seed, True, n_threads)
     most, settled = count("max_rounds", max_rounds, 1), positive("settled", settled)
-    if isinstance(strengths, tuple):
-        points, ratio = strengths
-        ratio = positive("ratio", ratio)
-        if ratio > 1:
-            raise ValueError(f"ratio must be at most 1: the path goes down from lambda_max; got {ratio:g}.")
-        top = lambda_max(problem)
-        if top == 0:
-            raise ValueError("lambda_max is 0: the zero model is optimal for every l1. Give l1s as an array.")
-        strengths = top * np.geomspace(1.0, ratio, points)
-    tried = [penalty.l1] if strengths is None else [float(l1) for l1 in strengths]
-    chooser = Reweighted(penalty, tried, own, settled, most)
+    if strengths is None:
+        points = [penalty]
+    else:
+        l1s, l2s = grid_of(problem.with_penalty(own.at(1.0, penalty.l2)), *strengths)
+        if l1s.min() <= 0:
+            raise ValueError(f"l1s must be positive, at least one; got {shown(strengths[0])}.")
+        points = [penalty.at(float(l1), float(l2)) for l1, l2 in zip(l1s, l2s, strict=True)]
+    chooser = Reweighted(points, own, settled, most)
     found, error = follow(problem, able(methods.get(method), problem), chooser, settings, begun, stop_at=np.inf)
-    answer = _answer(found, chooser, penalty)
+    answer = _answer(found, chooser)
     if error is not None:
         raise_with(error, answer)
     bad = [status for status in answer.statuses if not status]
@@ -282,9 +277,9 @@ def _along(A: Given, b: Given, penalty: Given, strengths: Given, loss: str | Los
     return answer, found
 
 
-def _answer(found: Path, chooser: Reweighted, penalty: Concave) -> LocalPath:
+def _answer(found: Path, chooser: Reweighted) -> LocalPath:
     number = len(found)
-    penalties = [penalty.at(float(l1)) for l1 in found.strengths]
+    penalties = chooser.concave[:number]
     objectives = [
         found.primal[k] - found.penalties[k].value(found.coefficients(k)) + penalties[k].value(found.coefficients(k))
         for k in range(number)

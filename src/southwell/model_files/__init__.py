@@ -35,11 +35,16 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     if CLASSES.get(kind.__name__) is not kind:
         raise TypeError(f"Only estimators of southwell can be saved; got {kind.__name__}.")
     check_is_fitted(model)
-    writer = Writer()
+    writer, defaults = Writer(), kind().get_params(deep=False)
+    given = {
+        name: value
+        for name, value in model.get_params(deep=False).items()
+        if value is not None or defaults[name] is not None
+    }
     found = {name: value for name, value in vars(model).items() if name.endswith("_") or name == HIDDEN}
     stored = {
         "format": FORMAT, "version": VERSION, "written_by": f"southwell {__version__}", "class": kind.__name__,
-        "parameters": {name: writer(value, name) for name, value in model.get_params(deep=False).items()},
+        "parameters": {name: writer(value, name) for name, value in given.items()},
         "attributes": {name: writer(value, name) for name, value in found.items()},
     }  # fmt: skip
     write(Path(path), stored, writer.arrays)
