@@ -55,8 +55,7 @@ std::unique_ptr<Algorithm> by_rows(const BoundProblem& bound, const Policy& poli
                    mover.firmness, mover.intercept_firmness};
   spec.focused = true;
   spec.rough.settled = policy.dual_settled;
-  if (Real(bound.core.dual_size()) >= policy.estimated_from)
-    spec.rough.one_in = Index(policy.estimated_one_in);
+  spec.rough.one_in = std::max<Index>(Index(Real(bound.core.dual_size()) / policy.estimated_by), 1);
   spec.row_norms = screening.row_norms();
   return std::visit([&](const auto& design) { return dual_descent(design, spec); },
                     std::get<Stores<Axis::rows>>(nb::inst_ptr<BoundLayout>(mover.rows)->layout));
