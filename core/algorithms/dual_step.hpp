@@ -42,12 +42,12 @@ public:
   Real smoothness() const { return 1; } // lengths of rows include that of g*
   void prefetch(Index i) const { SOUTHWELL_PREFETCH(&samples_[i]); }
 
-  template <class C> SOUTHWELL_INLINE Real operator()(Index i, Real reading, C&) {
+  template <class C> SOUTHWELL_INLINE Real operator()(Index i, Real reading, C& hand) {
     Sample& sample = samples_[i];
     if (sample.s == 0) return 0;
     const Real before = sample.y, margin = reading + offset(i);
     sample.y = towards_ > 0 ? before + towards_ * (loss_.derivative(margin, sample.b) - before)
-                            : maximiser(margin, sample);
+                            : maximiser(margin, sample, norm(i, hand));
     return sample.s * (sample.y - before);
   }
 
@@ -179,11 +179,15 @@ private:
   struct Sample { // what one step needs, on one cache line
     Real y, q, s, b;
   };
-  SOUTHWELL_INLINE Real maximiser(Real m, const Sample& sample) const {
-    if constexpr (requires { loss_.maximise(m, sample.y, sample.q, sample.b, settled_); })
-      return loss_.maximise(m, sample.y, sample.q, sample.b, settled_);
+  template <class C> SOUTHWELL_INLINE Real norm(Index i, const C& hand) const {
+    if constexpr (requires { hand.added_norm(i); }) return samples_[i].q + samples_[i].s * hand.added_norm(i);
+    return samples_[i].q;
+  }
+  SOUTHWELL_INLINE Real maximiser(Real m, const Sample& sample, Real q) const {
+    if constexpr (requires { loss_.maximise(m, sample.y, q, sample.b, settled_); })
+      return loss_.maximise(m, sample.y, q, sample.b, settled_);
     else
-      return loss_.maximise(m, sample.y, sample.q, sample.b);
+      return loss_.maximise(m, sample.y, q, sample.b);
   }
   SOUTHWELL_INLINE Real bracket(const Sample& sample, Real m) const { // its part of the gap
     const auto [y, q, s, b] = sample;
