@@ -105,7 +105,8 @@ BoundAlgorithm relay_on(nb::object problem, nb::list names, nb::object dual, Arr
                         .expected = newton_passes(bound.core, policy),
                         .by_square = 0,
                         .sparse = true,
-                        .uncertain = false});
+                        .uncertain = false,
+                        .divided = policy.divided_newton});
     } else if (name == "dual" && !dual.is_none()) {
       const DualPrice price = dual_price(bound.core, policy);
       movers.push_back({.name = "dual",
@@ -114,16 +115,15 @@ BoundAlgorithm relay_on(nb::object problem, nb::list names, nb::object dual, Arr
                         .expected = policy.sdca * price.entry,
                         .by_square = price.by_square,
                         .sparse = false,
-                        .uncertain = true});
+                        .uncertain = true,
+                        .divided = dual_divided(bound.core, policy)});
     } else {
       throw std::invalid_argument("an unknown mover");
     }
   }
-  try {
-    const Unlocked unlocked;
-    result.algorithm =
-        std::make_unique<Relay<P>>(bound.core, policy, std::move(movers), timed, view(x), view(y));
-  } catch (const Abandoned&) { raise_failure(result); }
+  const Unlocked unlocked;
+  result.algorithm =
+      std::make_unique<Relay<P>>(bound.core, policy, std::move(movers), timed, view(x), view(y));
   return result;
 }
 BoundAlgorithm relay(nb::object problem, nb::list names, nb::object dual, Array<Real> x, Array<Real> y,

@@ -132,7 +132,7 @@ class Matrix:
         _refuse_size(array.shape, name)
         array = _as_float(array, name)
         if not (array.flags.c_contiguous or array.flags.f_contiguous):
-            array = np.ascontiguousarray(array)
+            array = array.copy(order="K")  # rows of a Fortran array remain columns
         _refuse_infinite(array.ravel(order="K"), name)
         return array
 
