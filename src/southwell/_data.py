@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from . import _core, _sparse
+from . import _blas, _core, _sparse
 from ._dense import refuse_unreadable
+from ._scipy import sparse as sp
 from ._typing import AnyMatrix, Given
 from ._words import OF_SOLVE, Words
 
@@ -111,6 +111,7 @@ class Matrix:
     """
 
     def __init__(self, A: Given, name: str = "A") -> None:
+        _blas.use()
         self.sparse: bool = sp.issparse(A)
         self._given: AnyMatrix = self._check_sparse(A, name) if self.sparse else self._check_dense(A, name)
         self.shape: tuple[int, int] = self._given.shape
