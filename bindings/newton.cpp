@@ -55,8 +55,7 @@ std::unique_ptr<Algorithm> by_rows(const BoundProblem& bound, const Policy& poli
                    mover.firmness, mover.intercept_firmness};
   spec.focused = true;
   spec.rough.settled = policy.dual_settled;
-  if (Real(bound.core.dual_size()) >= policy.estimated_from)
-    spec.rough.one_in = Index(policy.estimated_one_in);
+  spec.rough.one_in = std::max<Index>(Index(Real(bound.core.dual_size()) / policy.estimated_by), 1);
   spec.row_norms = screening.row_norms();
   return std::visit([&](const auto& design) { return dual_descent(design, spec); },
                     std::get<Stores<Axis::rows>>(nb::inst_ptr<BoundLayout>(mover.rows)->layout));
@@ -106,7 +105,8 @@ BoundAlgorithm relay_on(nb::object problem, nb::list names, nb::object dual, Arr
                         .expected = newton_passes(bound.core, policy),
                         .by_square = 0,
                         .sparse = true,
-                        .uncertain = false});
+                        .uncertain = false,
+                        .divided = policy.divided_newton});
     } else if (name == "dual" && !dual.is_none()) {
       const DualPrice price = dual_price(bound.core, policy);
       movers.push_back({.name = "dual",
@@ -115,16 +115,15 @@ BoundAlgorithm relay_on(nb::object problem, nb::list names, nb::object dual, Arr
                         .expected = policy.sdca * price.entry,
                         .by_square = price.by_square,
                         .sparse = false,
-                        .uncertain = true});
+                        .uncertain = true,
+                        .divided = dual_divided(bound.core, policy)});
     } else {
       throw std::invalid_argument("an unknown mover");
     }
   }
-  try {
-    const Unlocked unlocked;
-    result.algorithm =
-        std::make_unique<Relay<P>>(bound.core, policy, std::move(movers), timed, view(x), view(y));
-  } catch (const Abandoned&) { raise_failure(result); }
+  const Unlocked unlocked;
+  result.algorithm =
+      std::make_unique<Relay<P>>(bound.core, policy, std::move(movers), timed, view(x), view(y));
   return result;
 }
 BoundAlgorithm relay(nb::object problem, nb::list names, nb::object dual, Array<Real> x, Array<Real> y,

@@ -232,3 +232,21 @@ def test_words_of_one_text_alone(intercept):
         assert r.status is sw.Status.CONVERGED
         rounds.append(r.epochs)
     assert sum(rounds) <= 240  # how many of them a single one takes depends on rounding: 7 to 70
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge", "squared"])
+@pytest.mark.parametrize("d", [400, 3000])
+def test_an_intercept_costs_the_dual_mover_hardly_an_epoch(loss, d):
+    """Where columns and targets are centred, its place is zero; only its proximal term could hold up the others."""
+    rng = np.random.default_rng(0)
+    n = 400 if d == 400 else 200
+    A = rng.standard_normal((n, d))
+    A -= A.mean(axis=0)
+    m = A @ rng.standard_normal(d) / np.sqrt(d) + 0.02 * rng.standard_normal(n)
+    b = m if loss == "squared" else np.sign(m)
+    without, with_it = (
+        sw.solve(A, b, loss=loss, l2=10 / n, intercept=intercept, method=Auto(movers="dual"), n_threads=1)
+        for intercept in (False, True)
+    )
+    assert without.status and with_it.status
+    assert with_it.epochs <= 1.3 * without.epochs + 5, (with_it.epochs, without.epochs)

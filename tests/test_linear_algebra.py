@@ -1,11 +1,15 @@
 """Gram matrices and Cholesky factors, made of blocks that the BLAS of SciPy multiplies."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 import southwell as sw
-from southwell import _core
+from southwell import _blas, _core
 
+_blas.use()
 SIZES = [1, 2, 31, 32, 33, 64, 65, 100, 193]
 
 
@@ -15,7 +19,16 @@ def positive_definite(size, seed=0):
 
 
 def test_blas_of_scipy_is_used():
+    sw.Problem(np.eye(2), [1.0, 2.0])
     assert _core.has_blas()
+
+
+def test_scipy_is_imported_with_the_first_data():
+    code = (
+        "import sys, southwell as sw; assert not [name for name in sys.modules if name.startswith('scipy')]; "
+        "assert sw.solve([[1.0], [2.0]], [1.0, 2.0]).status; assert 'scipy.linalg' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -6,7 +6,7 @@ import pytest
 import southwell as sw
 from southwell.methods import Auto
 
-EXACT = {"dual_settled": 1e-8, "estimated_from": 1e9}
+EXACT = {"dual_settled": 1e-8, "estimated_by": 1e9}
 
 
 def data(n, d, seed=0):
@@ -40,7 +40,7 @@ def test_rough_steps_need_hardly_more_epochs(C):
 @pytest.mark.parametrize("one_in", [1, 4, 50])
 def test_an_estimate_from_some_samples_is_about_the_estimate_from_all(one_in):
     A, b = data(5000, 30)
-    result = dual(A, b, 1.0, 1e-6, {"estimated_one_in": one_in, "estimated_from": 1000})
+    result = dual(A, b, 1.0, 1e-6, {"estimated_by": 5000 / one_in})
     assert result.status
     assert len(result.history["gap"]) <= 6  # certificates are not wasted on estimates that are far too small
     assert result.epochs <= dual(A, b, 1.0, 1e-6, EXACT).epochs + 5

@@ -116,6 +116,18 @@ def test_dealt_sweeps_end_at_the_solution_of_one_thread(loss, form, intercept):
     assert one.y.tobytes() != both.y.tobytes()  # the sweeps were dealt indeed
 
 
+@pytest.mark.parametrize("loss", ["squared", "huber", "squared_hinge"])
+@pytest.mark.parametrize("n", [80, 300])
+def test_an_intercept_costs_dealt_sweeps_few_epochs(loss, n):
+    """All rows share it, and a weak penalty lets each part go far along it."""
+    A, b = made(n, 2000, loss=loss)
+    problem = sw.Problem(A * np.sqrt(2000), b, loss, ElasticNet(l2=1 / n), intercept=True)
+    options = {"method": DUAL, "max_epochs": 1000}
+    one, both = (sw.solve(problem, n_threads=k, **options) for k in (1, 2))
+    assert one.status and both.status
+    assert both.epochs <= 2 * one.epochs + 10, (one.epochs, both.epochs)
+
+
 @pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
 def test_the_same_seed_and_number_of_threads_give_the_same_numbers(loss):
     problem = problem_of(loss, intercept=True)

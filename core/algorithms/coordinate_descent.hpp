@@ -134,7 +134,7 @@ private:
       return in_parts(order_, deal, pulse);
     }
     alone();
-    std::array<Index, 64> batch;
+    std::array<Index, 512> batch; // prefetching begins anew in each
     for (Index left = step_.coordinates(); left > 0;) {
       if (rule_->keeps_scores() && until_refresh_ == 0 && pulse.spend(refresh_scores())) return true;
       const Index take = std::min({left, rule_->lookahead(), until_refresh_, Index(batch.size())});

@@ -19,7 +19,7 @@ namespace southwell {
 // How exact the dual steps of a mover are that comes again soon.
 struct Rough {
   Real settled = Logistic::exactly; // the last step of Newton's method within a step of the logistic loss
-  Index one_in = 1; // one in so many steps that take logarithms adds to the estimate of the gap
+  Index one_in = 1;                 // one in so many steps adds to the estimate of the gap
 };
 
 template <Loss L> class DualStep {
@@ -31,7 +31,7 @@ public:
   // `norms` holds sum_j a_ij^2 / l2_j for each sample.
   DualStep(const Problem& problem, L loss, CVec norms, CVec start, Real towards = 0, Rough rough = {})
       : problem_(problem), loss_(loss), towards_(towards), offsets_(problem.loss.offsets()),
-        settled_(rough.settled), one_in_(L::piecewise ? 1 : rough.one_in) {
+        settled_(rough.settled), one_in_(rough.one_in) {
     const CVec s = problem.loss.weights(), b = problem.loss.targets();
     samples_.reserve(start.size());
     for (std::size_t i = 0; i < start.size(); ++i)
@@ -42,12 +42,12 @@ public:
   Real smoothness() const { return 1; } // lengths of rows include that of g*
   void prefetch(Index i) const { SOUTHWELL_PREFETCH(&samples_[i]); }
 
-  template <class C> SOUTHWELL_INLINE Real operator()(Index i, Real reading, C&) {
+  template <class C> SOUTHWELL_INLINE Real operator()(Index i, Real reading, C& hand) {
     Sample& sample = samples_[i];
     if (sample.s == 0) return 0;
     const Real before = sample.y, margin = reading + offset(i);
     sample.y = towards_ > 0 ? before + towards_ * (loss_.derivative(margin, sample.b) - before)
-                            : maximiser(margin, sample);
+                            : maximiser(margin, sample, norm(i, hand));
     return sample.s * (sample.y - before);
   }
 
@@ -56,7 +56,7 @@ public:
   SOUTHWELL_INLINE Real estimate(Index i, Real m) const {
     if (one_in_ > 1 && std::uint32_t(i) * 2654435769U > std::numeric_limits<std::uint32_t>::max() / one_in_)
       return 0;
-    return Real(one_in_) * score(Score::bracket, i, m);
+    return Real(one_in_) * bracket(samples_[i], m + offset(i));
   }
   // Whether it pays to share sweeps. With kinked losses most samples soon rest at a bound, and parts that
   // take others off theirs need more epochs: on a9a 88 instead of 55.
@@ -101,7 +101,7 @@ public:
       return Interval{loss_.derivative(m - slack, b), loss_.derivative(m + slack, b)}.distance(y) * size();
     }
     case Score::bracket:
-      return s * std::max(loss_.value(m, b) + loss_.conjugate(y, b) - y * m, 0.0);
+      return bracket(samples_[i], m);
     case Score::violation:
       return s * loss_.conjugate_subdifferential(y, b).distance(m);
     case Score::step:
@@ -179,13 +179,21 @@ private:
   struct Sample { // what one step needs, on one cache line
     Real y, q, s, b;
   };
-  SOUTHWELL_INLINE Real maximiser(Real m, const Sample& sample) const {
-    if constexpr (requires { loss_.maximise(m, sample.y, sample.q, sample.b, settled_); })
-      return loss_.maximise(m, sample.y, sample.q, sample.b, settled_);
-    else
-      return loss_.maximise(m, sample.y, sample.q, sample.b);
+  template <class C> SOUTHWELL_INLINE Real norm(Index i, const C& hand) const {
+    if constexpr (requires { hand.added_norm(i); }) return samples_[i].q + samples_[i].s * hand.added_norm(i);
+    return samples_[i].q;
   }
-  Real offset(Index i) const { return offsets_.empty() ? 0 : offsets_[i]; }
+  SOUTHWELL_INLINE Real maximiser(Real m, const Sample& sample, Real q) const {
+    if constexpr (requires { loss_.maximise(m, sample.y, q, sample.b, settled_); })
+      return loss_.maximise(m, sample.y, q, sample.b, settled_);
+    else
+      return loss_.maximise(m, sample.y, q, sample.b);
+  }
+  SOUTHWELL_INLINE Real bracket(const Sample& sample, Real m) const { // its part of the gap
+    const auto [y, q, s, b] = sample;
+    return s > 0 ? s * std::max(loss_.value(m, b) + loss_.conjugate(y, b) - y * m, 0.0) : 0;
+  }
+  SOUTHWELL_INLINE Real offset(Index i) const { return offsets_.empty() ? 0 : offsets_[i]; }
 
   Real on_the_way(Index i, Real before, Real t) const {
     const Sample& sample = samples_[i];

@@ -43,8 +43,16 @@ template <class P> DualPrice dual_price(const P& problem, const Policy& policy) 
              entry = blocks * (touch + row * Real(design.rows()) / Real(std::max<Index>(design.stored(), 1)));
   const Real l2 = problem.penalty.ridge(), steepest = problem.loss.smoothness(),
              smoothness = std::isfinite(steepest) ? steepest : 1;
-  return {entry,
-          l2 > 0 ? policy.sdca_by_condition * smoothness / (l2 * Real(design.rows())) * entry : infinity};
+  const Real passes = problem.loss.smooth() ? policy.sdca_by_condition : policy.sdca_by_condition_kinks;
+  return {entry, l2 > 0 ? passes * smoothness / (l2 * Real(design.rows())) * entry : infinity};
+}
+
+// The part of the time of dual coordinate descent that two threads divide: they share sweeps on smooth losses
+// alone (DualStep::shares), and if there is no l1.
+template <class P> Real dual_divided(const P& problem, const Policy& policy) {
+  const bool shared =
+      std::is_same_v<P, Problem> && std::isfinite(problem.loss.smoothness()) && problem.penalty.kink() == 0;
+  return shared ? policy.divided_sweeps : 0;
 }
 
 } // namespace southwell

@@ -96,7 +96,8 @@ private:
   bool round(Pulse& pulse) {
     const bool digits = goal_ <= policy_.all_digits * unit_ * Real(width_);
     // In the last round W is complete, or nearly so.
-    const bool last = foreseen_ || (complete_ && (digits || gap_ <= policy_.last_round * goal_));
+    const bool last =
+        foreseen_ || (complete_ && (digits || set_.full() || gap_ <= policy_.last_round * goal_));
     const Real part = complete_ ? policy_.part_once_complete : policy_.part_while_joining,
                least = (digits ? policy_.beyond_goal : 1) * policy_.part_of_goal * goal_;
     Real target = last ? least : std::max(part * gap_, least);

@@ -12,6 +12,7 @@
 #include "core/drive.hpp"
 #include "core/policy.hpp"
 #include "core/screening.hpp"
+#include "core/support/helpers.hpp"
 #include <functional>
 #include <memory>
 
@@ -27,24 +28,23 @@ public:
     Real price; // of touching an entry, in units that are the same for all
     // Passes over the data that a solution will take: expected + by_square mean_i ||a_i||^2.
     Real expected, by_square;
-    bool sparse;    // does a solution with zeros take fewer?
-    bool uncertain; // is this number unreliable where n < d, while a few rounds are cheap?
+    bool sparse;      // does a solution with zeros take fewer?
+    bool uncertain;   // is this number unreliable where n < d, while a few rounds are cheap?
+    Real divided = 0; // the part of its time that threads divide
   };
 
   // `timed`: rates are by the second.
   Relay(const P& problem, const Policy& policy, std::vector<Mover> movers, bool timed, CVec x, CVec y)
       : problem_(&problem), policy_(policy), screening_(problem), timed_(timed),
-        trial_(policy.first_trial * Real(problem.design.stored())) {
+        trial_(policy.first_trial * Real(problem.design.stored())), x_(x.begin(), x.end()),
+        y_(y.begin(), y.end()) {
     for (Mover& mover : movers) runners_.push_back({std::move(mover)});
-    if (runners_.size() > 1) {
-      if (!sparse()) now_ = first_mover();
-      undecided_ = Index(sparse() ? policy.rounds_if_sparse : policy.rounds_at_first);
-    }
-    current_ = runners_[now_].mover.make(x, y, screening_);
   }
 
-  bool eager() const override { return current_->eager(); }
-  Real estimate() const override { return current_->estimate(); }
+  bool eager() const override { return !current_ || current_->eager(); }
+  Real estimate() const override {
+    return current_ ? current_->estimate() : std::numeric_limits<Real>::quiet_NaN();
+  }
   void epoch(Pulse& pulse) override {
     const Index before = pulse.entries();
     const Clock clock;
@@ -59,6 +59,7 @@ public:
     stint_.seconds += clock.seconds();
   }
   void locate(Point& point) override {
+    if (!current_) begin();
     current_->locate(point);
     located_ = &point;
   }
@@ -96,7 +97,7 @@ public:
   }
   bool repenalise(const Question& question) override {
     const P* problem = dynamic_cast<const P*>(&question);
-    if (!problem || now_ != 0 || successor_ || !current_->repenalise(question)) return false;
+    if (!problem || !current_ || now_ != 0 || successor_ || !current_->repenalise(question)) return false;
     runners_.resize(1); // the others were made for another penalty
     undecided_ = 0;
     problem_ = problem;
@@ -128,6 +129,22 @@ private:
     Real outlook = 0; // what it is expected to cost, in units of the stored entries
     Real rate = -1;   // fall of log(gap) a second or an entry, in its last stint; < 0: unknown
   };
+  // Here it is known whether there are threads to share the work, from which movers gain more or less: as
+  // much as from two, so that more of them make the same choices.
+  void begin() {
+    const Real others = threads_given > 1 ? 0.5 : 0;
+    for (Runner& runner : runners_) {
+      Mover& mover = runner.mover;
+      for (Real* number : {&mover.price, &mover.expected, &mover.by_square})
+        *number *= 1 - mover.divided * others;
+    }
+    if (runners_.size() > 1) {
+      if (!sparse()) now_ = first_mover();
+      undecided_ = Index(sparse() ? policy_.rounds_if_sparse : policy_.rounds_at_first);
+    }
+    current_ = runners_[now_].mover.make(x_, y_, screening_);
+    x_ = y_ = {};
+  }
   // With fewer samples than features the mover whose cost is uncertain begins, unless Newton's method is
   // expected to take hardly more than the rounds before the first decision.
   std::size_t first_mover() {
@@ -197,6 +214,7 @@ private:
   // The parts of movers that were replaced, and of the present one.
   std::vector<Effort> parts() const override {
     std::vector<Effort> all = past_;
+    if (!current_) return all;
     for (const Effort& part : current_->parts()) {
       if (all.empty()) all.push_back({part.mover});
       all[0].rounds += part.rounds;
@@ -249,6 +267,7 @@ private:
   Real trial_;          // a stint, in the units of prices
   Real spent_ = 0;      // by all movers, at the last change of mover
   std::vector<Runner> runners_;
+  std::vector<Real> x_, y_; // where it begins
   std::size_t now_ = 0;
   std::unique_ptr<Algorithm> current_, successor_;
   const Certifier* certifier_ = nullptr; // that of the last call of `judge`

@@ -40,6 +40,7 @@ struct Logistic : OneMargin {
   Interval domain(Real b) const { return b > 0 ? Interval{-1, 0} : Interval{0, 1}; }
 
   static constexpr Real exactly = newton_settled;
+  static constexpr Real expandable = 0.5; // steps in u up to this keep t within (0, 1) by two terms
 
   // t solves u + q (t - t0) = -b m with u = logit t. In u the equation is increasing with slope between 1 and
   // 1 + q/4, so Newton inside a shrinking bracket ends after a few steps, with t exact to rounding near 0.
@@ -56,7 +57,11 @@ struct Logistic : OneMargin {
       const Real t = inside && u == start ? t0 : sigmoid(u);
       return Slanted{u + q * (t - t0) - c, 1 + q * t * (1 - t)};
     };
-    return -b * sigmoid(bracketed_newton(lo, hi, clip(start, lo, hi), f, settled));
+    const Real u = bracketed_newton(lo, hi, clip(start, lo, hi), f, settled), e = u - start;
+    // A short way needs no exponential: what its second order leaves out is less than e^2 / 6 of it.
+    if (inside && settled > exactly && std::abs(e) <= settled && settled <= expandable)
+      return y0 - b * t0 * (1 - t0) * e * (1 + (0.5 - t0) * e);
+    return -b * sigmoid(u);
   }
   Real smoothness() const { return 0.25; }
 };

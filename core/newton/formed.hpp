@@ -16,18 +16,21 @@ public:
   explicit FormedHessian(const Weighted& weighted)
       : weighted_(weighted), curved_(weighted, rows_), whole_(weighted, rows_) {}
 
-  // From now on, until h changes, from about one row in so many.
+  // From now on, until h changes, from about one row in so many, chosen in proportion to h: a few samples may
+  // have most of all curvature.
   void thin(Index every) {
     const CVec h = weighted_.at.h;
+    const Real total_h = weighted_.at.total_h, rows = Real(h.size()) / Real(every);
     Real kept = 0;
     std::vector<Real> sample(h.size());
     for (Index i = 0; i < Index(h.size()); ++i) {
       const auto mixed = std::uint64_t(i + 1) * 0x9e3779b97f4a7c15u; // as good as random
-      sample[i] = (mixed >> 32) % std::uint64_t(every) == 0 ? h[i] : 0;
+      const Real chance = std::min(h[i] / total_h * rows, 1.0);
+      sample[i] = Real(mixed >> 32) * 0x1p-32 < chance ? h[i] / chance : 0;
       kept += sample[i];
     }
     if (!(kept > 0)) return;
-    for (Real& value : sample) value *= weighted_.at.total_h / kept;
+    for (Real& value : sample) value *= total_h / kept;
     curved_.begin(sample);
     stale_ = false;
   }

@@ -32,12 +32,7 @@ public:
   const Ledger& ledger() const { return ledger_; }
   ThroughHessian<Weighted, Hessian>& through_hessian() { return through_hessian_; }
   Real newton_cost(const Slots& support) const { return hessian_.cost(support); }
-  // The effective number of samples: (sum h)^2 / sum h^2.
-  Real samples() const {
-    Real squares = 0;
-    for (const Real value : weighted_.at.h) squares += value * value;
-    return squares > 0 ? weighted_.at.total_h * weighted_.at.total_h / squares : 0;
-  }
+  Real samples() const { return Real(weighted_.at.h.size()); }
 
   // Around the present x: slopes and curvatures of all slots. `changed`: has the curvature of the loss, so
   // that nothing is known of it any more? The slot of an `intercept`, or -1: it does not move itself but

@@ -29,7 +29,8 @@ public:
   NumbersOn(const P& problem, const Policy& policy, const Set& set, const Products&, Samples& samples)
       : quadratic_(problem.loss.quadratic()), piecewise_(problem.loss.piecewise()), policy_(policy),
         set_(set), model_(set.columns(), policy, samples),
-        intercept_(problem.has_intercept() ? set.slot(problem.design.cols() - 1) : -1) {}
+        intercept_(problem.has_intercept() ? set.slot(problem.design.cols() - 1) : -1),
+        pace_(policy.slowest_pace) {}
 
   Ledger& ledger() { return model_.ledger(); }
   const Ledger& ledger() const { return model_.ledger(); }
@@ -116,7 +117,7 @@ private:
       sure_ = model_.newton(support); // there are no signs to find first
       if (sure_ || ledger().stopped()) return;
     }
-    Real first = 0, now = infinity, goal = 0, pace = policy_.slowest_pace;
+    Real first = 0, now = infinity, goal = 0;
     model_.begin_sweeps(hot);
     for (int k = 0; k < int(policy_.sweeps) && now > goal; ++k) {
       const Index work = ledger().work();
@@ -127,17 +128,17 @@ private:
         first = now;
         goal = policy_.sweep_part * std::min(first, first_change_);
       }
+      if (last < infinity) pace_ = clip(now / last, policy_.fastest_pace, policy_.slowest_pace);
       model_.extrapolate(hot);
       Slots next = support_of();
       const bool settled = Real(difference(support, next)) <=
                            policy_.support_settled * (Real(next.size()) + policy_.settled_beside);
       support = std::move(next);
       if (!(now > goal) || !settled) continue;
-      if (k > 0) pace = clip(now / last, policy_.fastest_pace, policy_.slowest_pace);
       // The gap falls with the square of the changes.
       const Real cost = model_.newton_cost(support),
                  to_come =
-                     price * std::log(std::max(outlook.gap / outlook.goal, 2.0)) / (-2 * std::log(pace));
+                     price * std::log(std::max(outlook.gap / outlook.goal, 2.0)) / (-2 * std::log(pace_));
       if (spent_ >= (sure_ ? policy_.sure_discount : 1) * cost && to_come >= cost) {
         sure_ = model_.newton(support);
         spent_ = 0;
@@ -145,6 +146,7 @@ private:
         if (sure_) k = std::max(k, int(policy_.sweeps) - int(policy_.sweeps_after));
         support = support_of();
         model_.begin_sweeps(hot);
+        now = infinity; // the next change is the first after that step
       }
     }
     first_change_ = first;
@@ -181,6 +183,7 @@ private:
   Index intercept_;              // its slot, or -1
   Real first_change_ = infinity; // of a slope, that the last model of the round asked for
   Real spent_ = 0;               // entries touched by sweeps since the last Newton step
+  Real pace_;                    // part of the changes that a sweep leaves, when last measured
   bool sure_ = false;            // was the last Newton step taken in full?
 };
 

@@ -37,7 +37,8 @@ public:
   }
   WorkingSet(const WorkingSet&) = delete; // models refer to it
 
-  bool whole() const { return whole_; } // is everything in it, because the penalty has no kinks?
+  bool full() const { return names_.size() == slot_.size(); } // is everything in it?
+  bool whole() const { return whole_; } // will everything always be in it, because the penalty has no kinks?
   bool eased() const { return ease_ != 1; }
   const Columns& columns() const { return columns_; }
   Index count() const { return Index(names_.size()); } // units

@@ -4,7 +4,6 @@ import os
 from importlib import import_module
 from typing import Any
 
-from . import _blas as _blas
 from . import _core as _core
 from . import losses as losses
 from . import methods as methods

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
-import scipy.sparse as sp
 
 from . import _data, _sparse
 from ._dense import numbers, refuse_unreadable
+from ._scipy import sparse as sp
 from ._typing import Given
 from .losses import Loss
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from . import _core, _sparse
+from . import _blas, _core, _sparse
 from ._dense import refuse_unreadable
+from ._scipy import sparse as sp
 from ._typing import AnyMatrix, Given
 from ._words import OF_SOLVE, Words
 
@@ -111,6 +111,7 @@ class Matrix:
     """
 
     def __init__(self, A: Given, name: str = "A") -> None:
+        _blas.use()
         self.sparse: bool = sp.issparse(A)
         self._given: AnyMatrix = self._check_sparse(A, name) if self.sparse else self._check_dense(A, name)
         self.shape: tuple[int, int] = self._given.shape
@@ -132,7 +133,7 @@ class Matrix:
         _refuse_size(array.shape, name)
         array = _as_float(array, name)
         if not (array.flags.c_contiguous or array.flags.f_contiguous):
-            array = np.ascontiguousarray(array)
+            array = array.copy(order="K")  # rows of a Fortran array remain columns
         _refuse_infinite(array.ravel(order="K"), name)
         return array
 

@@ -6,9 +6,9 @@ import mmap
 import os
 
 import numpy as np
-import scipy.sparse as sp
 
 from ._names import shown
+from ._scipy import sparse as sp
 from ._typing import Given
 
 

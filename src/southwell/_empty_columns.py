@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ._data import Matrix
 from ._question import Start
+from ._scipy import sparse as sp
 from .penalties import Separable
 from .problem import Problem
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 
 from . import _core
 from ._dense import plain
 from ._names import shown
+from ._scipy import sparse as sp
 from ._typing import Given
 
 

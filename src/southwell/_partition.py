@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as sp
 
+from ._scipy import sparse as sp
 from ._typing import Given
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from . import _data, _shards
 from ._dense import numbers
 from ._names import shown
+from ._scipy import sparse as sp
 from ._typing import AnyMatrix, Given
 from .losses import ClassLoss
 

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 
+from ._scipy import sparse as sp
 from ._typing import AnyMatrix
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from . import _core
 from ._dense import refuse_unreadable
 from ._names import integral
+from ._scipy import sparse as sp
 from ._typing import AnyMatrix, Given
 
 AGAIN = "Build it again, for example from its COO form."

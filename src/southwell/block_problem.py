@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 
 from . import _core, _labels, losses
 from ._dense import numbers, refuse_unreadable
 from ._names import shown
 from ._question import Start
+from ._scipy import sparse as sp
 from ._typing import Given
 from ._words import OF_SOLVE, Words
 from .losses import ClassLoss, Loss

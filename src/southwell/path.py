@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from . import _core, _data, _keywords, methods
 from ._chooser import Chooser
@@ -17,6 +16,7 @@ from ._dense import plain
 from ._everywhere import Everywhere
 from ._interrupts import Interrupts
 from ._names import count, flag, positive, unknown
+from ._scipy import sparse as sp
 from ._typing import Given
 from .lambda_max import vanishing_strength
 from .losses import Loss

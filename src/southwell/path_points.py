@@ -8,11 +8,11 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from . import _prediction, _tables, plots
 from ._everywhere import Known, Segment
 from ._names import integral, one_name, positive, shown
+from ._scipy import sparse as sp
 from ._typing import Given
 from .penalties import Penalty
 from .problem import Problem

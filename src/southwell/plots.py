@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ._names import count, flag, integral, shown, unknown
+from ._scipy import sparse as sp
 from ._tables import feature_names
 from ._typing import AnyMatrix, Given
 

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
-import scipy.sparse as sp
 
 from . import _core, _data, _remarks, _shards, _sparse, losses
 from ._concave import Concave
 from ._dense import plain
 from ._names import finite, flag, shown
 from ._question import Start
+from ._scipy import sparse as sp
 from ._targets import HasTargets
 from ._typing import Given
 from ._words import OF_SOLVE, Words

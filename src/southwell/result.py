@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from . import _core, _prediction, _sparse, _tables, plots
 from ._names import count, one_name
+from ._scipy import sparse as sp
 from ._typing import AnyMatrix, Given
 from .status import Status
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 
 from . import _data
 from ._data import Factorised
 from ._names import count, one_name
+from ._scipy import sparse as sp
 from ._typing import AnyMatrix, Given
 
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from . import _core, _keywords, _prediction, _tables, losses, methods
 from ._columns import offsets, targets_of_many
 from ._interrupts import Interrupts, cancel
 from ._names import shown
+from ._scipy import sparse as sp
 from ._typing import Given
 from .block_problem import BlockProblem
 from .losses import Loss

@@ -231,6 +231,9 @@ FAULTS = [
     # steps, rules
     Fault("primal step: no safeguard", "core/algorithms/primal_step.hpp",
           "2 * (std::exp(r) - r - 1) / (r * r)", "Real(1)", "test_reference.py"),
+    Fault("dealt sweeps: steps as long along the intercept as alone", "core/algorithms/dealt_sweep.hpp",
+          "(parts - 1) * coupling.frame_norm(k)", "0 * coupling.frame_norm(k)",
+          "test_threads_of_sweeps.py::test_an_intercept_costs_dealt_sweeps_few_epochs"),
     Fault("dual step: a missing weight", "core/algorithms/dual_step.hpp",
           "s[i] * norms[i]", "norms[i] / Real(s.size()) / 2", "test_reference.py"),
     Fault("tree: draws forget what they passed", "core/support/tree.hpp",
