@@ -44,7 +44,9 @@ class Concave:
     def value(self, x: Given) -> float:
         """The sum over all coefficients, squares included."""
         x = numbers("x", x)
-        return self._concave(np.abs(x)) + self.l2 / 2.0 * float((x**2).sum())
+        with np.errstate(over="ignore"):
+            square = self.l2 / 2.0 * float((x**2).sum()) if self.l2 > 0 else 0.0
+            return self._concave(np.abs(x)) + square
 
     def _concave(self, sizes: np.ndarray) -> float:
         """The sum of p."""
@@ -115,10 +117,9 @@ class SCAD(Concave):
         return np.asarray(np.clip((self.gamma - sizes) / (self.gamma - 1.0), 0.0, 1.0))
 
     def _concave(self, sizes: np.ndarray) -> float:
-        with np.errstate(over="ignore"):
-            sizes = np.minimum(sizes / self.l1, self.gamma)
-            bent = np.maximum(sizes - 1.0, 0.0)
-            return float((self.l1 * (self.l1 * (sizes - bent**2 / (2.0 * (self.gamma - 1.0))))).sum())
+        sizes = np.minimum(sizes / self.l1, self.gamma)
+        bent = np.maximum(sizes - 1.0, 0.0)
+        return float((self.l1 * (self.l1 * (sizes - bent**2 / (2.0 * (self.gamma - 1.0))))).sum())
 
 
 KINDS = {"mcp": MCP, "scad": SCAD}
