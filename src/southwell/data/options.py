@@ -59,7 +59,7 @@ def options_of(given: dict[str, Given]) -> Options:
         raise ValueError(f"delimiter must be one character of ASCII, such as ',' or ';'; got {shown(delimiter)}.")
     one_name("text", checked.text, ("one-hot", "hash"))
     one_name("missing", checked.missing, ("refuse", "mean", "zero"))
-    checked.n_hashed = count("n_hashed", checked.n_hashed, 1, bits=31)
+    checked.n_hashed = count("n_hashed", checked.n_hashed, 1, bits=20)
     checked.max_categories = count("max_categories", checked.max_categories, 1, bits=31)
     checked.categorical = _columns(checked.categorical)
     checked.dtype = _float(checked.dtype)
