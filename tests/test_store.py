@@ -65,7 +65,7 @@ def test_what_is_written_is_read_back(tmp_path_factory, rows, columns, is_sparse
 
 def test_a_store_is_readable_by_numpy_and_scipy_alone(tmp_path):
     A = sparse()
-    Store.write(tmp_path / "s", A, np.arange(50.0), feature_names=[f"f{j}" for j in range(8)], shard_bytes=1000)
+    Store.write(tmp_path / "s", A, np.arange(50.0), feature_names=[f"f{j}" for j in range(8)], shard_bytes=600)
     text = json.loads((tmp_path / "s" / "manifest.json").read_text())
     parts = []
     for shard in text["shards"]:
