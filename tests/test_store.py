@@ -262,3 +262,25 @@ def test_folders_of_killed_writers_are_removed_and_those_at_work_are_not(tmp_pat
         Store.write(tmp_path / "two", sparse())
         assert part.exists()
     assert left_in(tmp_path) == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"feature_names": sp.eye_array(8)}, "feature_names must be 8 strings"), ({"feature_names": ["a"]}, "8 strings"),
+        ({"feature_names": 3}, "8 strings"), ({"weights": -np.ones(50)}, "weights must be >= 0"),
+        ({"qid": np.ones(50)}, "qid must be integers"), ({"b": [1]}, "b must have 50 entries"), ({"dtype": int}, "dtype"),
+        ({"shard_bytes": 0}, "shard_bytes"), ({"A": "x"}, "A must be a matrix"), ({"A": [[np.inf]]}, "NaN or infinite"),
+        ({"path": "\ud800"}, "a name that files can have"), ({"path": 3}, "must be a path"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_wrong_arguments_are_refused_in_words(tmp_path, options, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        Store.write(**{"path": tmp_path / "s", "A": sparse()} | options)
+    assert left_in(tmp_path) == []
+
+
+def test_names_may_be_those_of_a_frame(tmp_path):
+    frame = pytest.importorskip("pandas").DataFrame(np.eye(2), columns=["a", "b"])
+    assert Store.write(tmp_path / "s", frame, feature_names=frame.columns).feature_names == ["a", "b"]

@@ -68,7 +68,7 @@ def options_of(given: dict[str, Given]) -> Options:
 
 
 def _columns(given: Given) -> tuple[Any, ...]:
-    if isinstance(given, str) or not isinstance(given, list | tuple | set | frozenset | np.ndarray):
+    if not isinstance(given, list | tuple | np.ndarray) or (isinstance(given, np.ndarray) and given.ndim != 1):
         raise TypeError(f"categorical must be a list of names or positions of columns; got {shown(given)}.")
     return tuple(given.tolist() if isinstance(given, np.ndarray) else given)
 
@@ -91,8 +91,12 @@ def path_of(given: Given, what: str = "path") -> Path:
         path = Path(given)
     except TypeError:
         raise TypeError(f"{what} must be a path of text; got {shown(given)}.") from None
-    if "\0" in str(path):
-        raise ValueError(f"{what} must be the name of a file, without NUL characters; got {shown(given)}.")
+    try:
+        usable = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        usable = False
+    if not usable:
+        raise ValueError(f"{what} must be a name that files can have, without NUL characters; got {shown(given)}.")
     return path
 
 
