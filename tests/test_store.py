@@ -267,10 +267,11 @@ def test_folders_of_killed_writers_are_removed_and_those_at_work_are_not(tmp_pat
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"feature_names": sp.eye_array(8)}, "feature_names must be 8 strings"), ({"feature_names": ["a"]}, "8 strings"),
+        ({"feature_names": sp.eye_array(8)}, "must be 8 strings"), ({"feature_names": ["a"]}, "must be 8 strings"),
         ({"feature_names": 3}, "8 strings"), ({"weights": -np.ones(50)}, "weights must be >= 0"),
-        ({"qid": np.ones(50)}, "qid must be integers"), ({"b": [1]}, "b must have 50 entries"), ({"dtype": int}, "dtype"),
-        ({"shard_bytes": 0}, "shard_bytes"), ({"A": "x"}, "A must be a matrix"), ({"A": [[np.inf]]}, "NaN or infinite"),
+        ({"qid": np.ones(50)}, "qid must be integers"), ({"b": [1]}, "b must have 50 entries"),
+        ({"dtype": int}, "dtype"), ({"shard_bytes": 0}, "shard_bytes"), ({"A": "x"}, "A must be a matrix"),
+        ({"A": [[np.inf]]}, "NaN or infinite"),
         ({"path": "\ud800"}, "a name that files can have"), ({"path": 3}, "must be a path"),
     ],
     ids=str,
