@@ -182,8 +182,12 @@ class Case:
     def _damaged_store(self) -> Path:
         rng, folder = self.rng, _scratch() / "store"
         shutil.rmtree(folder, ignore_errors=True)
-        given = sp.csr_array(A) if rng.random() < 0.5 else A
-        sw.data.Store.write(folder, given, np.array(["u", "v", "u", "w"]), shard_bytes=64)
+        if rng.random() < 0.3:
+            (_scratch() / "file").write_bytes(SVMLIGHT[1])
+            sw.data.Store.write(folder, sw.data.load(_scratch() / "file", n_threads=1), shard_bytes=64)
+        else:
+            given = sp.csr_array(A) if rng.random() < 0.5 else A
+            sw.data.Store.write(folder, given, np.array(["u", "v", "u", "w"]), shard_bytes=64)
         path = rng.choice([folder / "manifest.json", *sorted(folder.iterdir())])
         self.key = f"store: {path.name.partition('-')[0]} {path.suffixes[0]}"
         content = path.read_bytes()

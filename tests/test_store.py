@@ -158,6 +158,25 @@ def test_indices_out_of_range_are_refused_before_they_are_read(tmp_path):
         Store.open(folder).shards()[0].A  # noqa: B018
 
 
+def test_sizes_of_labels_are_checked_before_they_are_used(tmp_path):
+    path = tmp_path / "data.svm"
+    path.write_text("1,3 1:1\n 2:1\n2 1:1\n")
+    Store.write(tmp_path / "s", sw.data.load(path))
+    (sizes,) = [path for path in shard_files(tmp_path / "s") if ".label_sizes." in path.name]
+    content = sizes.read_bytes()
+    sizes.write_bytes(content[:-12] + np.array([5, -3, 1], np.int32).tobytes())
+    with pytest.raises(ValueError, match="wrong sizes"):
+        Store.open(tmp_path / "s").load()
+
+
+def test_damaged_numbers_are_refused_when_they_are_loaded(tmp_path):
+    Store.write(tmp_path / "s", np.ones((3, 2)))
+    (path,) = [path for path in shard_files(tmp_path / "s") if ".A." in path.name]
+    path.write_bytes(path.read_bytes()[:-8] + np.array([np.nan]).tobytes())
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        Store.open(tmp_path / "s").load()
+
+
 MANIFESTS = [
     lambda text: "{", lambda text: "[]", lambda text: "[" * 100_000, lambda text: {**text, "format": "x"},
     lambda text: {**text, "version": 2}, lambda text: {**text, "layout": "coo"}, lambda text: {**text, "columns": -1},
