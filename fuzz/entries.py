@@ -49,13 +49,15 @@ def _signature(function) -> dict[str, object]:
     return {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
-def _defaults(function, **given) -> dict[str, object]:
+def defaults(function, **given) -> dict[str, object]:
     return _signature(function) | given
 
 
 @cache
 def entries() -> list[Entry]:
     """All of them."""
+    from .file_entries import data_files
+
     return [
         *_solvers(),
         *_problems(),
@@ -66,46 +68,47 @@ def entries() -> list[Entry]:
         *_graphs(),
         *_metrics(),
         *_local(),
+        *data_files(),
         *_odd_ends(),
     ]
 
 
 def _solvers():
     common = {"l1": 0.05, "l2": 0.05, "sample_weight": WEIGHTS, "offset": OFFSET, "n_threads": 1, **SHORT}
-    yield Entry("solve", sw.solve, _defaults(sw.solve, A=A, b=REAL, **common))
+    yield Entry("solve", sw.solve, defaults(sw.solve, A=A, b=REAL, **common))
     yield Entry(
-        "solve, sparse", sw.solve, _defaults(sw.solve, A=sp.csr_array(A), b=SIGNS, **common | {"loss": "logistic"})
+        "solve, sparse", sw.solve, defaults(sw.solve, A=sp.csr_array(A), b=SIGNS, **common | {"loss": "logistic"})
     )
     of_classes = common | {"loss": "softmax", "offset": CLASS_OFFSET}
-    yield Entry("solve, blocks", sw.solve, _defaults(sw.solve, A=A, b=LABELS, **of_classes))
+    yield Entry("solve, blocks", sw.solve, defaults(sw.solve, A=A, b=LABELS, **of_classes))
     problem = sw.Problem(A, REAL, penalty=sw.penalties.ElasticNet(0.1))
-    yield Entry("solve, Problem", sw.solve, _defaults(sw.solve, A=problem, **SHORT))
-    yield Entry("solve_many", sw.solve_many, _defaults(sw.solve_many, A=A, Y=TASKS, **common))
+    yield Entry("solve, Problem", sw.solve, defaults(sw.solve, A=problem, **SHORT))
+    yield Entry("solve_many", sw.solve_many, defaults(sw.solve_many, A=A, Y=TASKS, **common))
     yield Entry(
-        "solve_many, labels", sw.solve_many, _defaults(sw.solve_many, A=A, Y=LABELS, **common | {"loss": "logistic"})
+        "solve_many, labels", sw.solve_many, defaults(sw.solve_many, A=A, Y=LABELS, **common | {"loss": "logistic"})
     )
     yield Entry(
         "path, data",
         sw.path,
-        _defaults(sw.path, A=A, b=REAL, l1s=[0.2, 0.1], l2s=0.1, offset=OFFSET, n_threads=1, **SHORT),
+        defaults(sw.path, A=A, b=REAL, l1s=[0.2, 0.1], l2s=0.1, offset=OFFSET, n_threads=1, **SHORT),
     )
-    yield Entry("path", sw.path, _defaults(sw.path, A=problem, n_points=3, n_threads=1, **SHORT))
+    yield Entry("path", sw.path, defaults(sw.path, A=problem, n_points=3, n_threads=1, **SHORT))
     groups = sw.BlockProblem(A, TASKS, penalty=sw.penalties.Groups(0.1, l1=0.05))
-    yield Entry("path, blocks", sw.path, _defaults(sw.path, A=groups, n_points=3, n_threads=1, **SHORT))
+    yield Entry("path, blocks", sw.path, defaults(sw.path, A=groups, n_points=3, n_threads=1, **SHORT))
     yield Entry(
         "lambda_max",
         sw.lambda_max,
-        _defaults(sw.lambda_max, A=A, b=REAL, weights=np.ones(D), sample_weight=WEIGHTS, offset=OFFSET),
+        defaults(sw.lambda_max, A=A, b=REAL, weights=np.ones(D), sample_weight=WEIGHTS, offset=OFFSET),
     )
     for sketch in (sw.sketch_features, sw.sketch_instances):
-        yield Entry(sketch.__name__, sketch, _defaults(sketch, A=A, size=2))
+        yield Entry(sketch.__name__, sketch, defaults(sketch, A=A, size=2))
 
 
 def _problems():
     given = {"A": A, "b": REAL, "sample_weight": WEIGHTS, "offset": OFFSET,
              "penalty": sw.penalties.ElasticNet(0.1, 0.1)}  # fmt: skip
     for kind in (sw.Problem, sw.BlockProblem):
-        yield Entry(kind.__name__, _stated(kind), _defaults(kind, **given))
+        yield Entry(kind.__name__, _stated(kind), defaults(kind, **given))
     problem = sw.Problem(A, REAL, penalty=sw.penalties.ElasticNet(0.1), intercept=True)
     blocks = sw.BlockProblem(A, TASKS, penalty=sw.penalties.Groups(0.1), intercept=True)
     yield Entry("Problem.certify", problem.certify, {"x": np.ones(D), "y": REAL, "intercept": 0.0})
@@ -150,7 +153,7 @@ def _parts():
         yield Entry(f"{kind.__name__}.maximise", kind().maximise, {"m": m, "y0": m, "q": 1.0, "b": b})
     for kind in (sw.penalties.ElasticNet, sw.penalties.Groups):
         yield Entry(
-            f"penalties.{kind.__name__}", _solved(kind, lambda p: {"penalty": p}), _defaults(kind, l1=0.1, l2=0.1)
+            f"penalties.{kind.__name__}", _solved(kind, lambda p: {"penalty": p}), defaults(kind, l1=0.1, l2=0.1)
         )
     for kind in sw.rules.ALL.values():
         if _signature(kind) and kind is not sw.rules.MaxInnerProduct:  # which needs hnswlib, an extra
@@ -311,12 +314,12 @@ def _metrics():
             called = lambda fitted=fitted, use=use, **given: getattr(fitted(), use)(**given)  # noqa: E731
             yield Entry(f"{kind.__name__}.{use}", called, {"X": A, **tasks})
     risk = metric.MatrixRisk(metric.LowRank(A), REAL)
-    yield Entry("MatrixRisk.solve", risk.solve, _defaults(risk.solve, **SHORT, n_threads=1))
+    yield Entry("MatrixRisk.solve", risk.solve, defaults(risk.solve, **SHORT, n_threads=1))
     yield Entry("MatrixRisk.certify", risk.certify, {"x": np.eye(D)[None], "y": REAL})
     yield Entry("MatrixRisk", lambda **given: metric.MatrixRisk(**given).solve(**SHORT),
-                _defaults(metric.MatrixRisk, D=metric.LowRank(A), b=REAL, sample_weight=WEIGHTS))  # fmt: skip
+                defaults(metric.MatrixRisk, D=metric.LowRank(A), b=REAL, sample_weight=WEIGHTS))  # fmt: skip
     yield Entry("LowRank", lambda **given: metric.MatrixRisk(metric.LowRank(**given), REAL).solve(**SHORT),
-                _defaults(metric.LowRank, vectors=A, coefficients=np.ones(N), samples=np.arange(N),
+                defaults(metric.LowRank, vectors=A, coefficients=np.ones(N), samples=np.arange(N),
                           blocks=np.zeros(N, int)))  # fmt: skip
 
 
@@ -325,10 +328,10 @@ def _local():
     problem = {"A": A, "b": REAL, "loss": "squared", "sample_weight": WEIGHTS}
     for kind in (sw.local.MCP, sw.local.SCAD):
         made = _solved_locally(kind)
-        yield Entry(f"local.{kind.__name__}", made, _defaults(kind, l1=0.1))
+        yield Entry(f"local.{kind.__name__}", made, defaults(kind, l1=0.1))
         yield Entry(f"local.{kind.__name__}.slopes", kind(0.1).slopes, {"x": REAL})
-    yield Entry("local.solve", sw.local.solve, _defaults(sw.local.solve, penalty=sw.local.MCP(0.1), **problem, **short))
-    path = _defaults(sw.local.path, penalty=sw.local.MCP(0.1), **problem, **short) | {"n_points": 2}
+    yield Entry("local.solve", sw.local.solve, defaults(sw.local.solve, penalty=sw.local.MCP(0.1), **problem, **short))
+    path = defaults(sw.local.path, penalty=sw.local.MCP(0.1), **problem, **short) | {"n_points": 2}
     yield Entry("local.path", sw.local.path, path)
     kind = sw.selection.StabilitySelection
     sound = _signature(kind) | {"l1s": 2, "n_pairs": 2, "max_iter": 3, "tol": 1e-3, "n_jobs": 1, "random_state": 0}

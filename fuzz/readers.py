@@ -35,7 +35,8 @@ from .report import Finding
 MOST = 600 << 20  # bytes of memory that the files here, of a few kilobytes, may need beyond what imports take
 WORDS = [b"nan", b"inf", b"-", b"+", b".", b"e", b"1e999", b":", b"1:", b":1", b"0:1", b"2147483647:1", b"2147483648:1",
          b"99999999999999999999", b"qid:", b"qid:1", b"#", b",", b";", b"\t", b'"', b'""', b"\n", b"\r", b"\r\n", b"\0",
-         b"\xff", b"\xef\xbb\xbf", b"\xff\xfe", b" ", b"NA", b"x", b"%%MatrixMarket", b"-1", b"0" * 400, b"1" * 400]  # fmt: skip
+         b"\xff", b"\xef\xbb\xbf", b"\xff\xfe", b" ", b"NA", b"x", b"%%MatrixMarket", b"-1", b"0" * 400,
+         b"1" * 400]  # fmt: skip
 SVMLIGHT = [b"1 1:0.5 3:2.25e-3 # a\n-1 2:1 7:1e5\n\n# c\n0.5 1:3\n", b"1,2 qid:1 1:1\n 3:2\n2 qid:1 1:4\n",
             b"1 qid:3 1:1\n2 qid:4 0:1 2:2\n" * 20]  # fmt: skip
 TABLES = [b"a,b,target\n1,2,3\n4,,6\n", b'size;city;y\n1;"New ""York""\nNY";0\n2;Paris;1\n', b"1\t2\n3\t4.5e-3\n" * 20]
@@ -94,6 +95,14 @@ def _repeat(content: bytes, rng: random.Random, _: object) -> bytes:
     return content[:stop] + content[start:stop] * rng.choice([1, 2, 50]) + content[stop:]
 
 
+def _digit(content: bytes, rng: random.Random, _: object) -> bytes:
+    places = [k for k, byte in enumerate(content) if chr(byte).isdigit()]
+    if not places:
+        return content
+    at = rng.choice(places)
+    return content[:at] + rng.choice([b"0", b"1", b"7", b"9", b"10", b""]) + content[at + 1 :]
+
+
 class Case:
     """One file, or a store with one damaged file."""
 
@@ -104,7 +113,7 @@ class Case:
         self.rng, words = rng, []
         others = [one for kind, one in corpus() if kind == self.name]
         for _ in range(0 if self.store else rng.choice([1, 1, 2, 4])):
-            change = rng.choice([*BYTE_CHANGES, _word, _word, _word, _repeat])
+            change = rng.choice([*BYTE_CHANGES, _word, _word, _word, _repeat, _digit, _digit])
             words.append(change.__name__.lstrip("_"))
             content = change(content, rng, others)
         self.content, self.key = content, f"{self.name}: {' + '.join(words)}"
@@ -173,8 +182,12 @@ class Case:
     def _damaged_store(self) -> Path:
         rng, folder = self.rng, _scratch() / "store"
         shutil.rmtree(folder, ignore_errors=True)
-        given = sp.csr_array(A) if rng.random() < 0.5 else A
-        sw.data.Store.write(folder, given, np.array(["u", "v", "u", "w"]), shard_bytes=64)
+        if rng.random() < 0.3:
+            (_scratch() / "file").write_bytes(SVMLIGHT[1])
+            sw.data.Store.write(folder, sw.data.load(_scratch() / "file", n_threads=1), shard_bytes=64)
+        else:
+            given = sp.csr_array(A) if rng.random() < 0.5 else A
+            sw.data.Store.write(folder, given, np.array(["u", "v", "u", "w"]), shard_bytes=64)
         path = rng.choice([folder / "manifest.json", *sorted(folder.iterdir())])
         self.key = f"store: {path.name.partition('-')[0]} {path.suffixes[0]}"
         content = path.read_bytes()

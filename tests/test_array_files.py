@@ -82,6 +82,16 @@ def test_matrix_market_is_read(tmp_path, matrix):
     same(sw.data.load(tmp_path / "m.mtx").A, matrix)
 
 
+@pytest.mark.parametrize("symmetry", ["symmetric", "skew-symmetric"])
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_symmetric_matrices_are_those_of_scipy(tmp_path, symmetry, is_sparse):
+    matrix = np.tril(np.arange(16.0).reshape(4, 4), -1)
+    matrix = matrix - matrix.T if symmetry == "skew-symmetric" else matrix + matrix.T + np.eye(4)
+    scipy.io.mmwrite(tmp_path / "m.mtx", sp.coo_array(matrix) if is_sparse else matrix, symmetry=symmetry)
+    assert symmetry.encode() in (tmp_path / "m.mtx").read_bytes().split(b"\n")[0]
+    same(sw.data.load(tmp_path / "m.mtx").A, matrix)
+
+
 @pytest.mark.parametrize("header", HEADERS)
 def test_headers_that_do_not_account_for_the_bytes_are_refused(tmp_path, header):
     text = header.encode().ljust(len(header) + 10) + b"\n"

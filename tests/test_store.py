@@ -65,7 +65,7 @@ def test_what_is_written_is_read_back(tmp_path_factory, rows, columns, is_sparse
 
 def test_a_store_is_readable_by_numpy_and_scipy_alone(tmp_path):
     A = sparse()
-    Store.write(tmp_path / "s", A, np.arange(50.0), feature_names=[f"f{j}" for j in range(8)], shard_bytes=1000)
+    Store.write(tmp_path / "s", A, np.arange(50.0), feature_names=[f"f{j}" for j in range(8)], shard_bytes=600)
     text = json.loads((tmp_path / "s" / "manifest.json").read_text())
     parts = []
     for shard in text["shards"]:
@@ -156,6 +156,25 @@ def test_indices_out_of_range_are_refused_before_they_are_read(tmp_path):
     path.write_bytes(content)
     with pytest.raises(ValueError, match=r"outside 0\.\.7"):
         Store.open(folder).shards()[0].A  # noqa: B018
+
+
+def test_sizes_of_labels_are_checked_before_they_are_used(tmp_path):
+    path = tmp_path / "data.svm"
+    path.write_text("1,3 1:1\n 2:1\n2 1:1\n")
+    Store.write(tmp_path / "s", sw.data.load(path))
+    (sizes,) = [path for path in shard_files(tmp_path / "s") if ".label_sizes." in path.name]
+    content = sizes.read_bytes()
+    sizes.write_bytes(content[:-12] + np.array([5, -3, 1], np.int32).tobytes())
+    with pytest.raises(ValueError, match="wrong sizes"):
+        Store.open(tmp_path / "s").load()
+
+
+def test_damaged_numbers_are_refused_when_they_are_loaded(tmp_path):
+    Store.write(tmp_path / "s", np.ones((3, 2)))
+    (path,) = [path for path in shard_files(tmp_path / "s") if ".A." in path.name]
+    path.write_bytes(path.read_bytes()[:-8] + np.array([np.nan]).tobytes())
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        Store.open(tmp_path / "s").load()
 
 
 MANIFESTS = [
@@ -262,3 +281,26 @@ def test_folders_of_killed_writers_are_removed_and_those_at_work_are_not(tmp_pat
         Store.write(tmp_path / "two", sparse())
         assert part.exists()
     assert left_in(tmp_path) == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"feature_names": sp.eye_array(8)}, "must be 8 strings"), ({"feature_names": ["a"]}, "must be 8 strings"),
+        ({"feature_names": 3}, "8 strings"), ({"weights": -np.ones(50)}, "weights must be >= 0"),
+        ({"qid": np.ones(50)}, "qid must be integers"), ({"b": [1]}, "b must have 50 entries"),
+        ({"dtype": int}, "dtype"), ({"shard_bytes": 0}, "shard_bytes"), ({"A": "x"}, "A must be a matrix"),
+        ({"A": [[np.inf]]}, "NaN or infinite"),
+        ({"path": "\ud800"}, "a name that files can have"), ({"path": 3}, "must be a path"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_wrong_arguments_are_refused_in_words(tmp_path, options, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        Store.write(**{"path": tmp_path / "s", "A": sparse()} | options)
+    assert left_in(tmp_path) == []
+
+
+def test_names_may_be_those_of_a_frame(tmp_path):
+    frame = pytest.importorskip("pandas").DataFrame(np.eye(2), columns=["a", "b"])
+    assert Store.write(tmp_path / "s", frame, feature_names=frame.columns).feature_names == ["a", "b"]

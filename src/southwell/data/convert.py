@@ -12,7 +12,7 @@ from .manifest import MANIFEST
 from .options import At, Options, refusals
 from .writing import Writer, writer
 
-LIMIT = 1 << 25  # bytes of rows that a source gives at a time
+LIMIT = 1 << 24  # bytes of rows that a source gives at a time
 
 
 def convert(

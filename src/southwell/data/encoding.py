@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from .._names import shown, unknown
+from .._names import integral, shown, unknown
 from .._typing import Given
 from ..model_files.files import Refused
 from .dataset import Again, Batch, csr
@@ -234,7 +234,7 @@ def position(given: Given, names: list[str], what: str) -> int:
                 f"column for {what}", given, names, None if len(names) <= 20 else f"{', '.join(names[:20])}, ..."
             )
         return names.index(given)
-    if isinstance(given, int | np.integer) and not isinstance(given, bool):
+    if integral(given):
         if not -len(names) <= given < len(names):
             raise ValueError(f"{what} must be a column between {-len(names)} and {len(names) - 1}; got {given}.")
         return int(given) % len(names)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from .._names import shown, unknown
+from .._names import one_name, shown
 from ..model_files.files import Refused, open_regular
 from .arrays import Arrays
 from .arrow_tables import ArrowTable
@@ -147,6 +147,4 @@ def _mostly_rows(rows: list[bytes]) -> bool:
 
 def checked_format(given: object) -> str | None:
     """A format by name, or None."""
-    if given is None or given in FORMATS:
-        return given if isinstance(given, str) else None
-    raise unknown("format", given, FORMATS)
+    return None if given is None else one_name("format", given, FORMATS)

@@ -100,9 +100,9 @@ def _dense(body: bytes, shape: tuple[int, int], symmetry: str) -> np.ndarray:
     if symmetry == "general":
         return _numbers(body, n * d, 1).reshape(d, n).T
     skew = symmetry == "skew-symmetric"
-    columns, rows = np.triu_indices(n, 1 if skew else 0) if n * n <= 4 * len(body) + 4 else ([], [])
-    made = np.zeros(shape) if len(rows) else np.zeros((0, 0))
-    values = _numbers(body, n * (n - 1) // 2 if skew else n * (n + 1) // 2, 1).reshape(-1)
+    values = _numbers(body, n * (n - 1) // 2 if skew else n * (n + 1) // 2, 1).reshape(-1)  # so n is bounded
+    made = np.zeros(shape)
+    columns, rows = np.triu_indices(n, 1 if skew else 0)
     made[columns, rows] = -values if skew else values
     made[rows, columns] = values
     return made

@@ -99,10 +99,11 @@ def _array(A: Given) -> np.ndarray:
 def _names(given: Given, columns: int) -> list[str] | None:
     if given is None:
         return None
-    try:
-        names = list(given)
-    except TypeError:
-        names = []
+    if isinstance(given, np.ndarray) or type(given).__module__.startswith("pandas"):
+        given = np.asarray(given)
+    names = (
+        list(given) if isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim == 1) else []
+    )
     if len(names) != columns or not all(isinstance(name, str) for name in names):
         raise ValueError(f"feature_names must be {columns} strings, one for each column; got {shown(given)}.")
     return [str(name) for name in names]

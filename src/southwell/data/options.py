@@ -59,7 +59,7 @@ def options_of(given: dict[str, Given]) -> Options:
         raise ValueError(f"delimiter must be one character of ASCII, such as ',' or ';'; got {shown(delimiter)}.")
     one_name("text", checked.text, ("one-hot", "hash"))
     one_name("missing", checked.missing, ("refuse", "mean", "zero"))
-    checked.n_hashed = count("n_hashed", checked.n_hashed, 1, bits=31)
+    checked.n_hashed = count("n_hashed", checked.n_hashed, 1, bits=20)
     checked.max_categories = count("max_categories", checked.max_categories, 1, bits=31)
     checked.categorical = _columns(checked.categorical)
     checked.dtype = _float(checked.dtype)
@@ -68,7 +68,7 @@ def options_of(given: dict[str, Given]) -> Options:
 
 
 def _columns(given: Given) -> tuple[Any, ...]:
-    if isinstance(given, str) or not isinstance(given, list | tuple | set | frozenset | np.ndarray):
+    if not isinstance(given, list | tuple | np.ndarray) or (isinstance(given, np.ndarray) and given.ndim != 1):
         raise TypeError(f"categorical must be a list of names or positions of columns; got {shown(given)}.")
     return tuple(given.tolist() if isinstance(given, np.ndarray) else given)
 
@@ -91,8 +91,12 @@ def path_of(given: Given, what: str = "path") -> Path:
         path = Path(given)
     except TypeError:
         raise TypeError(f"{what} must be a path of text; got {shown(given)}.") from None
-    if "\0" in str(path):
-        raise ValueError(f"{what} must be the name of a file, without NUL characters; got {shown(given)}.")
+    try:
+        usable = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        usable = False
+    if not usable:
+        raise ValueError(f"{what} must be a name that files can have, without NUL characters; got {shown(given)}.")
     return path
 
 

@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from .. import _core
 from .._names import one_name
 from .._shards import InFiles, memory_of
 from .._sparse import compressed
 from .._typing import AnyMatrix, Given
 from ..model_files.files import Refused
-from . import manifest
-from .dataset import Batch, Data, indicator, joined
-from .manifest import ROW_PARTS, STATISTICS, Manifest, ShardEntry
+from . import manifest, npy
+from .dataset import Batch, Data, csr, indicator, joined
+from .manifest import LAYOUTS, ROW_PARTS, STATISTICS, Manifest, ShardEntry
 from .options import path_of, refusals
 
 
@@ -79,8 +80,16 @@ class Shard:
 
     def read(self) -> Batch:
         """All of it, read into memory, not mapped."""
-        batch = Batch(self._matrix(mapped=False), self.targets, weights=self.weights, qid=self.qid)
+        batch = self.without_matrix()
+        batch.A = self._matrix(mapped=False)
+        return batch
+
+    def without_matrix(self) -> Batch:
+        """Its targets, weights and queries, beside rows of no columns."""
+        batch = Batch(np.empty((self.rows, 0)), self.targets, weights=self.weights, qid=self.qid)
         batch.labels, batch.label_sizes = self._optional("labels"), self._optional("label_sizes")
+        if batch.label_sizes is not None and (batch.labels is None or batch.label_sizes.min(initial=0) < 0):
+            raise ValueError(f"{self._folder}: its file {self._entry.files['label_sizes'].name!r} holds wrong sizes.")
         return batch
 
     def _optional(self, name: str) -> np.ndarray | None:
@@ -92,15 +101,31 @@ class Shard:
                 return self._array("A", self._of.dtype, self.shape, mapped)
             data = self._array("data", self._of.dtype, (self.entries,), mapped)
             indices = self._array("indices", np.int32, (self.entries,), mapped)
-            indptr = self._array("indptr", np.int64, (self.rows + 1,), mapped)
-            if indptr[-1] != self.entries:
-                raise Refused(f"its file {self._entry.files['indptr'].name!r} does not fit the number of entries")
-            if self.entries < 2**31:  # one width of integers, or both would be copied
-                indptr = indptr.astype(np.int32)
-            try:
-                return compressed("csr", (data, indices, indptr), self.shape, "the shard")
-            except ValueError as error:
-                raise Refused(f"{self._entry.files['indices'].name!r}: {error}") from None
+            return self._checked(data, indices, self._array("indptr", np.int64, (self.rows + 1,), mapped))
+
+    def _checked(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray) -> AnyMatrix:
+        """Its matrix, safe to read."""
+        if indptr[-1] != self.entries:
+            raise Refused(f"its file {self._entry.files['indptr'].name!r} does not fit the number of entries")
+        if self.entries < 2**31:  # one width of integers, or both would be copied
+            indptr = indptr.astype(np.int32)
+        try:
+            return compressed("csr", (data, indices, indptr), self.shape, "the shard")
+        except ValueError as error:
+            raise Refused(f"its file {self._entry.files['indices'].name!r}: {error}") from None
+
+    def read_into(self, matrix: tuple[np.ndarray, ...]) -> None:
+        """Read the arrays of its matrix into these: one if the store is dense; else data, indices and pointers."""
+        names = LAYOUTS[self._of.layout]
+        for name, room in zip(names, matrix, strict=True):
+            path, header = manifest.open_array(self._folder, self._entry.files[name], room.dtype, room.shape)
+            with path.open("rb") as file:
+                file.seek(header.length)
+                npy.fill(file, room)
+        if len(matrix) == 3:
+            self._checked(*matrix)
+        if not _core.all_finite(matrix[0].reshape(-1)):
+            raise Refused(f"its file {self._entry.files[names[0]].name!r} holds NaN or infinity")
 
     def _part(self, name: str, mapped: bool) -> np.ndarray:
         with refusals(self._folder):
@@ -225,11 +250,29 @@ class Store(InFiles):
     def load(self) -> Data:
         """All of it, in memory."""
         with refusals(self.path):
-            whole = joined([shard.read() for shard in self], self.shape[1])
-        data = Data(whole.A, whole.targets, weights=whole.weights, qid=whole.qid, feature_names=self.feature_names)
+            A = self._matrix()
+            whole = joined([shard.without_matrix() for shard in self], 0)
+        data = Data(A, whole.targets, weights=whole.weights, qid=whole.qid, feature_names=self.feature_names)
         if whole.labels is not None and whole.label_sizes is not None:
             data.targets, data.classes = indicator(whole.labels, whole.label_sizes)
         return data
+
+    def _matrix(self) -> AnyMatrix:
+        """All rows, read into arrays of the whole."""
+        rows, columns = self.shape
+        if self.layout == "dense":
+            A = np.empty((rows, columns), self.dtype)
+            for shard in self:
+                shard.read_into((A[shard.start : shard.start + shard.rows],))
+            return A
+        data, indices = np.empty(self.entries, self.dtype), np.empty(self.entries, np.int32)
+        indptr, at = np.zeros(rows + 1, np.int64), 0
+        for shard in self:
+            stop, pointers = at + shard.entries, np.empty(shard.rows + 1, np.int64)
+            shard.read_into((data[at:stop], indices[at:stop], pointers))
+            indptr[shard.start + 1 : shard.start + shard.rows + 1] = pointers[1:] + at
+            at = stop
+        return csr(data, indices, indptr, columns)
 
     def statistics(self) -> Statistics:
         """Statistics of the columns, over all rows."""

@@ -32,7 +32,7 @@ class Svmlight:
     """The rows of files in SVMlight's format, as one matrix."""
 
     def __init__(self, paths: list[Path], options: Options) -> None:
-        if options.target not in (None, True) or options.weight is not None:
+        if not (options.target is None or options.target is True) or options.weight is not None:
             raise ValueError(
                 "Files of SVMlight's format begin each row with its target and have no weights: leave out target and "
                 "weight."
