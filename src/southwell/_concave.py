@@ -117,7 +117,7 @@ class SCAD(Concave):
     def _concave(self, sizes: np.ndarray) -> float:
         sizes = np.minimum(sizes / self.l1, self.gamma)
         bent = np.maximum(sizes - 1.0, 0.0)
-        return float(self.l1**2 * (sizes - bent**2 / (2.0 * (self.gamma - 1.0))).sum())
+        return self.l1 * float((self.l1 * (sizes - bent**2 / (2.0 * (self.gamma - 1.0)))).sum())
 
 
 KINDS = {"mcp": MCP, "scad": SCAD}
