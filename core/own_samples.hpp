@@ -46,8 +46,11 @@ public:
       const Real run = told.empty() ? 0 : told[nearest] - shift;
       const bool near = std::abs(run) >= 1e-8 * size && std::abs(run) <= 0.1 * size;
       const Real step = near ? run : 1e-7 * size;
-      const Real there = near ? told[nearest + 1] : sum(asked(Asked::derivative, moved(m, shift + step))->of);
-      slope.second = std::max((there - first) / step, 0.0);
+      const auto there = [&] {
+        return near ? told[nearest + 1] : sum(asked(Asked::derivative, moved(m, shift + step))->of);
+      };
+      const bool same = !told.empty() && std::abs(run) < 1e-8 * size; // so is the second derivative
+      slope.second = same ? told[nearest + 2] : std::max((there() - first) / step, 0.0);
     }
     auto more = std::make_shared<Known>(Known{{m.begin(), m.end()}, told});
     more->of.insert(more->of.end(), {shift, slope.first, slope.second});
@@ -139,7 +142,7 @@ public:
 
 private:
   using Asked = OwnLoss::Asked;
-  static constexpr Real gained = 5e-2; // the share by which a gap may be larger, see Brackets
+  static constexpr Real gained = 1e-2; // the share by which a gap may be larger, see Brackets
   struct Known {
     Numbers m, of; // margins, and what was told there
   };

@@ -141,10 +141,15 @@ def test_several_classes_and_their_cross_validation(sparse_coef):
     assert chosen.scores_.shape == (3, 2, 5) and np.isfinite(chosen.scores_).all()
 
 
-def test_a_refit_that_separates_is_warned_of():
+def test_where_a_refit_would_separate_the_lasso_is_kept():
     labels = X[:, 0] > 0.5
     with pytest.warns(sw.ConvergenceWarning, match="no finite minimiser"):
-        sw.RelaxedLassoClassifier(0.1).fit(X[:, :5], labels)
+        model = sw.RelaxedLassoClassifier(0.1).fit(X[:, :5], labels)
+    lasso = sw.RelaxedLassoClassifier(0.1, gamma=1.0).fit(X[:, :5], labels)
+    np.testing.assert_array_equal(model.coef_, lasso.coef_)  # it is kept
+    chosen = sw.RelaxedLassoClassifierCV(alphas=[0.1, 0.05], gammas=[0.0, 1.0], cv=3, scoring="neg_log_loss")
+    scores = chosen.fit(X[:, :5], labels).scores_
+    np.testing.assert_allclose(scores[:, 0], scores[:, 1], rtol=1e-6)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sw.RelaxedLassoClassifier(0.1, gamma=1.0).fit(X[:, :5], labels)

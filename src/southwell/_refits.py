@@ -9,9 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._empty_columns import over_columns
+from ._separation import separated
 from ._typing import AnyMatrix
 from .penalties import ElasticNet
 from .problem import Problem
+from .result import Result
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +32,12 @@ class Refit:
         full = np.zeros(n_features)
         full[self.features] = x
         return full
+
+
+def exists(result: Result) -> bool:
+    """Whether a refit has a minimiser, as far as its result tells: not where its features separate the classes."""
+    problem: Any = result.problem
+    return not (problem.separates(result) or separated(problem, result))
 
 
 def refit(problem: Problem, x: AnyMatrix, intercept: float) -> Refit:

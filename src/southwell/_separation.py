@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .result import Result
 
 MOST_WORK, MOST_NUMBERS, MOST_ENTRIES = 2e9, 2e7, 1e6
-"""Multiplications and numbers of a decomposition, and numbers of a linear programme: larger problems are not examined."""
+"""Multiplications and numbers of a decomposition, numbers of a linear programme: larger ones are not examined."""
 NOTHING, SURE = 1e-9, 1e-6  # margins of a direction that are zero, and one that is not; in units of the largest
 
 

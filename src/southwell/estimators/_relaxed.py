@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.utils import Bunch
 
 from .. import _core, methods
-from .._refits import refit
+from .._refits import exists, refit
 from .._typing import AnyMatrix
 from ..path_points import Path
 from ..problem import Problem
@@ -28,7 +28,8 @@ from .conventions import Strengths, from_alpha
 
 
 class Relaxed(LinearEstimator):
-    """A mixin: ``gamma`` times the lasso solution and ``1 - gamma`` times the refit, both certified."""
+    """A mixin: ``gamma`` times the lasso solution and ``1 - gamma`` times the refit, both certified; the lasso alone
+    where no refit exists."""
 
     _refits: list[Result]
 
@@ -55,13 +56,18 @@ class Relaxed(LinearEstimator):
             intercept = blended(gamma, one.intercept, progress.intercept)
             return told(k, progress._replace(x=blended(gamma, x, other), intercept=intercept))
 
-        parts, error = super()._solve_each(
+        both: Any = lambda result: (keep(result), exists(result))  # noqa: E731
+        found, error = super()._solve_each(
             lambda k: refits[k].problem, number, [own.start for own in refits], begun, None if told is None else mixed,
-            keep,
+            both,
         )  # fmt: skip
         if error is not None:
             return lasso, error
-        self._refits = [replace(part, x=own.whole(part.x, size)) for part, own in zip(parts, refits, strict=True)]
+        parts: Any = found
+        self._refits = [
+            replace(part, x=own.whole(part.x, size)) if there else one
+            for one, (part, there), own in zip(lasso, parts, refits, strict=True)
+        ]
         return lasso, None
 
     def _tell(self, results: list[Result], units: list[float]) -> None:
@@ -150,7 +156,7 @@ def _between(gamma: float, lasso: Walk, other: Walk) -> Walk:
 
 def _refitted(problem: Problem, path: Path, lasso: Walk, method: methods.Method, settings: Settings, begun: float,
               cancelled: _core.Flag) -> Walk:  # fmt: skip
-    """The refits of the points of a path; NaN intercepts where the time ran out."""
+    """The refits of the points of a path, the lasso where there is none; NaN intercepts where the time ran out."""
     points, d = lasso.intercepts.shape[0], problem.n_features
     rows: list[AnyMatrix] = [sp.csr_array((1, d))] * points
     intercepts, gaps = np.full((points, 1), np.nan), np.full(points, np.inf)
@@ -163,7 +169,10 @@ def _refitted(problem: Problem, path: Path, lasso: Walk, method: methods.Method,
         now = time.perf_counter()
         within = replace(settings, max_seconds=left)
         result, _ = run(own.problem, method, own.problem.start(own.start), within, now, None, cancelled)
-        rows[k] = sp.csr_array(own.whole(result.x, d)[None, :])
-        intercepts[k] = result.intercept - (0.0 if problem.means is None else rows[k] @ problem.means)
+        if exists(result):
+            rows[k] = sp.csr_array(own.whole(result.x, d)[None, :])
+            intercepts[k] = result.intercept - (0.0 if problem.means is None else rows[k] @ problem.means)
+        else:
+            rows[k], intercepts[k] = lasso.rows[[k]], lasso.intercepts[k]
         statuses[k], gaps[k], epochs[k] = result.status, result.relative_gap, result.epochs
     return Walk(sp.csr_array(sp.vstack(rows)), intercepts, statuses, gaps, epochs)

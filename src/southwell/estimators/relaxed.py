@@ -196,7 +196,8 @@ refit_results_
 class RelaxedLassoClassifier(RelaxedToAlpha, RelaxedClassifier):
     """``RelaxedLasso`` for two or several classes, each against the rest, or several labels at once.
 
-    The refit may have no minimiser, because the selected features separate the classes; a warning says so.
+    Where the selected features separate the classes the refit has no minimiser: a warning says so, and the lasso
+    solution is kept, in cross-validation too.
 
     Parameters
     ----------
