@@ -21,7 +21,7 @@ def test_callback_may_stop_one():
 
     def callback(k, progress):
         told[k].append(progress)
-        return k == 2 and progress.epoch >= 1
+        return k == 2
 
     results = sw.solve_many(A, labels, loss="logistic", l2=0.01, tol=1e-9, callback=callback, n_threads=2)
     names = [r.status.name for r in results]

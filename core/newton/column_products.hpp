@@ -170,7 +170,7 @@ private:
         Real *to = plain_.data() + a * length, *with = weighed_.data() + a * length;
         store[known_[a]].copy_at(rows, to);
         for (Index i = 0; i < length; ++i) with[i] = w[rows[i]] * to[i];
-        if (a >= before) sums_[a] = std::accumulate(with, with + length, sums_[a]);
+        if (a >= before) sums_[a] += unrolled(length, [&](Index i) { return with[i]; });
       }
       southwell::add_products(weighed_.data(), plain_.data(), length, before, size(), matrix_.get(), stride_);
       const Real pairs = 2 * Real(length * size() * (size() - before));

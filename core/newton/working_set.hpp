@@ -76,6 +76,10 @@ public:
   // Units whose slopes break their optimality condition join, the worst first. True: they are few, and all.
   bool choose(CVec x, CVec slopes, Screening<P>& screening) {
     if (whole_) return true;
+    if (full()) { // nothing is left to join, and no norms are needed to choose it
+      strong_ = 1;
+      return !eased();
+    }
     Joining joining = joining_beyond(strong_, x, slopes, screening);
     // Sparse data stored by rows are read as a whole for any unit that joins: features that the next few
     // points of a path will need come along.
