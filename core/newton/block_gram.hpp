@@ -4,9 +4,13 @@
 #include "core/newton/block_steps.hpp"
 #include "core/newton/column_products.hpp"
 #include "core/support/powers.hpp"
+#include <string>
+#include <cstdlib>
 
 namespace southwell {
 
+inline thread_local long dbg_[8];
+inline thread_local std::string dbgs_;
 class BlockGram {
 public:
   BlockGram(const WorkingColumns& columns, const Policy& policy, CVec weights, bool centred)
@@ -40,17 +44,18 @@ public:
   const Real* line(Index a) const { return matrix_.data() + a * size(); }
   // out = (G (x) I_k) v
   void product(CVec v, Index k, Vec out) const {
+    const Index f = size();
     std::fill(out.begin(), out.end(), 0.0);
-    for (Index a = 0; a < size(); ++a)
-      if (std::any_of(v.begin() + a * k, v.begin() + (a + 1) * k, [](Real u) { return u != 0; }))
-        add(a, v.data() + a * k, k, out);
-  }
-  // out += column a of G, times k numbers
-  void add(Index a, const Real* by, Index k, Vec out) const {
-    if (k == 1)
-      kernels::add(line(a), *by, out.data(), size());
-    else
-      kernels::wide_add_in_row(line(a), size(), by, k, out.data());
+    Index a = 0;
+    for (; k > 1 && a + 4 <= f; a += 4) {
+      const Real* const lines[] = {line(a), line(a + 1), line(a + 2), line(a + 3)};
+      kernels::wide_dots(lines, f, v.data(), k, out.data() + a * k);
+    }
+    for (; k > 1 && a < f; ++a) kernels::wide_dot_in_row(line(a), f, v.data(), k, out.data() + a * k);
+    for (; a < f; ++a) { // half of a symmetric matrix: it is the memory that takes the time
+      out[a] += kernels::dot(line(a), v.data(), a + 1);
+      if (v[a] != 0) kernels::add(line(a), v[a], out.data(), a);
+    }
   }
   // The largest eigenvalue of G on a stretch of slots, about.
   Real largest(Index first, Index count) const {
@@ -72,6 +77,7 @@ public:
   template <class Spend>
   void solve(std::span<const BlockAt> blocks, Index k, Real target, Real value, Vec u, Vec z,
              Spend&& spend) const {
+    for(auto&v:dbg_)v=0; struct Out{Index f;std::size_t h;Real t,v;~Out(){fprintf(stderr,"gram f=%ld hot=%zu sweeps=%ld moves=%ld newtons=%ld cg=%ld target=%.1e %s\n",f,h,dbg_[0],dbg_[1],dbg_[3],dbg_[2],t/v,dbgs_.c_str());dbgs_.clear();}} out{size(),blocks.size(),target,value};
     bool left = false;
     std::vector<Real> diagonal(u.size());
     for (std::size_t e = 0; e < u.size(); ++e) diagonal[e] = line(Index(e) / k)[Index(e) / k];
@@ -79,41 +85,68 @@ public:
     for (const BlockAt& block : blocks) steep.push_back(largest(block.first / k, block.size / k));
     std::vector<Real> buffer, d, image;
     Manifold::Buffers buffers;
+    std::vector<Real> planes(u.size()), slope;
     const Index f = size();
+    const auto gap_now = [&] { return restricted_gap(blocks, u, z, diagonal, value); };
+    static const double GP=getenv("GP")?atof(getenv("GP")):0.3; const Real goal = GP * target;
+    Real gap = gap_now(); dbgs_+=" first "+std::to_string(std::log10(gap/target));
     for (int round = 0; round < int(weighted_.policy.gram_rounds) && !left; ++round) {
-      Real first = 0;
-      for (int sweep = 0; sweep < int(weighted_.policy.block_sweeps) && !left; ++sweep) {
+      Real last = infinity;
+      for (int sweep = 0; sweep < int(weighted_.policy.block_sweeps) && gap > goal && !left; ++sweep) {
         Real moved = 0;
+        bool settled = true; // are the same blocks zero as before?
+        ++dbg_[0];
+        turn(z, f, k, planes);
         for (std::size_t b = 0; b < blocks.size(); ++b) {
           const BlockAt& block = blocks[b];
-          const Real worth =
-              propose(block, k, u, block.of(CVec(z)), steep[b], block.of(CVec(diagonal)), buffer);
+          slope.resize(std::size_t(block.size));
+          for (Index e = 0; e < block.size; ++e) slope[e] = planes[e % k * f + (block.first + e) / k];
+          const bool zero = is_zero(block.of(CVec(u)));
+          const Real worth = propose(block, k, u, slope, steep[b], block.of(CVec(diagonal)), buffer);
           if (!(worth > 0)) continue;
-          moved += worth;
-          for (Index s = 0; s < block.size / k; ++s) add(block.first / k + s, buffer.data() + s * k, k, z);
+          settled = settled && zero == is_zero(block.of(CVec(u)));
+          ++dbg_[1];moved += worth;
+          for (Index e = 0; e < block.size; ++e)
+            kernels::add(line((block.first + e) / k), buffer[e], planes.data() + e % k * f, f);
           left = spend(read(block.size * f));
         }
-        if (sweep == 0) first = moved;
-        if (moved <= weighted_.policy.block_sweep_part * first) break;
+        turn(planes, k, f, z);
+        gap = gap_now();
+        if (settled && moved > weighted_.policy.gram_pace * std::exchange(last, moved)) break;
       }
-      if (restricted_gap(blocks, u, z, diagonal, value) <= weighted_.policy.gram_part * target) break;
+      dbgs_+=" swept "+std::to_string(std::log10(gap/target));
+      if (!(gap > goal) || left) break;
+      ++dbg_[3]; 
       const Manifold manifold(blocks, u, diagonal, 0, true, weighted_.policy);
       const auto by_gram = [&](CVec v, Vec out) { product(v, k, out); };
       d.resize(u.size());
       image.resize(u.size());
+      static const double PR=getenv("PR")?atof(getenv("PR")):0.5;
+      const Real precision = clip(PR*goal / gap,
+                                  weighted_.policy.block_precise, weighted_.policy.block_rough);
       manifold.solve(
-          z, diagonal, by_gram, [](CVec, Vec) { return 0.0; }, [&] { return left = spend(read(f * f * k)); },
-          weighted_.policy.block_precise, Index(weighted_.policy.block_steps), buffers, d, image);
+          z, diagonal, by_gram, [](CVec, Vec) { return 0.0; }, [&] { ++dbg_[2]; return left = spend(read(f * f * k)); },
+          precision, Index(weighted_.policy.block_steps), buffers, d, image);
       if (!shorten(manifold, z, by_gram, d, image)) continue;
       by_gram(d, image); // outside too
       for (std::size_t e = 0; e < u.size(); ++e) {
         u[e] += d[e];
         z[e] += image[e];
       }
+      gap = gap_now();
+      dbgs_+=" newton "+std::to_string(std::log10(gap/target));
     }
   }
 
 private:
+  // The transpose of a table.
+  static void turn(CVec from, Index rows, Index columns, Vec to) {
+    for (Index i = 0; i < rows; ++i)
+      for (Index c = 0; c < columns; ++c) to[c * rows + i] = from[i * columns + c];
+  }
+  static bool is_zero(CVec v) {
+    return std::all_of(v.begin(), v.end(), [](Real e) { return e == 0; });
+  }
   Index read(Index numbers) const { return Index(Real(numbers) / weighted_.policy.sums_at_once); }
 
   Expansion none_; // weights are given

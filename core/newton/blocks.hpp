@@ -268,35 +268,36 @@ private:
       problem_.loss.bend(at_.h, along_, along_);
       products_.backward(along_, marks, out);
     };
-    free_.begin(problem_.design, problem_.loss, unpenalised(), products_.entries(), policy_);
+    free_.begin(problem_.design, problem_.loss, without_kinks(), products_.entries(), policy_);
     if (free_.factor(at_.h, [&](Index entries) { return spend(entries); })) return;
     const auto better = [&](CVec r, Vec out) { return free_.times(r, out); };
     const Index price = 2 * price_of_product(),
-                most = Index(free_.waiting() ? policy_.free_trial : policy_.block_steps);
+                most = free_.trial(Index(policy_.block_signs), Index(policy_.block_steps));
     Index steps = 0;
     const auto step = [&] {
       ++steps;
       return spend(price);
     };
     manifold.solve(z_, diagonal_, product, better, step, precision_, most, buffers_, d_, image_);
-    if (free_.waiting() && steps == most) free_.want();
+    if (getenv("DBG")) fprintf(stderr,"newton steps=%ld precision %.1e most %ld\n",long(steps),precision_,long(most));
+    free_.stepped(steps);
     if (!shorten(manifold, z_, product, d_, image_)) return;
     for (std::size_t e = 0; e < u_.size(); ++e) u_[e] += d_[e];
   }
 
-  // Features without a penalty and the intercept, unless it is alone.
-  std::vector<FreeCurvature::Member> unpenalised() const {
+  // Features whose penalty has no kinks and the intercept, unless it is alone.
+  std::vector<FreeCurvature::Member> without_kinks() const {
     std::vector<FreeCurvature::Member> members;
     for (Index b = 0; b < Index(blocks_.size()); ++b) {
-      if (!blocks_[b].g.free()) continue;
+      if (blocks_[b].g.kinked()) continue;
       Index place = blocks_[b].first;
       problem_.penalty.each_feature(set_.name(b), [&](Index j) {
-        members.push_back({j, set_.whole() ? j * k_ : place});
+        members.push_back({j, set_.whole() ? j * k_ : place, blocks_[b].g.l2()});
         place += k_;
       });
     }
     if (!members.empty() && problem_.has_intercept())
-      members.push_back({problem_.features(), Index(u_.size()) - k_});
+      members.push_back({problem_.features(), Index(u_.size()) - k_, 0});
     return members;
   }
 

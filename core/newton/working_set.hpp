@@ -64,6 +64,18 @@ public:
     if (apart()) std::copy(x.end() - k_, x.end(), all.end() - k_);
   }
 
+  // Of coefficients that are expected those of W, where units that would pass zero stop there.
+  std::vector<Real> ahead(CVec from, CVec expected) const {
+    std::vector<Real> to = taken(expected);
+    const std::vector<Real> x = taken(from);
+    for (Index b = 0; b < (whole_ ? 0 : count()); ++b) {
+      Real along = 0;
+      for (Index e = first(b); e < first(b) + size(b); ++e) along += x[e] * to[e];
+      if (!(along > 0) && problem_->penalty.kinked(names_[b])) std::fill_n(to.begin() + first(b), size(b), 0.0);
+    }
+    return to;
+  }
+
   // From zero a small penalty is reached by way of larger ones, a quarter of the last each round: with all
   // slopes far above it, too many units would join W, and the wrong ones. Where W may hold them all, that
   // does no harm.
@@ -87,6 +99,7 @@ public:
   }
   // Has the strong rule (Tibshirani et al. 2012) named the units that will join? Ask before `choose`.
   bool foreseen() const { return strong_ < 1; }
+  Real kink() const { return problem_->penalty.kink(); }
   void repenalise(const P& problem) {
     const Real before = problem_->penalty.kink(), now = problem.penalty.kink();
     strong_ = now > 0 && now < before ? std::max(2 - before / now, 0.0) : 1;
