@@ -100,14 +100,16 @@ private:
   bool round(Pulse& pulse) {
     const bool digits = goal_ <= policy_.all_digits * unit_ * Real(width_);
     // In the last round W is complete, or nearly so.
-    const bool last = foreseen_ || (complete_ && (digits || gap_ <= policy_.last_round * goal_));
+    const bool all = set_.whole() && !samples_.kinked(); // then its gap is that of the problem
+    const bool last = all || foreseen_ || (complete_ && (digits || gap_ <= policy_.last_round * goal_));
     const Real part = complete_ ? policy_.part_once_complete : policy_.part_while_joining,
                least = (digits ? policy_.beyond_goal : 1) * policy_.part_of_goal * goal_;
     Real target = last ? least : std::max(part * gap_, least);
     if (!begun()) target = infinity; // the gap is that of another problem
     // After so much work a certificate is due. It finds the units that W lacks, so it comes early if many do.
     const Real passes = complete_ ? policy_.passes_once_complete : policy_.passes_while_joining;
-    const Index enough = pulse.entries() + Index(passes * pass_);
+    const Index enough =
+        all ? std::numeric_limits<Index>::max() : pulse.entries() + Index(passes * pass_);
     model_.begin_round();
     bool bent = !ahead_.empty() && go_ahead();
     for (int step = 0; step < int(policy_.steps_a_round) && pulse.entries() < enough; ++step) {

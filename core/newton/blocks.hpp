@@ -49,7 +49,7 @@ public:
     return total;
   }
 
-  void begin_round() {}
+  void begin_round() { left_ = 0; }
   // Around the present x. `certified`: slopes of all features there, if a certificate has brought them.
   void begin(bool, CVec certified) {
     residual_.begin(at_.r);
@@ -62,7 +62,7 @@ public:
   Real restricted_gap(Real value) {
     std::vector<Real> bend(static_cast<std::size_t>(k_));
     if (problem_.has_intercept())
-      for (std::size_t i = 0; i < at_.h.size(); ++i) bend[i % bend.size()] += at_.h[i];
+      add_rows(at_.h, bend);
     const bool free =
         std::any_of(blocks_.begin(), blocks_.end(), [](const BlockAt& b) { return b.g.free(); });
     diagonal_.resize(u_.size());
@@ -80,10 +80,14 @@ public:
     const std::vector<Real> start = u_;
     diagonal_.resize(u_.size());
     // As the gap should fall; with l2 it falls with the square of what is left.
-    const Real part = outlook.target / outlook.left;
-    precision_ = kinked_ ? policy_.block_precision
-                         : clip(policy_.block_part * (strong_ ? std::sqrt(part) : part),
-                                policy_.block_precise, policy_.block_rough);
+    const Real part = outlook.target / outlook.left, before = std::exchange(left_, outlook.left);
+    // While the model of a loss changes from step to step, it deserves no more than what the last one was
+    // worth (choice 2 of Eisenstat and Walker 1996).
+    const Real worth = problem_.loss.quadratic() ? 0 : before > 0 ? outlook.left / before : 1;
+    precision_ = kinked_
+                     ? policy_.block_precision
+                     : clip(std::max(policy_.block_part * (strong_ ? std::sqrt(part) : part), worth),
+                            policy_.block_precise, policy_.block_rough);
     Slots hot; // blocks that may move
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       const BlockAt& block = blocks_[b];
@@ -117,7 +121,9 @@ private:
     const auto k = std::size_t(k_), intercept = u_.size() - k;
     products_.means(means_);
     for (std::size_t c = 0; c < k; ++c) u_[intercept + c] = start[intercept + c];
-    for (std::size_t e = 0; e < intercept; ++e) u_[intercept + e % k] -= means_[e / k] * (u_[e] - start[e]);
+    for (std::size_t j = 0; j < intercept / k; ++j)
+      for (std::size_t c = 0; c < k; ++c)
+        u_[intercept + c] -= means_[j] * (u_[j * k + c] - start[j * k + c]);
   }
 
   // In the space of the hot blocks alone.
@@ -319,6 +325,7 @@ private:
   std::vector<Real> z_, d_, image_, diagonal_, steep_, shares_, means_; // over the set
   Manifold::Buffers buffers_;
   Real precision_ = 0;   // of conjugate gradients
+  Real left_ = 0;        // of the gap, at the last step of the round; 0: there was none
   bool careful_ = false; // has a step failed, so that curvatures are bounded safely?
 };
 
