@@ -49,9 +49,7 @@ struct BlockProblem final : LinearProblem {
   // By Newton's method in k dimensions, unless the loss can tell.
   void settle_intercept(Vec own, Vec margins) const override {
     const Index k = width();
-    if (loss.best_shifts(margins, own)) {
-      return add_to_rows(own, margins);
-    }
+    if (loss.best_shifts(margins, own)) { return add_to_rows(own, margins); }
     std::vector<Real> best(margins.begin(), margins.end()), trial(best.size()), y(best.size()),
         h(best.size());
     const auto shifted = [&](CVec by, Vec out) {
@@ -60,7 +58,8 @@ struct BlockProblem final : LinearProblem {
     };
     std::vector<Real> at(own.begin(), own.end()), next(at);
     shifted(at, best);
-    Real value = std::numeric_limits<Real>::quiet_NaN(), last = infinity; // of the loss at `best`: not yet known
+    Real value = std::numeric_limits<Real>::quiet_NaN(),
+         last = infinity; // of the loss at `best`: not yet known
     std::vector<Real> slope;
     const auto differentiate = [&] {
       loss.derivative(best, y);

@@ -108,8 +108,7 @@ private:
     if (!begun()) target = infinity; // the gap is that of another problem
     // After so much work a certificate is due. It finds the units that W lacks, so it comes early if many do.
     const Real passes = complete_ ? policy_.passes_once_complete : policy_.passes_while_joining;
-    const Index enough =
-        all ? std::numeric_limits<Index>::max() : pulse.entries() + Index(passes * pass_);
+    const Index enough = all ? std::numeric_limits<Index>::max() : pulse.entries() + Index(passes * pass_);
     model_.begin_round();
     bool bent = !ahead_.empty() && go_ahead();
     for (int step = 0; step < int(policy_.steps_a_round) && pulse.entries() < enough; ++step) {

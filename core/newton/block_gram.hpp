@@ -4,18 +4,14 @@
 #include "core/newton/block_steps.hpp"
 #include "core/newton/column_products.hpp"
 #include "core/support/powers.hpp"
-#include <string>
-#include <cstdlib>
 
 namespace southwell {
 
-inline thread_local long dbg_[8];
-inline thread_local std::string dbgs_;
 class BlockGram {
 public:
   BlockGram(const WorkingColumns& columns, const Policy& policy, CVec weights, bool centred)
       : weighted_{columns, none_, policy}, products_(weighted_, rows_), centred_(centred),
-        weights_(weights.begin(), weights.end()) {}
+        pace_(policy.gram_pace), weights_(weights.begin(), weights.end()) {}
 
   // G over these slots, in their order. True if `spend(entries)` interrupted it.
   template <class Spend> bool form(std::span<const std::int32_t> slots, Spend&& spend) {
@@ -74,71 +70,87 @@ public:
 
   // Sweeps and Newton steps on blocks of the slots it was formed on, k numbers each, until the gap among them
   // is below a target; slopes z are kept up to date. `spend(entries)` returning true interrupts it.
+  //
+  // A sweep costs as much as a step of conjugate gradients. Sweeps go on for as long as they find zeros, or
+  // bring more than such a step did the last time.
   template <class Spend>
-  void solve(std::span<const BlockAt> blocks, Index k, Real target, Real value, Vec u, Vec z,
-             Spend&& spend) const {
-    for(auto&v:dbg_)v=0; struct Out{Index f;std::size_t h;Real t,v;~Out(){fprintf(stderr,"gram f=%ld hot=%zu sweeps=%ld moves=%ld newtons=%ld cg=%ld target=%.1e %s\n",f,h,dbg_[0],dbg_[1],dbg_[3],dbg_[2],t/v,dbgs_.c_str());dbgs_.clear();}} out{size(),blocks.size(),target,value};
-    bool left = false;
-    std::vector<Real> diagonal(u.size());
-    for (std::size_t e = 0; e < u.size(); ++e) diagonal[e] = line(Index(e) / k)[Index(e) / k];
-    std::vector<Real> steep;
-    for (const BlockAt& block : blocks) steep.push_back(largest(block.first / k, block.size / k));
-    std::vector<Real> buffer, d, image;
-    Manifold::Buffers buffers;
-    std::vector<Real> planes(u.size()), slope;
+  void solve(std::span<const BlockAt> blocks, Index k, Real target, Real value, Vec u, Vec z, Spend&& spend) {
+    const Policy& policy = weighted_.policy;
     const Index f = size();
-    const auto gap_now = [&] { return restricted_gap(blocks, u, z, diagonal, value); };
-    static const double GP=getenv("GP")?atof(getenv("GP")):0.3; const Real goal = GP * target;
-    Real gap = gap_now(); dbgs_+=" first "+std::to_string(std::log10(gap/target));
-    for (int round = 0; round < int(weighted_.policy.gram_rounds) && !left; ++round) {
-      Real last = infinity;
-      for (int sweep = 0; sweep < int(weighted_.policy.block_sweeps) && gap > goal && !left; ++sweep) {
-        Real moved = 0;
-        bool settled = true; // are the same blocks zero as before?
-        ++dbg_[0];
-        turn(z, f, k, planes);
-        for (std::size_t b = 0; b < blocks.size(); ++b) {
-          const BlockAt& block = blocks[b];
-          slope.resize(std::size_t(block.size));
-          for (Index e = 0; e < block.size; ++e) slope[e] = planes[e % k * f + (block.first + e) / k];
-          const bool zero = is_zero(block.of(CVec(u)));
-          const Real worth = propose(block, k, u, slope, steep[b], block.of(CVec(diagonal)), buffer);
-          if (!(worth > 0)) continue;
-          settled = settled && zero == is_zero(block.of(CVec(u)));
-          ++dbg_[1];moved += worth;
-          for (Index e = 0; e < block.size; ++e)
-            kernels::add(line((block.first + e) / k), buffer[e], planes.data() + e % k * f, f);
-          left = spend(read(block.size * f));
-        }
-        turn(planes, k, f, z);
-        gap = gap_now();
-        if (settled && moved > weighted_.policy.gram_pace * std::exchange(last, moved)) break;
+    std::vector<Real> diagonal(u.size()), d(u.size()), image(u.size()), steep;
+    for (Index a = 0; a < f; ++a) std::fill_n(diagonal.begin() + a * k, k, line(a)[a]);
+    for (const BlockAt& block : blocks) steep.push_back(largest(block.first / k, block.size / k));
+    Manifold::Buffers buffers;
+    bool left = false;
+    const auto by_gram = [&](CVec v, Vec out) { product(v, k, out); };
+    const auto measured = [&] { return restricted_gap(blocks, u, z, diagonal, value); };
+    const Real goal = policy.gram_part * target;
+    Real gap = measured();
+    for (int round = 0; round < int(policy.gram_rounds) && gap > goal && !left; ++round) {
+      Real last = infinity, pace = infinity;
+      bool settled = false;
+      for (int pass = 0; pass < int(policy.block_sweeps) && !left && gap > goal && !(settled && pace < pace_);
+           ++pass) {
+        const Sweep swept = sweep(blocks, k, steep, diagonal, u, z);
+        left = spend(read(swept.numbers * f));
+        settled = swept.settled;
+        pace = swept.worth > 0 ? std::log(std::exchange(last, swept.worth) / swept.worth) / 2 : 0;
+        gap = measured();
       }
-      dbgs_+=" swept "+std::to_string(std::log10(gap/target));
-      if (!(gap > goal) || left) break;
-      ++dbg_[3]; 
-      const Manifold manifold(blocks, u, diagonal, 0, true, weighted_.policy);
-      const auto by_gram = [&](CVec v, Vec out) { product(v, k, out); };
-      d.resize(u.size());
-      image.resize(u.size());
-      static const double PR=getenv("PR")?atof(getenv("PR")):0.5;
-      const Real precision = clip(PR*goal / gap,
-                                  weighted_.policy.block_precise, weighted_.policy.block_rough);
+      if (!(gap > goal) || left) return;
+      const Manifold manifold(blocks, u, diagonal, 0, true, policy);
+      Index steps = 0;
+      const auto step = [&] {
+        ++steps;
+        return left = spend(read(f * f * k));
+      };
       manifold.solve(
-          z, diagonal, by_gram, [](CVec, Vec) { return 0.0; }, [&] { ++dbg_[2]; return left = spend(read(f * f * k)); },
-          precision, Index(weighted_.policy.block_steps), buffers, d, image);
+          z, diagonal, by_gram, [](CVec, Vec) { return 0.0; }, step,
+          clip(goal / gap, policy.block_precise, policy.block_rough), Index(policy.block_steps), buffers, d,
+          image);
       if (!shorten(manifold, z, by_gram, d, image)) continue;
       by_gram(d, image); // outside too
       for (std::size_t e = 0; e < u.size(); ++e) {
         u[e] += d[e];
         z[e] += image[e];
       }
-      gap = gap_now();
-      dbgs_+=" newton "+std::to_string(std::log10(gap/target));
+      const Real before = std::exchange(gap, measured());
+      const Real brought = steps > 0 ? std::log(before / gap) / Real(steps) : 0;
+      pace_ = (pace_ + clip(brought, policy.gram_least_pace, policy.gram_most_pace)) / 2;
     }
   }
 
 private:
+  struct Sweep {
+    Real worth;    // of its steps, about: it falls with the square of the error
+    Index numbers; // that were moved
+    bool settled;  // are the same blocks zero as before?
+  };
+  // A proximal step on each block in turn. Slopes are turned meanwhile, so that those of a task, which a move
+  // changes by a multiple of a line of G, are beside one another.
+  Sweep sweep(std::span<const BlockAt> blocks, Index k, CVec steep, CVec diagonal, Vec u, Vec z) {
+    const Index f = size();
+    Sweep result{0, 0, true};
+    turned_.resize(z.size());
+    turn(z, f, k, turned_);
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      const BlockAt& block = blocks[b];
+      slope_.resize(std::size_t(block.size));
+      for (Index s = 0; s < block.size / k; ++s)
+        for (Index c = 0; c < k; ++c) slope_[s * k + c] = turned_[c * f + block.first / k + s];
+      const bool zero = is_zero(block.of(CVec(u)));
+      const Real worth = propose(block, k, u, slope_, steep[b], block.of(diagonal), change_);
+      if (!(worth > 0)) continue;
+      result.worth += worth;
+      result.numbers += block.size;
+      result.settled = result.settled && zero == is_zero(block.of(CVec(u)));
+      for (Index s = 0; s < block.size / k; ++s)
+        for (Index c = 0; c < k; ++c)
+          kernels::add(line(block.first / k + s), change_[s * k + c], turned_.data() + c * f, f);
+    }
+    turn(turned_, k, f, z);
+    return result;
+  }
   // The transpose of a table.
   static void turn(CVec from, Index rows, Index columns, Vec to) {
     for (Index i = 0; i < rows; ++i)
@@ -154,9 +166,11 @@ private:
   Rows rows_;
   ColumnProducts products_;
   bool centred_;
+  Real pace_; // the fall of log(gap) that a step of conjugate gradients brings
   std::vector<Real> weights_;
   std::vector<std::int32_t> slots_;
   std::vector<Real> matrix_;
+  std::vector<Real> turned_, slope_, change_; // of a sweep
 };
 
 } // namespace southwell

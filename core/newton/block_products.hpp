@@ -140,8 +140,7 @@ private:
   std::vector<Real> sums(CVec table) const {
     const auto k = std::size_t(problem_.width());
     std::vector<Real> total(k);
-    if (problem_.has_intercept() || columns_.framed())
-      add_rows(table, total);
+    if (problem_.has_intercept() || columns_.framed()) add_rows(table, total);
     return total;
   }
   bool zero(CVec u, Index s) const {

@@ -61,8 +61,7 @@ public:
   // About the gap of the problem restricted to the set, and what a better intercept is worth.
   Real restricted_gap(Real value) {
     std::vector<Real> bend(static_cast<std::size_t>(k_));
-    if (problem_.has_intercept())
-      add_rows(at_.h, bend);
+    if (problem_.has_intercept()) add_rows(at_.h, bend);
     const bool free =
         std::any_of(blocks_.begin(), blocks_.end(), [](const BlockAt& b) { return b.g.free(); });
     diagonal_.resize(u_.size());
@@ -84,10 +83,9 @@ public:
     // While the model of a loss changes from step to step, it deserves no more than what the last one was
     // worth (choice 2 of Eisenstat and Walker 1996).
     const Real worth = problem_.loss.quadratic() ? 0 : before > 0 ? outlook.left / before : 1;
-    precision_ = kinked_
-                     ? policy_.block_precision
-                     : clip(std::max(policy_.block_part * (strong_ ? std::sqrt(part) : part), worth),
-                            policy_.block_precise, policy_.block_rough);
+    precision_ = kinked_ ? policy_.block_precision
+                         : clip(std::max(policy_.block_part * (strong_ ? std::sqrt(part) : part), worth),
+                                policy_.block_precise, policy_.block_rough);
     Slots hot; // blocks that may move
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       const BlockAt& block = blocks_[b];
@@ -122,8 +120,7 @@ private:
     products_.means(means_);
     for (std::size_t c = 0; c < k; ++c) u_[intercept + c] = start[intercept + c];
     for (std::size_t j = 0; j < intercept / k; ++j)
-      for (std::size_t c = 0; c < k; ++c)
-        u_[intercept + c] -= means_[j] * (u_[j * k + c] - start[j * k + c]);
+      for (std::size_t c = 0; c < k; ++c) u_[intercept + c] -= means_[j] * (u_[j * k + c] - start[j * k + c]);
   }
 
   // In the space of the hot blocks alone.
@@ -285,7 +282,6 @@ private:
       return spend(price);
     };
     manifold.solve(z_, diagonal_, product, better, step, precision_, most, buffers_, d_, image_);
-    if (getenv("DBG")) fprintf(stderr,"newton steps=%ld precision %.1e most %ld\n",long(steps),precision_,long(most));
     free_.stepped(steps);
     if (!shorten(manifold, z_, product, d_, image_)) return;
     for (std::size_t e = 0; e < u_.size(); ++e) u_[e] += d_[e];

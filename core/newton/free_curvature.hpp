@@ -58,8 +58,8 @@ public:
   }
   void stepped(Index steps) { steps_ += steps; }
 
-  // Factors G_c, formed for the curvature h of the loss if that is due; true if `spend(entries)` says to stop.
-  // A curvature that never changes is formed once, and is the same for all margins.
+  // Factors G_c, formed for the curvature h of the loss if that is due; true if `spend(entries)` says to
+  // stop. A curvature that never changes is formed once, and is the same for all margins.
   template <class Spend> bool factor(CVec h, Spend&& spend) {
     if (!possible_) return false;
     if (steps_ >= due_ && !(loss_->quadratic() && !matrices_.empty()) && form(h, spend)) return true;

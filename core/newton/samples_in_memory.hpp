@@ -84,8 +84,7 @@ private:
   // Another intercept, in the place of `own`.
   static void exchange(Vec own, CVec other, Vec margins) {
     std::vector<Real> change(own.size());
-    for (std::size_t i = 0; i < own.size(); ++i)
-      change[i] = other[i] - own[i];
+    for (std::size_t i = 0; i < own.size(); ++i) change[i] = other[i] - own[i];
     add_to_rows(change, margins);
     std::copy(other.begin(), other.end(), own.begin());
   }

@@ -9,8 +9,8 @@ namespace southwell {
 
 class Secant {
 public:
-  // x is the solution at strength `from`; that at `to` is the next. `most`: of the last step, at most, is a step
-  // ahead.
+  // x is the solution at strength `from`; that at `to` is the next. `most`: of the last step, at most, is a
+  // step ahead.
   void pass(CVec x, Real from, Real to, Real most) {
     const Real run = before_ - from;
     part_ = last_.size() == x.size() ? (from - to) / run : 0;

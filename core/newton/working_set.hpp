@@ -71,7 +71,8 @@ public:
     for (Index b = 0; b < (whole_ ? 0 : count()); ++b) {
       Real along = 0;
       for (Index e = first(b); e < first(b) + size(b); ++e) along += x[e] * to[e];
-      if (!(along > 0) && problem_->penalty.kinked(names_[b])) std::fill_n(to.begin() + first(b), size(b), 0.0);
+      if (!(along > 0) && problem_->penalty.kinked(names_[b]))
+        std::fill_n(to.begin() + first(b), size(b), 0.0);
     }
     return to;
   }
