@@ -104,10 +104,9 @@ public:
         ++steps;
         return left = spend(read(f * f * k));
       };
-      manifold.solve(
-          z, diagonal, by_gram, [](CVec, Vec) { return 0.0; }, step,
-          clip(goal / gap, policy.block_precise, policy.block_rough), Index(policy.block_steps), buffers, d,
-          image);
+      manifold.solve(z, diagonal, by_gram, NothingBetter(), step,
+                     clip(goal / gap, policy.block_precise, policy.block_rough), Index(policy.block_steps),
+                     buffers, d, image);
       if (!shorten(manifold, z, by_gram, d, image)) continue;
       by_gram(d, image); // outside too
       for (std::size_t e = 0; e < u.size(); ++e) {

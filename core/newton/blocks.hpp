@@ -8,8 +8,8 @@
 #include "core/newton/block_gram.hpp"
 #include "core/newton/block_products.hpp"
 #include "core/newton/block_residual.hpp"
-#include "core/newton/free_curvature.hpp"
 #include "core/newton/ledger.hpp"
+#include "core/newton/margin_curvature.hpp"
 #include "core/newton/outlook.hpp"
 #include "core/newton/samples_in_memory.hpp"
 #include "core/newton/working_set.hpp"
@@ -271,35 +271,40 @@ private:
       problem_.loss.bend(at_.h, along_, along_);
       products_.backward(along_, marks, out);
     };
-    free_.begin(problem_.design, problem_.loss, without_kinks(), products_.entries(), policy_);
-    if (free_.factor(at_.h, [&](Index entries) { return spend(entries); })) return;
-    const auto better = [&](CVec r, Vec out) { return free_.times(r, out); };
+    curvature_.begin(problem_.design, problem_.loss, members(), products_.entries(), policy_);
+    if (curvature_.form(at_.h, [&](Index entries) { return spend(entries); })) return;
     const Index price = 2 * price_of_product(),
-                most = free_.trial(Index(policy_.block_signs), Index(policy_.block_steps));
+                most = curvature_.trial(Index(policy_.block_signs), Index(policy_.block_steps));
     Index steps = 0;
     const auto step = [&] {
       ++steps;
       return spend(price);
     };
-    manifold.solve(z_, diagonal_, product, better, step, precision_, most, buffers_, d_, image_);
-    free_.stepped(steps);
+    manifold.solve(z_, diagonal_, product, curvature_, step, precision_, most, buffers_, d_, image_);
+    curvature_.stepped(steps);
     if (!shorten(manifold, z_, product, d_, image_)) return;
     for (std::size_t e = 0; e < u_.size(); ++e) u_[e] += d_[e];
   }
 
-  // Features whose penalty has no kinks and the intercept, unless it is alone.
-  std::vector<FreeCurvature::Member> without_kinks() const {
-    std::vector<FreeCurvature::Member> members;
+  // Whose curvature may be factored: features and the intercept, unless it is alone. The squared loss is
+  // solved where kinks are by a Gram matrix, or has so few samples that the diagonal says more than the
+  // margins.
+  MarginCurvature::Members members() const {
+    MarginCurvature::Members members;
+    members.intercept = problem_.has_intercept();
     for (Index b = 0; b < Index(blocks_.size()); ++b) {
-      if (blocks_[b].g.kinked()) continue;
+      const BlockPenalty& g = blocks_[b].g;
+      if (g.kinked() && problem_.loss.quadratic()) continue;
+      members.loose = members.loose || g.free();
+      members.kinked = members.kinked || g.kinked();
       Index place = blocks_[b].first;
       problem_.penalty.each_feature(set_.name(b), [&](Index j) {
-        members.push_back({j, set_.whole() ? j * k_ : place, blocks_[b].g.l2()});
+        members.all.push_back({j, set_.whole() ? j * k_ : place});
         place += k_;
       });
     }
-    if (!members.empty() && problem_.has_intercept())
-      members.push_back({problem_.features(), Index(u_.size()) - k_, 0});
+    if (members.all.empty()) return {};
+    if (members.intercept) members.all.push_back({problem_.features(), Index(u_.size()) - k_});
     return members;
   }
 
@@ -314,7 +319,7 @@ private:
   bool strong_; // has every block an l2?
   Ledger ledger_;
   BlockGram gram_;
-  FreeCurvature free_;
+  MarginCurvature curvature_;
   std::vector<BlockAt> blocks_;
   std::vector<Real> u_;                                                 // the coefficients of the set
   std::vector<Real> along_;                                             // over the samples
