@@ -94,7 +94,7 @@ public:
         const Sweep swept = sweep(blocks, k, steep, diagonal, u, z);
         left = spend(read(swept.numbers * f));
         settled = swept.settled;
-        pace = swept.worth > 0 ? std::log(std::exchange(last, swept.worth) / swept.worth) / 2 : 0;
+        pace = pace_of_sweeps(std::exchange(last, swept.worth), swept.worth);
         gap = measured();
       }
       if (!(gap > goal) || left) return;
@@ -154,9 +154,6 @@ private:
   static void turn(CVec from, Index rows, Index columns, Vec to) {
     for (Index i = 0; i < rows; ++i)
       for (Index c = 0; c < columns; ++c) to[c * rows + i] = from[i * columns + c];
-  }
-  static bool is_zero(CVec v) {
-    return std::all_of(v.begin(), v.end(), [](Real e) { return e == 0; });
   }
   Index read(Index numbers) const { return Index(Real(numbers) / weighted_.policy.sums_at_once); }
 

@@ -89,9 +89,8 @@ public:
     Slots hot; // blocks that may move
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       const BlockAt& block = blocks_[b];
-      const CVec own = block.of(CVec(u_));
-      const bool zero = std::all_of(own.begin(), own.end(), [](Real v) { return v == 0; });
-      if (!zero || !block.g.kinked() || block.g.distance(block.of(CVec(z_)), -1 / policy_.near_its_kink) > 0)
+      if (!is_zero(block.of(CVec(u_))) || !block.g.kinked() ||
+          block.g.distance(block.of(CVec(z_)), -1 / policy_.near_its_kink) > 0)
         hot.push_back(std::int32_t(b));
     }
     if (set_.whole())
@@ -161,13 +160,15 @@ private:
     steepen(hot);
     residual_.begin_sweeps(set_.columns().framed());
     std::vector<Real> buffer, slope;
-    Real first = 0;
+    Real first = 0, last = infinity;
     const WorkingColumns& columns = set_.columns();
     columns.visit([&](const auto& store) {
       for (int sweep = 0; sweep < int(policy_.block_sweeps) && !ledger_.stopped(); ++sweep) {
         Real moved = 0;
+        bool settled = true; // are the same blocks zero as before?
         for (const Index b : hot) {
           const BlockAt& block = blocks_[b];
+          const bool zero = is_zero(block.of(CVec(u_)));
           slope.assign(std::size_t(block.size), 0.0);
           for (Index s = 0; s < block.size / k_; ++s)
             residual_.slope(store[block.first / k_ + s], columns.gamma(block.first / k_ + s),
@@ -185,10 +186,13 @@ private:
           // steps as short as the penalty is weak would find the best one.
           if (problem_.loss.coupled() && block.size <= problem_.design.rows())
             block.g.balance(block.of(Vec(u_)), k_, buffer);
+          settled = settled && zero == is_zero(block.of(CVec(u_)));
           if (spend(cost)) return;
         }
         if (sweep == 0) first = moved;
-        if (moved <= policy_.block_sweep_part * first) break;
+        if (moved <= policy_.block_sweep_part * first ||
+            (settled && pace_of_sweeps(std::exchange(last, moved), moved) < policy_.block_pace))
+          break;
       }
     });
     if (!ledger_.stopped()) newton();
