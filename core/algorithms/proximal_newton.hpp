@@ -42,7 +42,9 @@ public:
   void epoch(Pulse& pulse) override {
     moved_ = true;
     model_.ledger().attend(pulse);
+    const Index before = pulse.entries();
     const bool solved = round(pulse);
+    spent_ = Real(pulse.entries() - before);
     if (!samples_.kinked() || model_.ledger().stopped()) return;
     // In the method of multipliers the softened problem is solved before the centres move.
     if (!solved && ++unsolved_ < policy_.unsolved_rounds) return;
@@ -101,8 +103,11 @@ private:
     const bool digits = goal_ <= policy_.all_digits * unit_ * Real(width_);
     // In the last round W is complete, or nearly so.
     const bool all = set_.whole() && !samples_.kinked(); // then its gap is that of the problem
-    const bool last = all || foreseen_ || (complete_ && (digits || gap_ <= policy_.last_round * goal_));
-    const Real part = complete_ ? policy_.part_once_complete : policy_.part_while_joining,
+    // Where rounds cost less than the certificates between them, W is solved further in each.
+    const Real cheap = clip(spent_ / (policy_.certificate * pass_), policy_.cheapest, 1);
+    const bool last =
+        all || foreseen_ || (complete_ && (digits || gap_ <= policy_.last_round / cheap * goal_));
+    const Real part = cheap * (complete_ ? policy_.part_once_complete : policy_.part_while_joining),
                least = (digits ? policy_.beyond_goal : 1) * policy_.part_of_goal * goal_;
     Real target = last ? least : std::max(part * gap_, least);
     if (!begun()) target = infinity; // the gap is that of another problem
@@ -213,6 +218,7 @@ private:
   std::vector<Real> start_, change_; // over W
   std::vector<Real> ahead_;          // over W: where a path is expected to lead, or empty
   Real value_ = infinity, gap_ = infinity, goal_ = 0, unit_ = 0;
+  Real spent_ = infinity;  // entries touched by the last round
   int unsolved_ = 0;       // rounds since centres last moved, when they should not
   bool large_ = true;      // are steps still large?
   bool complete_ = false;  // did few units have to join W?

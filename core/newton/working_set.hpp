@@ -91,8 +91,7 @@ public:
     Joining joining = joining_beyond(strong_, x, slopes, screening);
     // Sparse data stored by rows are read as a whole for any unit that joins: features that the next few
     // points of a path will need come along.
-    if (foreseen() && !joining.names.empty() && problem_->design.lies_by_rows() &&
-        !few(Index(slot_.size()), policy_))
+    if (foreseen() && !joining.names.empty() && problem_->design.lies_by_rows() && !all_few())
       joining.names = joining_beyond(std::pow(strong_, policy_.foresight), x, slopes, screening).names;
     enter(joining.names);
     strong_ = 1;
@@ -109,6 +108,7 @@ public:
   }
 
 private:
+  bool all_few() const { return few(problem_->design.cols() * k_, policy_); }
   bool apart() const { return PenaltyOf<P>::intercept_apart && problem_->has_intercept(); }
   bool nonzero(Index u, CVec x) const {
     bool any = false;
@@ -131,7 +131,7 @@ private:
   // The factor by which the penalty would have to be stronger for no unit to join, if x = 0; otherwise 1.
   Real largest_violation(CVec x, CVec slopes) const {
     Real most = 1;
-    if (few(Index(slot_.size()), policy_)) return most;
+    if (all_few()) return most;
     for (Index u = 0; u < Index(slot_.size()); ++u) {
       if (!problem_->penalty.kinked(u)) continue;
       if (nonzero(u, x)) return 1;
@@ -145,7 +145,7 @@ private:
     return choose_joining(
         slot_, [&](Index u) { return nonzero(u, x); }, norms, screening.total_norm(),
         [&](Index u) { return screening.zero(u) ? 0 : problem_->penalty.violation(u, slopes, ease_ * part); },
-        policy_);
+        all_few(), policy_);
   }
 
   const P* problem_;
