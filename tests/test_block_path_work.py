@@ -100,7 +100,7 @@ def test_where_a_path_is_straight_its_next_point_is_foreseen(kind):
 
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize(
-    "penalty", [ElasticNet(0.0, 1e-4), Groups(1e-3), Groups(1e-3, l2=1e-3)], ids=["ridge", "groups", "groups, l2"]
+    "penalty", [ElasticNet(0.0, 1e-4), ElasticNet(0.0, 1e-3), Groups(0.0, l2=1e-4)], ids=["weak", "strong", "groups"]
 )
 def test_the_curvature_of_classes_spares_conjugate_gradients(penalty, intercept):
     A = correlated(n=400)

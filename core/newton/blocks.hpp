@@ -80,9 +80,11 @@ public:
     diagonal_.resize(u_.size());
     // As the gap should fall; with l2 it falls with the square of what is left.
     const Real part = outlook.target / outlook.left, before = std::exchange(left_, outlook.left);
-    // While the model of a loss changes from step to step, it deserves no more than what the last one was
-    // worth (choice 2 of Eisenstat and Walker 1996).
-    const Real worth = problem_.loss.quadratic() ? 0 : before > 0 ? outlook.left / before : 1;
+    // Where no zeros are to be found, a model that changes from step to step deserves no more than what the
+    // last one was worth (choice 2 of Eisenstat and Walker 1996).
+    const Real worth = problem_.loss.quadratic() || !set_.whole() ? 0
+                       : before > 0                               ? outlook.left / before
+                                                                  : 1;
     precision_ = kinked_ ? policy_.block_precision
                          : clip(std::max(policy_.block_part * (strong_ ? std::sqrt(part) : part), worth),
                                 policy_.block_precise, policy_.block_rough);
@@ -160,15 +162,13 @@ private:
     steepen(hot);
     residual_.begin_sweeps(set_.columns().framed());
     std::vector<Real> buffer, slope;
-    Real first = 0, last = infinity;
+    Real first = 0;
     const WorkingColumns& columns = set_.columns();
     columns.visit([&](const auto& store) {
       for (int sweep = 0; sweep < int(policy_.block_sweeps) && !ledger_.stopped(); ++sweep) {
         Real moved = 0;
-        bool settled = true; // are the same blocks zero as before?
         for (const Index b : hot) {
           const BlockAt& block = blocks_[b];
-          const bool zero = is_zero(block.of(CVec(u_)));
           slope.assign(std::size_t(block.size), 0.0);
           for (Index s = 0; s < block.size / k_; ++s)
             residual_.slope(store[block.first / k_ + s], columns.gamma(block.first / k_ + s),
@@ -186,13 +186,10 @@ private:
           // steps as short as the penalty is weak would find the best one.
           if (problem_.loss.coupled() && block.size <= problem_.design.rows())
             block.g.balance(block.of(Vec(u_)), k_, buffer);
-          settled = settled && zero == is_zero(block.of(CVec(u_)));
           if (spend(cost)) return;
         }
         if (sweep == 0) first = moved;
-        if (moved <= policy_.block_sweep_part * first ||
-            (settled && pace_of_sweeps(std::exchange(last, moved), moved) < policy_.block_pace))
-          break;
+        if (moved <= policy_.block_sweep_part * first) break;
       }
     });
     if (!ledger_.stopped()) newton();
@@ -290,17 +287,14 @@ private:
     for (std::size_t e = 0; e < u_.size(); ++e) u_[e] += d_[e];
   }
 
-  // Whose curvature may be factored: features and the intercept, unless it is alone. The squared loss is
-  // solved where kinks are by a Gram matrix, or has so few samples that the diagonal says more than the
-  // margins.
+  // Features whose penalty has no kinks and the intercept, unless it is alone.
   MarginCurvature::Members members() const {
     MarginCurvature::Members members;
     members.intercept = problem_.has_intercept();
     for (Index b = 0; b < Index(blocks_.size()); ++b) {
       const BlockPenalty& g = blocks_[b].g;
-      if (g.kinked() && problem_.loss.quadratic()) continue;
+      if (g.kinked()) continue;
       members.loose = members.loose || g.free();
-      members.kinked = members.kinked || g.kinked();
       Index place = blocks_[b].first;
       problem_.penalty.each_feature(set_.name(b), [&](Index j) {
         members.all.push_back({j, set_.whole() ? j * k_ : place});

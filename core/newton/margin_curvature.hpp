@@ -1,17 +1,17 @@
-// Conjugate gradients on blocks are preconditioned by the diagonal of the curvature. That may take many
-// steps: columns are correlated, and differ from an intercept by little. So for a moderate number of columns
-// F (and the intercept) the curvature of each margin c,
+// Conjugate gradients on blocks are preconditioned by the diagonal of the curvature. Where the penalty has no
+// kinks, only l2 or nothing at all, that may take many steps: columns are correlated, and differ from an
+// intercept by little. So for a moderate number of such columns F (and the intercept) the curvature of each
+// margin c,
 //
 //     G_c = A_F' diag(h_c) A_F + diag(curvature of the penalty),     h_c the diagonal of the loss's
 //     curvature,
 //
-// is factored, and its inverse takes the place of the diagonal's. Where margins do not compete and nothing is
-// held at zero this is exact.
+// is factored, and its inverse takes the place of the diagonal's. Where margins do not compete this is exact.
 //
 // To form A_F' diag(h_c) A_F costs as much as some steps of conjugate gradients. It is formed once as many
 // have been made since it last was ("rent or buy": no more than twice the price of the better choice is
 // paid), or each time, where it is cheap and a column has no penalty at all. In between the last one serves,
-// with the present penalty and without the numbers that are at zero at present.
+// with the present penalty.
 #pragma once
 #include "core/design/design.hpp"
 #include "core/loss_sum.hpp"
@@ -30,8 +30,7 @@ public:
                    // last
     std::vector<Member> all;
     bool intercept = false;
-    bool loose = false;  // has a feature no penalty at all?
-    bool kinked = false; // or has a penalty kinks?
+    bool loose = false; // has a feature no penalty at all?
   };
 
   // For these columns; `entries` is the cost of a product.
@@ -48,7 +47,7 @@ public:
                forms = loss.quadratic() ? 1 : k,
                price = m * m * n * forms / (policy.free_pairs * Real(entries) * k); // in steps
     possible_ = m > 0 && m <= policy.free_columns && m * std::max(n, m * forms) <= policy.free_entries &&
-                price <= policy.free_price && (!members_.kinked || m <= n);
+                price <= policy.free_price;
     due_ = Index(!members_.loose ? price : price <= policy.free_at_once ? 0 : policy.free_trial);
   }
   // How many steps conjugate gradients should try before G_c is first formed; `most`: as many as they like.
