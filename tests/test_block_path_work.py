@@ -94,7 +94,8 @@ def test_where_a_path_is_straight_its_next_point_is_foreseen(kind):
     if kind == "blocks":
         given = sw.BlockProblem(A, b, "squared", Groups(0.0, l1=1.0))
     at = np.linspace(0.2, 0.1, 6)
-    foreseen, not_foreseen = (work(given, at, policy) for policy in ({"largest_gram": NONE}, {**PLAIN, "hessian_price": NONE}))
+    plain = PLAIN | {"hessian_price": NONE}
+    foreseen, not_foreseen = (work(given, at, policy) for policy in (plain | {"secant": 2}, plain))
     assert foreseen < not_foreseen
 
 
