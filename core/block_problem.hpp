@@ -8,6 +8,7 @@
 #include "core/feasible.hpp"
 #include "core/penalties/groups.hpp"
 #include "core/support/cholesky.hpp"
+#include "core/support/table_rows.hpp"
 
 namespace southwell {
 
@@ -25,7 +26,10 @@ struct BlockProblem final : LinearProblem {
     return penalised_size() - std::count(x.begin(), x.begin() + penalised_size(), 0.0);
   }
   Unit unit(Point& point) const override {
-    if (has_intercept()) solve_intercept(point);
+    if (has_intercept()) {
+      loss.shifts_of_zeros(Vec(point.x).last(std::size_t(width())));
+      solve_intercept(point);
+    }
     loss.derivative(point.margins, point.y);
     return unit_of(loss.value(point.margins), dual_at_zero(), terms(point));
   }
@@ -45,37 +49,57 @@ struct BlockProblem final : LinearProblem {
   // By Newton's method in k dimensions, unless the loss can tell.
   void settle_intercept(Vec own, Vec margins) const override {
     const Index k = width();
-    if (loss.best_shifts(margins, own)) {
-      for (std::size_t i = 0; i < margins.size(); ++i) margins[i] += own[i % std::size_t(k)];
-      return;
-    }
+    if (loss.best_shifts(margins, own)) { return add_to_rows(own, margins); }
     std::vector<Real> best(margins.begin(), margins.end()), trial(best.size()), y(best.size()),
         h(best.size());
     const auto shifted = [&](CVec by, Vec out) {
-      for (std::size_t i = 0; i < out.size(); ++i) out[i] = margins[i] + by[i % std::size_t(k)];
+      std::copy(margins.begin(), margins.end(), out.begin());
+      add_to_rows(by, out);
     };
     std::vector<Real> at(own.begin(), own.end()), next(at);
     shifted(at, best);
-    Real value = loss.value(best);
-    if (const Real zero = loss.value(margins); !(value <= zero)) { // it came with a bad one
-      std::fill(at.begin(), at.end(), 0.0);
-      best.assign(margins.begin(), margins.end());
-      value = zero;
-    }
-    Real last = infinity;
-    for (int step = 0; step < 50; ++step) {
+    Real value = std::numeric_limits<Real>::quiet_NaN(),
+         last = infinity; // of the loss at `best`: not yet known
+    std::vector<Real> slope;
+    const auto differentiate = [&] {
       loss.derivative(best, y);
-      const std::vector<Real> slope = column_sums(y, true);
+      slope = column_sums(y, true);
+    };
+    differentiate();
+    // P at zero is at least P - <slope, at>. Was the first guess a bad one?
+    if (!(std::inner_product(at.begin(), at.end(), slope.begin(), 0.0) <= 0)) {
+      value = loss.value(best);
+      if (const Real zero = loss.value(margins); !(value <= zero)) {
+        std::fill(at.begin(), at.end(), 0.0);
+        best.assign(margins.begin(), margins.end());
+        value = zero;
+        differentiate();
+      }
+    }
+    for (int step = 0; step < 50; ++step) {
+      if (step > 0) differentiate();
       Real size = 0, worst = 0;
       for (Index c = 0; c < k; ++c) worst = std::max(worst, std::abs(slope[c]));
-      for (std::size_t i = 0; i < y.size(); ++i) size += loss.weights()[i / std::size_t(k)] * std::abs(y[i]);
+      for (Index i = 0; i < design.rows(); ++i)
+        for (Index c = 0; c < k; ++c) size += loss.weights()[i] * std::abs(y[i * k + c]);
       // Down to rounding, which the sum over many samples has its share of.
       if (!(worst > 1e-16 * size) || (worst <= 1e-12 * size && worst > 0.1 * last)) break;
       last = worst;
       loss.curvature(y, h);
       const std::vector<Real> move = newton_shift(h, slope);
-      Real promised = 0;
-      for (Index c = 0; c < k; ++c) promised += move[c] * slope[c];
+      Real promised = 0, longest = 0;
+      for (Index c = 0; c < k; ++c) {
+        promised += move[c] * slope[c];
+        longest = std::max(longest, std::abs(move[c]));
+      }
+      if (longest <= 0.1 && !loss.piecewise()) { // so short that the curvature hardly changes
+        for (Index c = 0; c < k; ++c) at[c] += move[c];
+        shifted(at, best);
+        value = std::numeric_limits<Real>::quiet_NaN();
+        if (longest <= 1e-8) break; // the error falls with its square
+        continue;
+      }
+      if (std::isnan(value)) value = loss.value(best);
       Real part = 1, now = infinity;
       for (; part > 1e-10; part /= 2) {
         for (Index c = 0; c < k; ++c) next[c] = at[c] + part * move[c];
@@ -140,7 +164,7 @@ private:
   std::vector<Real> newton_shift(CVec h, CVec slope) const {
     const auto k = std::size_t(width());
     std::vector<Real> move(slope.begin(), slope.end()), diagonal(k);
-    for (std::size_t i = 0; i < h.size(); ++i) diagonal[i % k] += h[i];
+    add_rows(h, diagonal);
     const Real most = *std::max_element(diagonal.begin(), diagonal.end()),
                floor = most > 0 ? 1e-10 * most : 1;
     for (Real& v : move) v = -v;

@@ -49,6 +49,12 @@ public:
   void maximise(Index i, const Real* m, const Real* y0, Real q, Real* y) const override {
     loss_.maximise(m, y0, q, width_, labels_[i], y);
   }
+  void shifts_of_zeros(Vec shifts) const override { // centred: the same number in all changes nothing
+    if (!L::log_odds || !(*std::min_element(shares_.begin(), shares_.end()) > 0)) return;
+    Real mean = 0;
+    for (const Real share : shares_) mean += std::log(share) / Real(width_);
+    for (std::size_t c = 0; c < shares_.size(); ++c) shifts[c] = std::log(shares_[c]) - mean;
+  }
   void into_domain(Vec y) const override {
     for (Index i = 0; i < samples(); ++i) {
       Real* p = y.data() + i * width_;

@@ -75,6 +75,7 @@ public:
   virtual void drop_unbalanced(Vec) const {}
   // The best shifts of margins, one a column, from these; false: not computed here, Newton finds them.
   virtual bool best_shifts(CVec, Vec) const { return false; }
+  virtual void shifts_of_zeros(Vec) const {}         // those of margins that are all zero, if they are known
   virtual Real smoothness() const = 0;               // 1/gamma
   virtual bool smooth() const = 0;                   // has it no kinks?
   virtual bool quadratic() const = 0;                // is the curvature the same everywhere?

@@ -59,7 +59,7 @@ def test_numbers_are_obeyed():
 
 
 def test_numbers_are_obeyed_on_blocks_and_on_products():
-    few = Auto(movers="primal", policy={"gram_rounds": 1, "steps_a_round": 1, "block_sweeps": 1})
+    few = Auto(movers="primal", policy={"gram_rounds": 1, "steps_a_round": 1, "block_sweeps": 1, "block_steps": 1})
     plain = sw.solve(block_problem("squared"), tol=1e-9, method=Auto(movers="primal"))
     assert sw.solve(block_problem("squared"), tol=1e-9, method=few).epochs > plain.epochs
     rng = np.random.default_rng(2)

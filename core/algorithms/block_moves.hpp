@@ -73,8 +73,9 @@ public:
     own.x = x;
     if (!problem_->has_intercept()) return own;
     const auto k = std::size_t(width()), free = x.size() - k;
-    for (std::size_t i = 0; i < own.margins.size(); ++i)
-      own.margins[i] += x[free + i % k] - point.x[free + i % k];
+    std::vector<Real> change(k);
+    for (std::size_t c = 0; c < k; ++c) change[c] = x[free + c] - point.x[free + c];
+    add_to_rows(change, own.margins);
     return own;
   }
 

@@ -14,6 +14,7 @@
 #pragma once
 #include "core/drive.hpp"
 #include "core/newton/samples.hpp"
+#include "core/newton/secant.hpp"
 #include "core/newton/working_set.hpp"
 
 namespace southwell {
@@ -41,7 +42,9 @@ public:
   void epoch(Pulse& pulse) override {
     moved_ = true;
     model_.ledger().attend(pulse);
+    const Index before = pulse.entries();
     const bool solved = round(pulse);
+    spent_ = Real(pulse.entries() - before);
     if (!samples_.kinked() || model_.ledger().stopped()) return;
     // In the method of multipliers the softened problem is solved before the centres move.
     if (!solved && ++unsolved_ < policy_.unsolved_rounds) return;
@@ -80,10 +83,13 @@ public:
     model_.put(set_.taken(x_));
     value_ = samples_.value() + model_.penalty(model_.x());
     certified_ = !samples_.kinked(); // otherwise centres and softness have changed since
+    if (secant_.due()) ahead_ = set_.ahead(x_, secant_.ahead(x_));
   }
   bool repenalise(const Question& question) override {
     const P* problem = dynamic_cast<const P*>(&question);
     if (!problem || problem->penalty.whole() != set_.whole()) return false;
+    secant_.pass(x_, set_.kink(), problem->penalty.kink(), policy_.secant);
+    ahead_.clear();
     set_.repenalise(*problem);
     model_.ledger().forget_efforts();
     model_.penalise();
@@ -96,18 +102,23 @@ private:
   bool round(Pulse& pulse) {
     const bool digits = goal_ <= policy_.all_digits * unit_ * Real(width_);
     // In the last round W is complete, or nearly so.
-    const bool last =
-        foreseen_ || (complete_ && (digits || set_.full() || gap_ <= policy_.last_round * goal_));
-    const Real part = complete_ ? policy_.part_once_complete : policy_.part_while_joining,
+    const bool all = set_.whole() && !samples_.kinked(); // then its gap is that of the problem
+    // Where rounds cost less than the certificates between them, W is solved further in each.
+    const Real cheap = clip(spent_ / (policy_.certificate * pass_), policy_.cheapest, 1);
+    const bool last = all || foreseen_ ||
+                      (complete_ && (digits || set_.full() || gap_ <= policy_.last_round / cheap * goal_));
+    const Real part = cheap * (complete_ ? policy_.part_once_complete : policy_.part_while_joining),
                least = (digits ? policy_.beyond_goal : 1) * policy_.part_of_goal * goal_;
     Real target = last ? least : std::max(part * gap_, least);
     if (!begun()) target = infinity; // the gap is that of another problem
     // After so much work a certificate is due. It finds the units that W lacks, so it comes early if many do.
     const Real passes = complete_ ? policy_.passes_once_complete : policy_.passes_while_joining;
-    const Index enough = pulse.entries() + Index(passes * pass_);
+    const Index enough = all ? std::numeric_limits<Index>::max() : pulse.entries() + Index(passes * pass_);
     model_.begin_round();
+    bool bent = !ahead_.empty() && go_ahead();
     for (int step = 0; step < int(policy_.steps_a_round) && pulse.entries() < enough; ++step) {
-      const bool changed = samples_.expand(floor_);
+      const bool changed = samples_.expand(floor_) || bent;
+      bent = false;
       model_.begin(changed, std::exchange(certified_, false) ? CVec(slopes_) : CVec());
       if (model_.ledger().stopped()) return false;
       const Real left = model_.restricted_gap(value_);
@@ -127,6 +138,24 @@ private:
       if (model_.ledger().stopped()) return false;
     }
     return false;
+  }
+  // To where the last two points of a path lead, if P is lower there. True: second derivatives have changed.
+  bool go_ahead() {
+    const bool bent = samples_.expand(floor_);
+    start_ = model_.x();
+    change_.resize(start_.size());
+    for (std::size_t e = 0; e < start_.size(); ++e) change_[e] = ahead_[e] - start_[e];
+    samples_.aim(change_);
+    const std::vector<Real> whole{1.0};
+    const Real value = samples_.values(whole)[0] + model_.penalty(ahead_);
+    if (value < value_) {
+      value_ = value;
+      samples_.go(1);
+      model_.put(ahead_);
+      certified_ = false;
+    }
+    ahead_.clear();
+    return bent;
   }
   // Line search along the model's step, until P falls enough (Armijo). False: no step lowers P.
   bool search_line() {
@@ -185,8 +214,11 @@ private:
   typename Model::Source samples_;
   Model model_;
   Floor floor_;
+  Secant secant_;
   std::vector<Real> start_, change_; // over W
+  std::vector<Real> ahead_;          // over W: where a path is expected to lead, or empty
   Real value_ = infinity, gap_ = infinity, goal_ = 0, unit_ = 0;
+  Real spent_ = infinity;  // entries touched by the last round
   int unsolved_ = 0;       // rounds since centres last moved, when they should not
   bool large_ = true;      // are steps still large?
   bool complete_ = false;  // did few units have to join W?

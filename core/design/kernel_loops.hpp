@@ -113,27 +113,31 @@ SOUTHWELL_CLONES void wide_add_at(const Value* a, const Position* p, Index size,
   wide_add(a, size, [p](Index k) { return Index(p[k]); }, c, width, V);
 }
 
-// `a` are pointers to the numbers of four fibers; T columns of the table are in registers.
+// `a` are pointers to the numbers of four fibers; T columns of the table are in registers, as are sums over
+// even and over odd positions: one sum alone would wait for its last addition.
 template <int T>
 SOUTHWELL_INLINE void four_dots(const Real* const* a, Index size, const Real* V, Index width, Real* out) {
-  Real s0[T] = {}, s1[T] = {}, s2[T] = {}, s3[T] = {};
-  for (Index i = 0; i < size; ++i) {
-    const Real* v = V + i * width;
-    const Real x0 = a[0][i], x1 = a[1][i], x2 = a[2][i], x3 = a[3][i];
+  constexpr int sums = T > 1 ? 2 : 1; // compilers see to that of single numbers
+  Real s0[sums * T] = {}, s1[sums * T] = {}, s2[sums * T] = {}, s3[sums * T] = {};
+  for (Index i = 0; i < size; i += sums)
+    for (int part = 0; part < sums && i + part < size; ++part) {
+      const Real* v = V + (i + part) * width;
+      const Real x0 = a[0][i + part], x1 = a[1][i + part], x2 = a[2][i + part], x3 = a[3][i + part];
 #pragma omp simd
-    for (int t = 0; t < T; ++t) {
-      s0[t] += x0 * v[t];
-      s1[t] += x1 * v[t];
-      s2[t] += x2 * v[t];
-      s3[t] += x3 * v[t];
+      for (int t = 0; t < T; ++t) {
+        s0[part * T + t] += x0 * v[t];
+        s1[part * T + t] += x1 * v[t];
+        s2[part * T + t] += x2 * v[t];
+        s3[part * T + t] += x3 * v[t];
+      }
     }
-  }
-  for (int t = 0; t < T; ++t) {
-    out[t] += s0[t];
-    out[width + t] += s1[t];
-    out[2 * width + t] += s2[t];
-    out[3 * width + t] += s3[t];
-  }
+  for (int from = 0; from < sums * T; from += T)
+    for (int t = 0; t < T; ++t) {
+      out[t] += s0[from + t];
+      out[width + t] += s1[from + t];
+      out[2 * width + t] += s2[from + t];
+      out[3 * width + t] += s3[from + t];
+    }
 }
 template <int T>
 SOUTHWELL_INLINE void four_adds(const Real* const* a, Index size, const Real* c, Index width, Real* V) {

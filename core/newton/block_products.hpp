@@ -5,6 +5,7 @@
 #include "core/block_problem.hpp"
 #include "core/newton/samples.hpp"
 #include "core/newton/working_set.hpp"
+#include "core/support/table_rows.hpp"
 
 namespace southwell {
 
@@ -22,7 +23,7 @@ public:
     const Index k = problem_.width();
     if (whole_) return problem_.design.apply(u, k, out);
     const std::vector<Real> alike = of_all(u);
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = alike[i % std::size_t(k)];
+    fill_rows(alike, out);
     if (slots() == 0) return;
     columns_.visit([&](const auto& store) {
       if constexpr (requires { store[0].plain(); })
@@ -74,8 +75,8 @@ public:
       norms_.resize(std::size_t(problem_.design.cols()));
       problem_.design.column_squared_norms(problem_.loss.weights(), norms_);
     }
-    for (std::size_t e = 0; e < out.size(); ++e)
-      out[e] = norms_[e / std::size_t(k)] * means[e % std::size_t(k)];
+    for (Index j = 0; j < Index(norms_.size()); ++j)
+      for (Index c = 0; c < k; ++c) out[j * k + c] = norms_[j] * means[c];
   }
   // The weighted mean of each column but the intercept; those of columns that joined are added.
   void means(std::vector<Real>& out) const {
@@ -139,8 +140,7 @@ private:
   std::vector<Real> sums(CVec table) const {
     const auto k = std::size_t(problem_.width());
     std::vector<Real> total(k);
-    if (problem_.has_intercept() || columns_.framed())
-      for (std::size_t i = 0; i < table.size(); ++i) total[i % k] += table[i];
+    if (problem_.has_intercept() || columns_.framed()) add_rows(table, total);
     return total;
   }
   bool zero(CVec u, Index s) const {

@@ -8,6 +8,7 @@
 #include "core/loss_sum.hpp"
 #include "core/newton/expansion.hpp"
 #include "core/support/simd.hpp"
+#include "core/support/table_rows.hpp"
 
 namespace southwell {
 
@@ -69,10 +70,8 @@ public:
     if (!framed) return;
     total_.assign(std::size_t(k_), 0.0);
     diagonal_.assign(std::size_t(k_), 0.0);
-    for (std::size_t e = 0; e < stored_.size(); ++e) {
-      total_[e % std::size_t(k_)] += stored_[e];
-      diagonal_[e % std::size_t(k_)] += at_.h[e];
-    }
+    add_rows(stored_, total_);
+    add_rows(at_.h, diagonal_);
     competition_ = loss_.competition(at_.h);
     for (Index a = 0; a < (competition_.empty() ? 0 : k_); ++a) // the whole of a symmetric matrix
       for (Index b = a + 1; b < k_; ++b) competition_[a * k_ + b] = competition_[b * k_ + a];

@@ -55,6 +55,13 @@ inline Real propose(const BlockAt& block, Index k, Vec u, CVec slope, Real steep
   return moved;
 }
 
+inline bool is_zero(CVec v) {
+  return std::all_of(v.begin(), v.end(), [](Real e) { return e == 0; });
+}
+// By how much a sweep lowers the logarithm of the error, from what the last two were worth: it falls with the
+// root of that.
+inline Real pace_of_sweeps(Real last, Real now) { return now > 0 ? std::log(last / now) / 2 : 0; }
+
 // As far along d as the model with its penalty falls, stopping at zero what would pass it; d and its image
 // are then those of that step. False if it never falls.
 template <class Product> bool shorten(const Manifold& manifold, CVec z, Product&& product, Vec d, Vec image) {

@@ -8,8 +8,8 @@
 #include "core/newton/block_gram.hpp"
 #include "core/newton/block_products.hpp"
 #include "core/newton/block_residual.hpp"
-#include "core/newton/free_curvature.hpp"
 #include "core/newton/ledger.hpp"
+#include "core/newton/margin_curvature.hpp"
 #include "core/newton/outlook.hpp"
 #include "core/newton/samples_in_memory.hpp"
 #include "core/newton/working_set.hpp"
@@ -49,7 +49,7 @@ public:
     return total;
   }
 
-  void begin_round() {}
+  void begin_round() { left_ = 0; }
   // Around the present x. `certified`: slopes of all features there, if a certificate has brought them.
   void begin(bool, CVec certified) {
     residual_.begin(at_.r);
@@ -61,8 +61,7 @@ public:
   // About the gap of the problem restricted to the set, and what a better intercept is worth.
   Real restricted_gap(Real value) {
     std::vector<Real> bend(static_cast<std::size_t>(k_));
-    if (problem_.has_intercept())
-      for (std::size_t i = 0; i < at_.h.size(); ++i) bend[i % bend.size()] += at_.h[i];
+    if (problem_.has_intercept()) add_rows(at_.h, bend);
     const bool free =
         std::any_of(blocks_.begin(), blocks_.end(), [](const BlockAt& b) { return b.g.free(); });
     diagonal_.resize(u_.size());
@@ -80,16 +79,20 @@ public:
     const std::vector<Real> start = u_;
     diagonal_.resize(u_.size());
     // As the gap should fall; with l2 it falls with the square of what is left.
-    const Real part = outlook.target / outlook.left;
+    const Real part = outlook.target / outlook.left, before = std::exchange(left_, outlook.left);
+    // Where no zeros are to be found, a model that changes from step to step deserves no more than what the
+    // last one was worth (choice 2 of Eisenstat and Walker 1996).
+    const Real worth = problem_.loss.quadratic() || !set_.whole() ? 0
+                       : before > 0                               ? outlook.left / before
+                                                                  : 1;
     precision_ = kinked_ ? policy_.block_precision
-                         : clip(policy_.block_part * (strong_ ? std::sqrt(part) : part),
+                         : clip(std::max(policy_.block_part * (strong_ ? std::sqrt(part) : part), worth),
                                 policy_.block_precise, policy_.block_rough);
     Slots hot; // blocks that may move
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       const BlockAt& block = blocks_[b];
-      const CVec own = block.of(CVec(u_));
-      const bool zero = std::all_of(own.begin(), own.end(), [](Real v) { return v == 0; });
-      if (!zero || !block.g.kinked() || block.g.distance(block.of(CVec(z_)), -1 / policy_.near_its_kink) > 0)
+      if (!is_zero(block.of(CVec(u_))) || !block.g.kinked() ||
+          block.g.distance(block.of(CVec(z_)), -1 / policy_.near_its_kink) > 0)
         hot.push_back(std::int32_t(b));
     }
     if (set_.whole())
@@ -117,7 +120,8 @@ private:
     const auto k = std::size_t(k_), intercept = u_.size() - k;
     products_.means(means_);
     for (std::size_t c = 0; c < k; ++c) u_[intercept + c] = start[intercept + c];
-    for (std::size_t e = 0; e < intercept; ++e) u_[intercept + e % k] -= means_[e / k] * (u_[e] - start[e]);
+    for (std::size_t j = 0; j < intercept / k; ++j)
+      for (std::size_t c = 0; c < k; ++c) u_[intercept + c] -= means_[j] * (u_[j * k + c] - start[j * k + c]);
   }
 
   // In the space of the hot blocks alone.
@@ -268,35 +272,37 @@ private:
       problem_.loss.bend(at_.h, along_, along_);
       products_.backward(along_, marks, out);
     };
-    free_.begin(problem_.design, problem_.loss, unpenalised(), products_.entries(), policy_);
-    if (free_.factor(at_.h, [&](Index entries) { return spend(entries); })) return;
-    const auto better = [&](CVec r, Vec out) { return free_.times(r, out); };
+    curvature_.begin(problem_.design, problem_.loss, members(), products_.entries(), policy_);
+    if (curvature_.form(at_.h, [&](Index entries) { return spend(entries); })) return;
     const Index price = 2 * price_of_product(),
-                most = Index(free_.waiting() ? policy_.free_trial : policy_.block_steps);
+                most = curvature_.trial(Index(policy_.block_signs), Index(policy_.block_steps));
     Index steps = 0;
     const auto step = [&] {
       ++steps;
       return spend(price);
     };
-    manifold.solve(z_, diagonal_, product, better, step, precision_, most, buffers_, d_, image_);
-    if (free_.waiting() && steps == most) free_.want();
+    manifold.solve(z_, diagonal_, product, curvature_, step, precision_, most, buffers_, d_, image_);
+    curvature_.stepped(steps);
     if (!shorten(manifold, z_, product, d_, image_)) return;
     for (std::size_t e = 0; e < u_.size(); ++e) u_[e] += d_[e];
   }
 
-  // Features without a penalty and the intercept, unless it is alone.
-  std::vector<FreeCurvature::Member> unpenalised() const {
-    std::vector<FreeCurvature::Member> members;
+  // Features whose penalty has no kinks and the intercept, unless it is alone.
+  MarginCurvature::Members members() const {
+    MarginCurvature::Members members;
+    members.intercept = problem_.has_intercept();
     for (Index b = 0; b < Index(blocks_.size()); ++b) {
-      if (!blocks_[b].g.free()) continue;
+      const BlockPenalty& g = blocks_[b].g;
+      if (g.kinked()) continue;
+      members.loose = members.loose || g.free();
       Index place = blocks_[b].first;
       problem_.penalty.each_feature(set_.name(b), [&](Index j) {
-        members.push_back({j, set_.whole() ? j * k_ : place});
+        members.all.push_back({j, set_.whole() ? j * k_ : place});
         place += k_;
       });
     }
-    if (!members.empty() && problem_.has_intercept())
-      members.push_back({problem_.features(), Index(u_.size()) - k_});
+    if (members.all.empty()) return {};
+    if (members.intercept) members.all.push_back({problem_.features(), Index(u_.size()) - k_});
     return members;
   }
 
@@ -311,13 +317,14 @@ private:
   bool strong_; // has every block an l2?
   Ledger ledger_;
   BlockGram gram_;
-  FreeCurvature free_;
+  MarginCurvature curvature_;
   std::vector<BlockAt> blocks_;
   std::vector<Real> u_;                                                 // the coefficients of the set
   std::vector<Real> along_;                                             // over the samples
   std::vector<Real> z_, d_, image_, diagonal_, steep_, shares_, means_; // over the set
   Manifold::Buffers buffers_;
   Real precision_ = 0;   // of conjugate gradients
+  Real left_ = 0;        // of the gap, at the last step of the round; 0: there was none
   bool careful_ = false; // has a step failed, so that curvatures are bounded safely?
 };
 

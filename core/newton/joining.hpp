@@ -12,18 +12,18 @@
 
 namespace southwell {
 
-inline bool few(Index units, const Policy& policy) { return Real(units) <= policy.few; }
+inline bool few(Index coefficients, const Policy& policy) { return Real(coefficients) <= policy.few; }
 
 struct Joining {
   std::vector<Index> names; // in order
   bool complete;            // are they few, and all there are?
 };
 
-// `slot[j]` < 0: it is outside; `nonzero(j)`: it is in the support. `norms` are squared, with their sum
-// `total`; `off(j)` is by how much its condition is broken, or 0.
+// `at_once`: may all join at once? `slot[j]` < 0: it is outside; `nonzero(j)`: it is in the support. `norms`
+// are squared, with their sum `total`; `off(j)` is by how much its condition is broken, or 0.
 template <class Nonzero, class Off>
 Joining choose_joining(std::span<const std::int32_t> slot, Nonzero&& nonzero, CVec norms, Real total,
-                       Off&& off, const Policy& policy) {
+                       Off&& off, bool at_once, const Policy& policy) {
   struct Violator {
     Real gain;
     Index j;
@@ -44,7 +44,7 @@ Joining choose_joining(std::span<const std::int32_t> slot, Nonzero&& nonzero, CV
       violators.push_back({by * by / norms[j], j});
     }
   }
-  const Real least = few(all, policy) ? Real(all) : policy.joining;
+  const Real least = at_once ? Real(all) : policy.joining;
   const auto most = std::size_t(std::max(
       {least, policy.joining_by_support * Real(support), std::floor(Real(all) / policy.joining_one_in)}));
   const bool little = policy.little_joins * Real(violators.size()) < Real(most);

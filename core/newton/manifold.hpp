@@ -18,6 +18,11 @@ struct BlockAt {
   Vec of(Vec v) const { return v.subspan(std::size_t(first), std::size_t(size)); }
 };
 
+struct NothingBetter { // than the diagonal
+  static void factor(CVec, CVec, std::span<const char>) {}
+  static Real times(CVec, Vec) { return 0; }
+};
+
 class Manifold {
 public:
   // `free`: unpenalised numbers after the blocks. `exact`: the loss is quadratic, so steps of any length
@@ -45,9 +50,10 @@ public:
   struct Buffers {
     std::vector<Real> residual, direction, bent, about, scale, along;
   };
-  // d, and its image Q d inside. `product(v, out)` is Q v; `diagonal` is about that of Q, and `better(r,
-  // out)` improves on its inverse in places, and returns by how much <r, out> changes. `spend()` is asked
-  // each step; true: leave it.
+  // d, and its image Q d inside. `product(v, out)` is Q v; `diagonal` is about that of Q, and `better`
+  // improves on its inverse in places: `better.factor(diagonal, inverse, marks)` is told the inverse with the
+  // penalty, where marks say that it is a diagonal, and `better.times(r, out)` changes its product with r,
+  // and returns by how much <r, out> changes. `spend()` is asked each step; true: leave it.
   template <class Product, class Better, class Spend>
   void solve(CVec z, CVec diagonal, Product&& product, Better&& better, Spend&& spend, Real part, Index most,
              Buffers& buffers, Vec d, Vec image) const {
@@ -58,9 +64,10 @@ public:
     gradient(z, residual);
     for (Real& v : residual) v = -v;
     const AboutInverse inverse(*this, diagonal, scale, along);
+    better.factor(diagonal, scale, inverse.marks());
     const auto precondition = [&](CVec r, Vec out) {
       const Real product = inverse.times(r, out);
-      return product + better(r, out);
+      return product + better.times(r, out);
     };
     Real rho = precondition(residual, direction);
     const Real goal = part * part * rho;
@@ -141,6 +148,13 @@ private:
         times_.push_back(on.pieces_[b].invert(on.exact_, block.of(Vec(inverse_)), w));
       }
       for (std::size_t e = on.free_; e < inverse_.size(); ++e) inverse_[e] = 1 / inverse_[e];
+    }
+    // Where it is a diagonal.
+    std::vector<char> marks() const {
+      std::vector<char> marks = on_.inside_;
+      for (std::size_t b = 0; b < times_.size(); ++b)
+        if (times_[b] != 0) std::fill_n(marks.begin() + on_.blocks_[b].first, on_.blocks_[b].size, char(0));
+      return marks;
     }
     // out = the inverse times r, and their inner product
     Real times(CVec r, Vec out) const {

@@ -3,6 +3,7 @@
 #pragma once
 #include "core/linear_problem.hpp"
 #include "core/newton/samples.hpp"
+#include "core/support/table_rows.hpp"
 
 namespace southwell {
 
@@ -82,8 +83,9 @@ private:
   }
   // Another intercept, in the place of `own`.
   static void exchange(Vec own, CVec other, Vec margins) {
-    for (std::size_t i = 0; i < margins.size(); ++i)
-      margins[i] += other[i % own.size()] - own[i % own.size()];
+    std::vector<Real> change(own.size());
+    for (std::size_t i = 0; i < own.size(); ++i) change[i] = other[i] - own[i];
+    add_to_rows(change, margins);
     std::copy(other.begin(), other.end(), own.begin());
   }
   // Certificates want the best intercept of the loss itself. The softened loss has another one, at which its

@@ -65,6 +65,19 @@ public:
     if (apart()) std::copy(x.end() - k_, x.end(), all.end() - k_);
   }
 
+  // Of coefficients that are expected those of W, where units that would pass zero stop there.
+  std::vector<Real> ahead(CVec from, CVec expected) const {
+    std::vector<Real> to = taken(expected);
+    const std::vector<Real> x = taken(from);
+    for (Index b = 0; b < (whole_ ? 0 : count()); ++b) {
+      Real along = 0;
+      for (Index e = first(b); e < first(b) + size(b); ++e) along += x[e] * to[e];
+      if (!(along > 0) && problem_->penalty.kinked(names_[b]))
+        std::fill_n(to.begin() + first(b), size(b), 0.0);
+    }
+    return to;
+  }
+
   // From zero a small penalty is reached by way of larger ones, a quarter of the last each round: with all
   // slopes far above it, too many units would join W, and the wrong ones. Where W may hold them all, that
   // does no harm.
@@ -83,8 +96,7 @@ public:
     Joining joining = joining_beyond(strong_, x, slopes, screening);
     // Sparse data stored by rows are read as a whole for any unit that joins: features that the next few
     // points of a path will need come along.
-    if (foreseen() && !joining.names.empty() && problem_->design.lies_by_rows() &&
-        !few(Index(slot_.size()), policy_))
+    if (foreseen() && !joining.names.empty() && problem_->design.lies_by_rows() && !all_few())
       joining.names = joining_beyond(std::pow(strong_, policy_.foresight), x, slopes, screening).names;
     enter(joining.names);
     strong_ = 1;
@@ -92,6 +104,7 @@ public:
   }
   // Has the strong rule (Tibshirani et al. 2012) named the units that will join? Ask before `choose`.
   bool foreseen() const { return strong_ < 1; }
+  Real kink() const { return problem_->penalty.kink(); }
   void repenalise(const P& problem) {
     const Real before = problem_->penalty.kink(), now = problem.penalty.kink();
     strong_ = now > 0 && now < before ? std::max(2 - before / now, 0.0) : 1;
@@ -100,6 +113,7 @@ public:
   }
 
 private:
+  bool all_few() const { return few(problem_->design.cols() * k_, policy_); }
   bool apart() const { return PenaltyOf<P>::intercept_apart && problem_->has_intercept(); }
   bool nonzero(Index u, CVec x) const {
     bool any = false;
@@ -122,7 +136,7 @@ private:
   // The factor by which the penalty would have to be stronger for no unit to join, if x = 0; otherwise 1.
   Real largest_violation(CVec x, CVec slopes) const {
     Real most = 1;
-    if (few(Index(slot_.size()), policy_)) return most;
+    if (all_few()) return most;
     for (Index u = 0; u < Index(slot_.size()); ++u) {
       if (!problem_->penalty.kinked(u)) continue;
       if (nonzero(u, x)) return 1;
@@ -136,7 +150,7 @@ private:
     return choose_joining(
         slot_, [&](Index u) { return nonzero(u, x); }, norms, screening.total_norm(),
         [&](Index u) { return screening.zero(u) ? 0 : problem_->penalty.violation(u, slopes, ease_ * part); },
-        policy_);
+        all_few(), policy_);
   }
 
   const P* problem_;
