@@ -1,4 +1,4 @@
-"""What path(everywhere=True) promises, and what 1,000 random strengths between its ends find: a table for three data sets.
+"""What path(everywhere=True) promises, and what 1,000 random strengths find: a table for three data sets.
 
     python benchmarks/everywhere.py [strengths]
 
