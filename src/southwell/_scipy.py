@@ -11,12 +11,13 @@ if TYPE_CHECKING:
 else:
 
     class _Sparse:
-        @staticmethod
-        def issparse(given: Any) -> bool:
+        def issparse(self, given: Any) -> bool:
             """Without an import: before it, nothing is sparse."""
-            return "scipy.sparse" in sys.modules and import_module("scipy.sparse").issparse(given)
+            return "scipy.sparse" in sys.modules and self.__getattr__("issparse")(given)
 
         def __getattr__(self, name: str) -> Any:
-            return getattr(import_module("scipy.sparse"), name)
+            value = getattr(import_module("scipy.sparse"), name)
+            setattr(self, name, value)  # the next time it is found at once
+            return value
 
     sparse = _Sparse()
