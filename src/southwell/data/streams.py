@@ -172,8 +172,8 @@ def chunks(
     one is asked for.
     """
     reader = _reader(ahead)
-    # A generator that is left may be closed by the garbage collector, which may run while ``threading`` holds a lock that
-    # the thread needs to end: waiting for it then would last for ever.
+    # A generator that is left may be closed by the garbage collector, which may run while ``threading`` holds a lock
+    # that the thread needs to end: waiting for it then would last for ever.
     wait = True
     try:
         buffer, spare = bytearray(CHUNK + 1), bytearray(CHUNK + 1)  # one more, for a newline at the end of the file
@@ -245,7 +245,7 @@ class _Ahead(_Reader):
         if self._pool is not None:
             try:
                 return self._pool.submit(call, room).result
-            except RuntimeError:  # no thread can be started, and none may be later, as the call is in its queue
+            except RuntimeError:  # no thread can be started; none may be later, as the call is in its queue
                 self._pool = None
         return super().__call__(call, room)
 
