@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -264,7 +265,36 @@ def test_reading_ahead_leaves_no_threads(tmp_path, monkeypatch):
     before = threading.active_count()
     with pytest.raises(ValueError, match="line 1"):
         sw.data.load(written(tmp_path, "1 x\n" + "1 1:1\n" * 10_000), n_threads=2, format="svmlight")
+    for _ in range(200):  # the thread ends by itself soon after
+        if threading.active_count() == before:
+            break
+        time.sleep(0.05)
     assert threading.active_count() == before
+
+
+def test_readers_do_without_threads_that_cannot_be_started(tmp_path, monkeypatch):
+    def none(*_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(streams, "CHUNK", 1 << 12)
+    monkeypatch.setattr(threading.Thread, "start", none)
+    A, b = sw.data.load(written(tmp_path, "".join(f"{k} 1:{k}\n" for k in range(1, 5000))), n_threads=2)
+    assert b.tolist() == A.data.tolist() == list(range(1, 5000))
+
+
+def test_readers_that_are_left_do_not_wait_for_their_threads(tmp_path, monkeypatch):
+    monkeypatch.setattr(streams, "CHUNK", 1 << 12)
+    with streams.Stream(written(tmp_path, "1 1:1\n" * 10_000)) as stream:
+        left = streams.chunks(stream, ahead=True)
+        next(left)
+        waited = []
+        own = streams.ThreadPoolExecutor.shutdown
+        with monkeypatch.context() as patch:
+            patch.setattr(
+                streams.ThreadPoolExecutor, "shutdown", lambda pool, wait: waited.append(wait) or own(pool, wait)
+            )
+            left.close()
+    assert waited == [False]
 
 
 def test_a_line_without_end_is_refused(tmp_path, monkeypatch):

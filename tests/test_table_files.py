@@ -80,6 +80,15 @@ def test_texts_become_columns_with_names(tmp_path):
     assert sw.solve(data.A, data.y, loss="logistic", l2=0.1).gap < 1e-5
 
 
+@pytest.mark.parametrize(("rows", "chunk"), [(100, 16), (100, 50), (60_000, 1 << 21)])
+def test_newlines_between_quotes_end_no_record(tmp_path, monkeypatch, rows, chunk):
+    monkeypatch.setattr(streams, "CHUNK", chunk)
+    path = written(tmp_path, "a,b\n" + '1,"x\ny\n"\n2,""\n' * rows)  # at the end several pieces
+    data = sw.data.load(path, n_threads=2, missing="zero")
+    assert data.feature_names == ["a", "b_x\ny\n"] and data.shape == (2 * rows, 2)
+    np.testing.assert_array_equal(data.A.toarray(), np.tile([[1, 1], [2, 0]], (rows, 1)))
+
+
 def test_texts_can_be_hashed(tmp_path):
     data = sw.data.load(written(tmp_path, CITIES), text="hash", n_hashed=64)
     assert data.shape == (3, 65) and data.feature_names[:2] == ["size", "hashed_0"]

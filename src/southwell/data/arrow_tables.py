@@ -50,7 +50,9 @@ class ArrowTable:
                         f"its columns are {shown(schema.names)}, and not {shown(self.names)} as in the first file"
                     )
                 while (batch := self._guarded(lambda batches=batches: next(batches, None))) is not None:
-                    self._guarded(lambda batch=batch: batch.validate(full=True))  # offsets could lead out of its buffers
+                    self._guarded(
+                        lambda batch=batch: batch.validate(full=True)
+                    )  # offsets could lead out of its buffers
                     for start in range(0, batch.num_rows, rows):
                         frame = self._guarded(lambda batch=batch, start=start: self._frame(batch.slice(start, rows)))
                         frame.first_row = row

@@ -172,6 +172,9 @@ def chunks(
     one is asked for.
     """
     reader = _reader(ahead)
+    # A generator that is left may be closed by the garbage collector, which may run while ``threading`` holds a lock
+    # that the thread needs to end: waiting for it then would last for ever.
+    wait = True
     try:
         buffer, spare = bytearray(CHUNK + 1), bytearray(CHUNK + 1)  # one more, for a newline at the end of the file
         filled, start = stream.readinto(memoryview(buffer)[:CHUNK]), True
@@ -199,8 +202,11 @@ def chunks(
                 return
             filled = left + coming()
             buffer, spare = spare, buffer
+    except GeneratorExit:
+        wait = False
+        raise
     finally:
-        reader.close()
+        reader.close(wait)
 
 
 def _in_quotes(end: Callable[[bytearray, int], int]) -> str:
@@ -225,7 +231,7 @@ class _Reader:
     def __call__(self, call: Callable[[memoryview], int], room: memoryview) -> Callable[[], int]:
         return lambda: call(room)
 
-    def close(self) -> None:
+    def close(self, wait: bool) -> None:
         pass
 
 
@@ -233,16 +239,19 @@ class _Ahead(_Reader):
     """Calls in a thread."""
 
     def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(1, "southwell-reader")
+        self._pool: ThreadPoolExecutor | None = ThreadPoolExecutor(1, "southwell-reader")
 
     def __call__(self, call: Callable[[memoryview], int], room: memoryview) -> Callable[[], int]:
-        try:
-            return self._pool.submit(call, room).result
-        except RuntimeError:  # no thread can be started
-            return super().__call__(call, room)
+        if self._pool is not None:
+            try:
+                return self._pool.submit(call, room).result
+            except RuntimeError:  # no thread can be started; none may be later, as the call is in its queue
+                self._pool = None
+        return super().__call__(call, room)
 
-    def close(self) -> None:
-        self._pool.shutdown()  # waits, since the thread writes to a buffer
+    def close(self, wait: bool) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=wait)
 
 
 def _reader(ahead: bool) -> _Reader:
