@@ -37,7 +37,7 @@ WORDS = [b"nan", b"inf", b"-", b"+", b".", b"e", b"1e999", b":", b"1:", b":1", b
          b"99999999999999999999", b"qid:", b"qid:1", b"#", b",", b";", b"\t", b'"', b'""', b"\n", b"\r", b"\r\n", b"\0",
          b"\xff", b"\xef\xbb\xbf", b"\xff\xfe", b" ", b"NA", b"x", b"%%MatrixMarket", b"-1", b"0" * 400,
          b"1" * 400]  # fmt: skip
-SVMLIGHT = [b"1 1:0.5 3:2.25e-3 # a\n-1 2:1 7:1e5\n\n# c\n0.5 1:3\n", b"1,2 qid:1 1:1\n 3:2\n2 qid:1 1:4\n",
+SVMLIGHT = [b"1 1:0.5 3:2.25e-3 # a\n-1 2:1 7:1e5\n\n# c\n0.5 1:3\n", b"1,2 qid:1 1:1\n qid:1 3:2\n2 qid:1 1:4\n",
             b"1 qid:3 1:1\n2 qid:4 0:1 2:2\n" * 20]  # fmt: skip
 TABLES = [b"a,b,target\n1,2,3\n4,,6\n", b'size;city;y\n1;"New ""York""\nNY";0\n2;Paris;1\n', b"1\t2\n3\t4.5e-3\n" * 20]
 A = np.arange(12.0).reshape(4, 3)
@@ -183,7 +183,7 @@ class Case:
         rng, folder = self.rng, _scratch() / "store"
         shutil.rmtree(folder, ignore_errors=True)
         if rng.random() < 0.3:
-            (_scratch() / "file").write_bytes(SVMLIGHT[1])
+            (_scratch() / "file").write_bytes(b"1,2 1:1\n 3:2\n2 1:4\n")
             sw.data.Store.write(folder, sw.data.load(_scratch() / "file", n_threads=1), shard_bytes=64)
         else:
             given = sp.csr_array(A) if rng.random() < 0.5 else A

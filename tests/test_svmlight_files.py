@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 import southwell as sw
-from southwell.data import streams
+from southwell.data import formats, streams
 
 NUMBERS = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
@@ -295,6 +295,11 @@ def test_readers_that_are_left_do_not_wait_for_their_threads(tmp_path, monkeypat
             )
             left.close()
     assert waited == [False]
+
+
+@pytest.mark.parametrize("word", ["0" * 3000, "1," * 2000, "1:" * 2000, " " * 5000, "1 " * 3000, "1.1" * 2000])
+def test_the_format_is_told_in_little_time(tmp_path, word):
+    assert formats.format_of(written(tmp_path, f"1 1:1 {word} 2:{word} x\n" * 20, "no name tells")) == "csv"
 
 
 def test_a_line_without_end_is_refused(tmp_path, monkeypatch):

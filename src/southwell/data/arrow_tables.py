@@ -32,7 +32,7 @@ class ArrowTable:
         self.threads = options.n_threads
         with open_regular(paths[0]) as file:
             schema = self._guarded(lambda: self._opened(file)[0])
-        self.names = [str(name) for name in schema.names]
+            self.names = self._names(schema)
         if not self.names:
             raise Refused("it has no columns")
         self.text = [self._is_text(field) for field in schema]
@@ -45,10 +45,8 @@ class ArrowTable:
             row = 0
             with open_regular(path) as file:
                 schema, batches = self._guarded(lambda file=file: self._opened(file, rows))
-                if [str(name) for name in schema.names] != self.names:
-                    raise Refused(
-                        f"its columns are {shown(schema.names)}, and not {shown(self.names)} as in the first file"
-                    )
+                if (names := self._names(schema)) != self.names:
+                    raise Refused(f"its columns are {shown(names)}, and not {shown(self.names)} as in the first file")
                 while (batch := self._guarded(lambda batches=batches: next(batches, None))) is not None:
                     self._guarded(
                         lambda batch=batch: batch.validate(full=True)
@@ -80,6 +78,9 @@ class ArrowTable:
             raise Refused(
                 f"pyarrow cannot read it ({str(error).splitlines()[0] if str(error) else type(error).__name__})"
             ) from None
+
+    def _names(self, schema: Any) -> list[str]:
+        return [str(name) for name in self._guarded(lambda: schema.names)]
 
     def _is_text(self, field: Any) -> bool:
         types = self.arrow.types

@@ -14,7 +14,7 @@ from ..model_files.files import Refused, open_regular
 from .arrays import Arrays
 from .arrow_tables import ArrowTable
 from .dataset import Batch
-from .encoding import Encoded
+from .encoding import Encoded, is_number
 from .options import Options
 from .streams import OTHER_ENCODINGS, UTF_8, Stream
 from .svmlight import Svmlight
@@ -34,8 +34,6 @@ STRANGERS = {
     b"ORC": "ORC; convert it to Parquet", b"{": "JSON; convert it to CSV or Parquet",
     b"[": "JSON; convert it to CSV or Parquet",
 }  # fmt: skip
-NUMBER = rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-ROW = re.compile(rb"\s*(?:%b(?:,%b)*)?(?:\s+qid:-?\d+)?(?:(?:^|\s+)\d+:\S*)*\s*(?:#.*)?" % (NUMBER, NUMBER))
 ENTRY = re.compile(rb"(?:^|\s)\d+:[-+.\d]")
 BY_NAME = re.compile(r"\.(svm|svmlight|libsvm)(\.(gz|bz2|xz|zst))?$", re.IGNORECASE)
 DATA_IN_PARTS = re.compile(r"[._]")  # names that begin with these hold no data: _SUCCESS, .crc
@@ -141,8 +139,18 @@ def _of_text(head: bytes, path: Path) -> str:
 
 def _mostly_rows(rows: list[bytes]) -> bool:
     """Whether the first rows are those of SVMlight's format, whatever errors others have."""
-    good = sum(ROW.fullmatch(row.rstrip(b"\r")) is not None for row in rows)
-    return 2 * good > len(rows)
+    return 2 * sum(map(_is_row, rows)) > len(rows)
+
+
+def _is_row(line: bytes) -> bool:
+    """Whether a line is targets, if any, and then index:value. (A regular expression could take for ever.)"""
+    words = line.partition(b"#")[0].split()
+    if words and b":" not in words[0]:
+        targets = words.pop(0).decode("latin-1").split(",")
+        if not all(map(is_number, targets)):
+            return False
+    parts = [word.partition(b":") for word in words]
+    return all(colon and (index.isdigit() or index == b"qid") for index, colon, _ in parts)
 
 
 def checked_format(given: object) -> str | None:
