@@ -84,8 +84,8 @@ public:
     Real parts;
     Real read(Index k) const { return coupling.read(k, state); }
     void move(Index k, Real delta) { coupling.move_in(state, k, parts * delta); }
-    // Steps must be shorter along what all fibers have in common, such as an intercept: the moves of the other
-    // parts, which are added there, would take each row to the other side of where it is best.
+    // Steps must be shorter along what all fibers have in common, such as an intercept: the moves of the
+    // other parts, which are added there, would take each row to the other side of where it is best.
     Real added_norm(Index k) const { return (parts - 1) * coupling.frame_norm(k); }
     Index read_cost(Index k) const { return coupling.read_cost(k); }
     Index move_cost(Index k) const { return coupling.move_cost(k); }

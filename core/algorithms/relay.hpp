@@ -81,7 +81,12 @@ public:
     if (!current_->begun()) {
       easy_ = stint_.rounds;
     } else if (undecided_ > 0 && stint_.rounds - easy_ >= undecided_) {
-      undecided_ = 0;
+      // Dual points may be of little use for a few epochs, until an intercept has found its place; and these
+      // are cheap.
+      const bool early = runners_[now_].mover.uncertain && !(stint_.fall > policy_.judged_from) &&
+                         Real(undecided_) < policy_.judged_by * policy_.rounds_at_first;
+      undecided_ = early ? 2 * undecided_ : 0;
+      if (early) return current_->resync(point);
       if (const std::size_t best = expect(); best != now_) hand_over(best, *certifier_);
     }
     // Rounds may be long: a trial ends with the round whose end is nearest to the trial's length.

@@ -130,7 +130,9 @@ public:
   };
   const State& state() const { return state_; }
   // What the frame alone adds to the squared norm of fiber k, in the metric of the map.
-  Real frame_norm(Index k) const { return shifted_ ? -design_.gamma(k) * design_.gamma(k) * common_curvature_ : 0; }
+  Real frame_norm(Index k) const {
+    return shifted_ ? -design_.gamma(k) * design_.gamma(k) * common_curvature_ : 0;
+  }
   void expect() { next_.kept.resize(state_.kept.size()); } // before the first join
   // The mean of the copies, at the positions from, ..., to - 1; the copies go there too.
   Along advance(std::span<State* const> copies, Index from, Index to)
