@@ -326,7 +326,7 @@ def test_tables_of_the_wrong_length_are_refused(method, size):
     labels, s = np.zeros(10, np.int64), np.full(10, 0.1)
     right, wrong, more = np.zeros(30), np.zeros(size), [1.0] if method == "maximise" else []
     for wide in (
-        _core.class_loss("softmax", 0.0, 3, labels, s),
+        _core.class_loss("softmax", 0.0, 3, labels, s, np.empty(0)),
         _core.task_loss(sw.losses.Squared().core, 3, right, s, np.empty(0)),
     ):
         for place in range(TABLES[method]):

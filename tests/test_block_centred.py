@@ -115,7 +115,9 @@ def test_every_round_is_that_on_stored_centred_data(loss, penalty):
                 ).history
                 for given in (form(A - A.mean(axis=0)), sw.Centred(form(A)))
             )
-            assert implied["entries"].tolist() == stored["entries"].tolist()
+            assert len(implied["entries"]) == len(stored["entries"])
+            # Rounding may cost conjugate gradients a step.
+            np.testing.assert_allclose(implied["entries"], stored["entries"], rtol=0.05)
             np.testing.assert_allclose(implied["primal"], stored["primal"], rtol=1e-10)
             np.testing.assert_allclose(implied["gap"], stored["gap"], atol=1e-9 * stored["primal"][0], rtol=1e-4)
 

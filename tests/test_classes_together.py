@@ -164,7 +164,7 @@ def test_crammer_and_singer_with_weights_and_an_intercept(tmp_path):
     with pytest.raises(ValueError, match="multi_class"):
         sw.LinearSVC(multi_class="multinomial").fit(X, y)
     with pytest.warns(sw.ConvergenceWarning, match="did not|ran out|limit|epochs"):
-        sw.LinearSVC(C=100.0, multi_class="crammer_singer", max_iter=1).fit(X, y)
+        sw.LinearSVC(C=100.0, multi_class="crammer_singer", max_iter=0).fit(X, y)
 
 
 def test_contradictions_are_refused():
