@@ -190,16 +190,28 @@ private:
     each_violation([&](Index e, Index j) {
       if (size < 0) size = weighted_norm(y_);
       const Real unit = std::sqrt(squared_norm(j)) * size;
-      // A unit that vanishes or is not known leaves nothing to call rounding.
+      if (unit == 0) return; // it is no column, and its slope is rounding
       most = std::max(most, unit > 0 ? (std::abs(z_[e]) - slope_error(j) * size) / unit : infinity);
     });
     return most;
+  }
+  // Do slopes of unpenalised features vanish because they are too small for numbers, at a y that is?
+  bool drowned() {
+    if (intercept_alone_ || open_.empty()) return false;
+    const Real size = weighted_norm(y_);
+    return size > 0 && size < 1e-100 &&
+           std::ranges::any_of(
+               open_,
+               [&](Index j) {
+                 const Real unit = std::sqrt(squared_norm(j));
+                 return unit > 0 && unit * size < 1e-290;
+               });
   }
   // If all those slopes are zero up to rounding, sets them to zero. A feasible point is within distance q of
   // y (see FreeColumns), and D there is lower by at most q times the norm of the margins plus a term for the
   // curvature of phi*. Returns this amount, the debt; infinity if there is no such point near y.
   Real forgive(CVec margins) {
-    if (!(violation() <= rounding_)) return infinity;
+    if (drowned() || !(violation() <= rounding_)) return infinity;
     std::vector<Real> off(z_.size());
     bool any = false;
     each_violation([&](Index e, Index) {

@@ -87,3 +87,12 @@ def test_the_dual_number_of_a_sample_without_weight_excuses_no_slope(far, blocks
             dual = problem.certify(best.x, y=np.append(y, far), intercept=best.intercept).dual
             assert dual <= best.primal + 1e-12 * abs(best.primal)
             assert dual == pytest.approx(problem.certify(best.x, y=np.append(y, 0.0), intercept=best.intercept).dual)
+
+
+@pytest.mark.parametrize("blocks", [False, True])
+@pytest.mark.parametrize("size", [1e-20, 1e-150, 1e-250, 1e-302])
+def test_slopes_that_are_too_small_for_numbers_do_not_vanish(size, blocks):
+    """The classes are separable, so the infimum is zero; y would bound it from below if its slope were zero."""
+    A, b = np.array([[1e-120], [-1e-120], [2e-120]]), np.array([1.0, -1.0, 1.0])
+    problem = (sw.BlockProblem if blocks else sw.Problem)(A, b, "logistic")
+    assert problem.certify([0.0], y=-size * b).dual <= 0

@@ -51,8 +51,7 @@ def test_kinks_are_softened_around_centres_that_stay_with_the_parts(loss, net, i
         assert abs(outcome["primal"] - usual.primal) <= 1.1e-9 * usual.scale
         primal, _, _ = _core.certify(problem.core(), outcome["x"], None)
         assert outcome["primal"] == pytest.approx(primal, rel=1e-12)
-        if not intercept:  # the best one is an interval, of which rounding chooses a point
-            assert outcome["epochs"] == usual.epochs
+        assert outcome["epochs"] <= usual.epochs + 4  # rounding, and when certificates are worth their price
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic", "poisson", *KINKED])

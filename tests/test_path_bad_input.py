@@ -61,7 +61,7 @@ def test_a_path_refuses_bad_options(options, error, match):
 
 @pytest.mark.parametrize("given", [None, 3, (np.eye(3), np.ones(3))])
 def test_a_path_needs_targets_or_a_problem(given):
-    with pytest.raises(TypeError, match=r"path\(A, b, ...\) needs targets b, or a Problem alone"):
+    with pytest.raises(TypeError, match=r"path\(A, b, ...\) needs targets b, or a Problem or Store alone"):
         sw.path(given)
     with pytest.raises(TypeError, match="A Problem already holds b"):
         sw.path(problem_of(), [0.1])

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ._empty_columns import over_columns
+from ._scipy import sparse as sp
 from ._separation import separated
 from ._typing import AnyMatrix
 from .penalties import ElasticNet

@@ -16,9 +16,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.special import log_softmax
 
+from ._scipy import sparse as sp
 from .losses import ClassLoss
 from .penalties import ElasticNet
 
@@ -60,6 +59,8 @@ def separated(problem: Problem, result: Result) -> int:
 def _of_classes(problem: Problem, free: np.ndarray, margins: np.ndarray, weights: np.ndarray, most: float) -> int:
     """The same for competing margins: a row for each sample and each class other than its own, that of the class."""
     labels, k = problem.targets[problem.weights > 0], margins.shape[1]
+    from scipy.special import log_softmax  # SciPy is imported with the first data
+
     likely = np.exp(log_softmax(margins, axis=1))
     with np.errstate(divide="ignore"):
         cost = -weights[:, None] * np.log1p(-np.minimum(likely, 1.0))  # what is saved if a class is ruled out
