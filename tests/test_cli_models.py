@@ -108,13 +108,27 @@ def test_stores_are_fitted_whatever_their_size(here, capsys, memory):
     told(capsys, "fit", "cancer.svm", "--strength", "0.1", "--quiet")
     ours, usual = sw.load("store.southwell"), sw.load("cancer.southwell")
     np.testing.assert_allclose(ours.coef_, usual.coef_, atol=1e-4)
-    out, _ = told(capsys, "predict", "store.southwell", "store")
+    told(capsys, "certify", "store.southwell", "store", "--memory", memory)
+    out, err = told(capsys, "predict", "store.southwell", "store", "--memory", memory)
+    assert err.startswith("accuracy")
     np.testing.assert_array_equal(np.array(out.split(), float), usual.predict(X))
     out, _ = told(capsys, "info", "store", "--json")
     assert json.loads(out)["entries"] == Store.open("store").entries
     if memory == "1 KB":
         _, err = told(capsys, "fit", "store", "--memory", memory, code=2)
         assert "needs all rows in memory" in err
+
+
+def test_a_store_with_other_columns_is_matched_where_it_can_be_loaded(here, capsys):
+    (here / "ab.csv").write_text("a,b,target\n" + "".join(f"{k},{k % 3},{2 * k}\n" for k in range(30)))
+    (here / "ba.csv").write_text("b,a,target\n" + "".join(f"{k % 3},{k},{2 * k}\n" for k in range(30)))
+    told(capsys, "fit", "ab.csv", "--l1", "0.01", "--quiet")
+    told(capsys, "convert", "ba.csv", "store")
+    known, _ = told(capsys, "predict", "ab.southwell", "ab.csv")
+    out, _ = told(capsys, "predict", "ab.southwell", "store")
+    np.testing.assert_allclose(np.array(out.split(), float), np.array(known.split(), float))
+    _, err = told(capsys, "predict", "ab.southwell", "store", "--memory", "10", code=2)
+    assert "other columns than the model" in err
 
 
 def test_standard_input(here, capsys, monkeypatch):

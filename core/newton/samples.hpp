@@ -64,14 +64,14 @@ public:
   virtual bool gram(Slots, Index, Vec, const Spend&) { refuse(); }
   virtual bool product(Slots, CVec, Vec, const Spend&) { refuse(); } // H v; false: abandoned
 
-  // Sums that a certificate needs, at the last place: the loss itself at its best intercept, and
+  // Sums that a certificate needs, at the last place.
   struct Sums {
     Real terms = 0;   // sum s_i |y_i| (|m_i| + |b_i|): what the gap is a difference of
     Real square = 0;  // sum s_i y_i^2
     Real margins = 0; // sum s_i m_i^2
   };
   virtual Sums sums() { refuse(); }
-  virtual Real objective() { refuse(); }
+  virtual Real objective() { refuse(); } // the loss itself, its kinks not softened, at its best intercept
   virtual std::vector<Real> conjugates(CVec) { refuse(); } // sum s_i phi_i*(t y_i) for each t
 
   // What `place` consists of, for samples in parts: between these steps the answers of the parts are

@@ -130,22 +130,22 @@ class Matrix:
                 f"{name} must be 2-d, samples by features; got shape {array.shape}. "
                 f"One feature: {name}.reshape(-1, 1); one sample: {name}.reshape(1, -1)."
             )
-        _refuse_size(array.shape, name)
+        refuse_size(array.shape, name)
         array = _as_float(array, name)
         if not (array.flags.c_contiguous or array.flags.f_contiguous):
             array = array.copy(order="K")  # rows of a Fortran array remain columns
-        _refuse_infinite(array.ravel(order="K"), name)
+        refuse_infinite(array.ravel(order="K"), name)
         return array
 
     @staticmethod
     def _check_sparse(A: Given, name: str) -> AnyMatrix:
         matrix = _sparse.sound_array(A, name)
-        _refuse_size(matrix.shape, name)
+        refuse_size(matrix.shape, name)
         matrix.data = np.ascontiguousarray(_as_float(matrix.data, name))
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
             matrix.sum_duplicates()
-        _refuse_infinite(matrix.data, name)
+        refuse_infinite(matrix.data, name)
         return matrix
 
     @property
@@ -346,7 +346,7 @@ class Product:
         return Matrix(bordered)
 
 
-def _refuse_size(shape: tuple[int, ...], name: str) -> None:
+def refuse_size(shape: tuple[int, ...], name: str) -> None:
     if 0 in shape:
         raise ValueError(f"{name} is empty: its shape is {shape}. At least one sample and one feature are needed.")
     if max(shape) > MOST:
@@ -364,7 +364,7 @@ def readable(given: Given, what: str) -> Any:
     return given
 
 
-def _refuse_infinite(values: np.ndarray, name: str) -> None:
+def refuse_infinite(values: np.ndarray, name: str) -> None:
     if not _core.all_finite(values):
         raise ValueError(f"{name} contains NaN or infinity. Impute or drop those entries first.")
 

@@ -13,7 +13,7 @@ of their rows, in which a small linear programme decides.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -97,11 +97,8 @@ def _free(problem: Problem) -> np.ndarray:
 
 def _signs(problem: Problem, free: np.ndarray) -> np.ndarray:
     """For each column the sign that its coefficient may grow with: 0 for both, NaN for none."""
-    if isinstance(problem.penalty, ElasticNet):
-        _, _, lower, upper = problem.penalty.by_coefficient(problem.n_features, False)
-    else:
-        lower, upper = (np.full(problem.n_features, end) for end in (-np.inf, np.inf))
-        lower = np.zeros_like(lower) if problem.penalty.bounded else lower
+    penalty: Any = problem.penalty
+    lower, upper = penalty.bounds(problem.n_features)
     below, above = np.isfinite(lower[free]), np.isfinite(upper[free])
     signs = np.where(below & above, np.nan, below.astype(float) - above)
     return np.append(signs, [0.0] * problem.intercept)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -77,10 +78,7 @@ class InFiles:
 
     def matrix(self) -> AnyMatrix:
         """A in memory."""
-        parts = [shard.A for shard in self.shards()]
-        if self.layout == "csr":
-            return sp.vstack(parts, format="csr") if len(parts) > 1 else parts[0].copy()
-        return np.concatenate(parts)
+        raise NotImplementedError
 
 
 def targets_of(given: InFiles, b: Given) -> Any:
@@ -102,15 +100,12 @@ class Shards:
         self.files = given
         self.shape, self.stored = given.shape, given.entries
         self.sparse = given.layout == "csr"
+        _data.refuse_size(self.shape, name)
         self.parts = [shard.A for shard in given.shards() if shard.A.shape[0] > 0]
-        if not self.parts or 0 in self.shape:
-            raise ValueError(
-                f"{name} is empty: its shape is {self.shape}. At least one sample and one feature are needed."
-            )
         self.mapped = [mapped_bytes(part) for part in self.parts]
         self.starts = np.cumsum([0, *(part.shape[0] for part in self.parts)])
         for part, own in zip(self.parts, self.mapped, strict=True):
-            _data._refuse_infinite(part.data if self.sparse else part.ravel(order="K"), name)
+            _data.refuse_infinite(part.data if self.sparse else part.ravel(order="K"), name)
             _core.let_go(own)
 
     @property
@@ -140,6 +135,28 @@ class Shards:
     def ready_layout(self, shifts: np.ndarray | None, intercept: bool) -> Any:
         """The layout that is there."""
         return self.layout(False, shifts, intercept)
+
+    def core(self, problem: Any) -> _core.ProblemInParts:
+        """The compiled problem on these data, over the parts."""
+        if problem.loss.own:
+            raise ValueError(
+                f"{problem.loss.name}, a loss of your own, needs all rows in memory, and these stay in files."
+            )
+        penalty = problem.penalty
+        if penalty.unpenalised(problem.n_features).any() or penalty.absent or penalty.free:
+            raise ValueError(
+                "Rows in files need a penalty on every feature but the intercept, because the certificate projects "
+                f"dual points on columns without one. Add a little, say {problem.words.penalise}."
+            )
+        layouts, added = problem.ready_layout().layouts, problem.core_offset
+        rows = [slice(begin, end) for begin, end in pairwise(self.starts.tolist())]
+        parts = [
+            _core.Problem(
+                layout, problem.loss.core, problem.targets[own], problem.weights[own], problem.core_penalty, added[own]
+            )
+            for layout, own in zip(layouts, rows, strict=True)
+        ]
+        return _core.ProblemInParts(parts, self.mapped)
 
     def exact_means(self, means: np.ndarray) -> np.ndarray:
         """See ``Matrix.exact_means``."""

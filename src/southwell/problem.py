@@ -181,8 +181,8 @@ class Problem(HasTargets):
 
     def null_model(self) -> np.ndarray:
         """All coefficients zero, and the best intercept."""
-        if self.in_parts:
-            return np.asarray(self._core_of_parts().certify(np.zeros(self.inner_size))[3])
+        if isinstance(self.data, _shards.Shards):
+            return np.asarray(self.data.core(self).certify(np.zeros(self.inner_size))[3])
         return np.append(np.zeros(self.n_features), _core.null_intercept(self.core()))
 
     def coefficients(self, x: Given, name: str) -> np.ndarray:
@@ -305,29 +305,10 @@ class Problem(HasTargets):
 
     def core(self, by_columns: bool | None = None) -> _core.Question:
         """The compiled problem, with products along the given axis."""
+        if isinstance(self.data, _shards.Shards):
+            return self.data.core(self)
         layout = self.ready_layout() if by_columns is None else self.layout(by_columns)
-        if self.in_parts:
-            return self._core_of_parts()
         return _core.Problem(layout, self.loss.core, self.targets, self.weights, self.core_penalty, self.core_offset)
-
-    def _core_of_parts(self) -> _core.ProblemInParts:
-        if self.loss.own:
-            raise ValueError(
-                f"{self.loss.name}, a loss of your own, needs all rows in memory, and these stay in files."
-            )
-        if self.penalty.unpenalised(self.n_features).any() or self.penalty.absent or self.penalty.free:
-            raise ValueError(
-                "Rows in files need a penalty on every feature but the intercept, because the certificate projects "
-                f"dual points on columns without one. Add a little, say {self.words.penalise}."
-            )
-        layout: Any = self.ready_layout()
-        added = self.core_offset
-        parts = [
-            _core.Problem(own, self.loss.core, self.targets[begin:end], self.weights[begin:end], self.core_penalty,
-                          added[begin:end])
-            for own, begin, end in zip(layout.layouts, layout.starts[:-1], layout.starts[1:], strict=True)
-        ]  # fmt: skip
-        return _core.ProblemInParts(parts, layout.mapped)
 
     def formed_rows(self) -> _core.Layout:
         """The rows of A = U V, each formed when it is read, at O(k d); a layout for one algorithm."""
@@ -363,10 +344,10 @@ class Problem(HasTargets):
         if flag("rigorous", rigorous):
             proof = self.prove(x, y, intercept)
             return Certificate(proof.primal, proof.dual, proof.gap)
-        if self.in_parts:
+        if isinstance(self.data, _shards.Shards):
             if y is not None:
                 raise ValueError("A problem in files is certified at the derivatives of its loss: do not give y.")
-            return Certificate(*self._core_of_parts().certify(self._inner_point(x, None, intercept)[0])[:3])
+            return Certificate(*self.data.core(self).certify(self._inner_point(x, None, intercept)[0])[:3])
         return Certificate(*_core.certify(self.core(), *self._inner_point(x, y, intercept)))
 
     def prove(self, x: Given, y: Given = None, intercept: Given = 0.0, *, feasible: bool = False) -> Proof:

@@ -48,7 +48,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, fit, write and report; returns the exit code."""
-    from ..model_files import save
     from ..solve import ConvergenceWarning
     from ..status import Status
 
@@ -66,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
             model.fit(A, b, sample_weight=weights)
         if data.feature_names is not None:
             model.feature_names_in_ = np.asarray(data.feature_names, dtype=object)
-        save(model, out)
+        model.save(out)
     report = _report(model, data, out)
     print(json.dumps(report) if arguments.json else _in_words(report))
     return 0 if model.status_ is Status.CONVERGED else NOT_PROVEN

@@ -26,7 +26,7 @@ NOT_PROVEN = 3
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = reading.FORMATS
-    parser.add_argument("model", metavar="MODEL", help="a file of southwell fit or southwell.save")
+    parser.add_argument("model", metavar="MODEL", help="a file that southwell fit or a model's save wrote")
     parser.add_argument("data", metavar="DATA", help="a file, a folder of files or a store; - is standard input")
     parser.add_argument("--memory", help='what a store may take, such as "2 GB"; a larger one is read in parts')
     reading.add_arguments(parser)
@@ -47,18 +47,28 @@ def add_certify_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _loaded(arguments: argparse.Namespace) -> tuple[Any, Any, Any, Any]:
-    """The model, the columns that it knows, targets and weights."""
+    """The model, the columns that it knows (a store, if it has the same), targets and weights."""
     import southwell as sw
 
     model = sw.load(arguments.model)
-    data = reading.read(arguments.data, arguments, int(model.n_features_in_))
-    data = data.load() if isinstance(data, sw.data.Store) else data
+    n_features = int(model.n_features_in_)
+    data = reading.read(arguments.data, arguments, n_features)
     known = getattr(model, "feature_names_in_", None)
     wanted = None if known is None else [str(name) for name in known]
-    A = reading.aligned(data.A, data.feature_names, wanted, int(model.n_features_in_))
     if known is not None:  # or scikit-learn would warn of an array without names
         del model.feature_names_in_
-    return model, A, data.targets, data.weights
+    picked = reading.selection(data.feature_names, data.shape[1], wanted, n_features)
+    if isinstance(data, sw.data.Store):
+        b, weights = data.part("targets"), data.part("weights")
+        if picked is None:
+            return model, data, b, weights
+        if not data.fits:
+            raise ValueError(
+                "The store has other columns than the model, and is read in parts, which keep their columns. Convert "
+                "it with the columns of the model, in their order, or give more --memory."
+            )
+        return model, data.matrix() @ picked, b, weights
+    return model, data.A if picked is None else data.A @ picked, data.targets, data.weights
 
 
 def predict(arguments: argparse.Namespace) -> int:
@@ -79,12 +89,17 @@ def predict(arguments: argparse.Namespace) -> int:
         else:
             with open(arguments.out, "w", encoding="utf-8") as file:
                 file.write(lines)
-        if b is not None and not hasattr(b, "toarray"):
-            own = np.asarray(model.predict(A))
-            if own.dtype.kind == "U" or np.asarray(b).dtype.kind == own.dtype.kind:
-                name = "accuracy" if hasattr(model, "classes_") else "score"
-                print(f"{name} {model.score(A, b, sample_weight=weights):.6g}", file=sys.stderr)
+        if _comparable(model, b):
+            name = "accuracy" if hasattr(model, "classes_") else "score"
+            print(f"{name} {model.score(A, b, sample_weight=weights):.6g}", file=sys.stderr)
     return 0
+
+
+def _comparable(model: Any, b: Any) -> bool:
+    """Whether these targets are of the kind that the model predicts, and one for each row."""
+    if b is None or hasattr(b, "toarray"):
+        return False
+    return (np.asarray(b).dtype.kind == "U") == (np.asarray(getattr(model, "classes_", 0.0)).dtype.kind == "U")
 
 
 def _line(one: Any) -> str:

@@ -101,15 +101,16 @@ def told(command: str) -> Iterator[None]:
         raise SystemExit(READ) from None
 
 
-def aligned(A: Any, names: list[str] | None, wanted: list[str] | None, n_features: int) -> Any:
-    """The columns that a model has, by name where both have names: columns that are missing are zero."""
+def selection(names: list[str] | None, columns: int, wanted: list[str] | None, n_features: int) -> Any:
+    """What data of these columns are multiplied by to have those of a model, found by name where both have names; None
+    if they are the same. Columns that are missing are zero."""
     import numpy as np
     import scipy.sparse as sp
 
     if names is None or wanted is None or list(names) == list(wanted):
-        if A.shape[1] != n_features:
-            raise ValueError(f"The model has {n_features} columns, and the data {A.shape[1]}.")
-        return A
+        if columns != n_features:
+            raise ValueError(f"The model has {n_features} columns, and the data {columns}.")
+        return None
     place = {name: j for j, name in enumerate(names)}
     found = [(k, place[name]) for k, name in enumerate(wanted) if name in place]
     if not found:
@@ -117,9 +118,8 @@ def aligned(A: Any, names: list[str] | None, wanted: list[str] | None, n_feature
     lost = len(wanted) - len(found)
     if lost:
         print(f"{lost} of the model's {len(wanted)} columns are not in the data, and count as zero.", file=sys.stderr)
-    rows, columns = np.array(found).T
-    picked = sp.csr_array((np.ones(len(found), A.dtype), (columns, rows)), shape=(len(names), len(wanted)))
-    return A @ picked
+    to, place_of = np.array(found).T
+    return sp.csr_array((np.ones(len(found), np.float32), (place_of, to)), shape=(len(names), len(wanted)))
 
 
 def text(value: Any) -> str:

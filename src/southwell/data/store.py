@@ -257,8 +257,12 @@ class Store(InFiles):
             data.targets, data.classes = indicator(whole.labels, whole.label_sizes)
         return data
 
-    def _matrix(self) -> AnyMatrix:
+    def matrix(self) -> AnyMatrix:
         """All rows, read into arrays of the whole."""
+        with refusals(self.path):
+            return self._matrix()
+
+    def _matrix(self) -> AnyMatrix:
         rows, columns = self.shape
         if self.layout == "dense":
             A = np.empty((rows, columns), self.dtype)
